@@ -1,0 +1,43 @@
+# Every target is one word; `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+KERNELS := $(shell find src -name '_*kernels.py')
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check fix prove bench docs clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+$(BIN)/glasshouse: pyproject.toml setup.py $(KERNELS)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $(BIN)/glasshouse
+
+$(VENV)/developer: $(BIN)/glasshouse
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(VENV)/developer
+
+setup: $(VENV)/developer ## make .venv with everything a developer needs
+
+demo: $(BIN)/glasshouse ## publish an embedded hospital table and show the guarantee
+	@$(BIN)/glasshouse demo --out demo
+
+test: check ## run the quality gates and the whole suite
+	@$(BIN)/python -m pytest -q -n auto
+
+check: $(VENV)/developer ## format, lint, types, import layers
+	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache | tail -n 4
+
+fix: $(VENV)/developer ## format and mend what can be mended
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+
+bench: $(VENV)/developer ## measure, as ratios to a physical limit or a peer
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean: ## remove everything that was built
+	rm -rf $(VENV) build dist demo/release demo/audit src/*.egg-info
+	find src -name '*.so' -delete

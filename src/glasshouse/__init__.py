@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Publish microdata that stays private even when everyone knows how it was done.
+
+::
+
+                under a principle
+                       |
+    microdata ---> grouping ---> recoding ---> release ---+---> adversary   what can be learned about a person
+                                                          |
+                                                          +---> analyst     what can be learned about the population
+
+>>> import glasshouse as gh
+>>> patients = gh.synthetic.hospital(n=500, seed=1)
+>>> release = gh.publish(patients, principle=gh.LDiversity(ell=3))
+>>> release.guarantee.adversary
+'linking'
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.errors import (
+    DisclosureWarning,
+    DomainError,
+    GlasshouseError,
+    GuaranteeBroken,
+    Infeasible,
+    InputError,
+    InterpretedKernelsWarning,
+    MissingExtra,
+    NotSupported,
+    OutputError,
+    ParameterError,
+    SchemaError,
+    SourceError,
+)
+
+if TYPE_CHECKING:
+    from glasshouse.grouping import Mondrian
+    from glasshouse.microdata import Groups, Microdata, Taxonomy, examples, read, synthetic
+    from glasshouse.microdata.inspection import inspect
+    from glasshouse.principles import (
+        AllOf,
+        AlphaKAnonymity,
+        DesignatedLDiversity,
+        DistinctLDiversity,
+        EntropyLDiversity,
+        KAnonymity,
+        LDiversity,
+        RecursiveLDiversity,
+        TCloseness,
+    )
+    from glasshouse.publish import publish
+    from glasshouse.randomness import Source
+    from glasshouse.recoding import Boxes, Taxonomies
+    from glasshouse.release import Guarantee, Recipe, Release, load
+    from glasshouse.verify import Verification, verify
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AllOf",
+    "AlphaKAnonymity",
+    "Boxes",
+    "DesignatedLDiversity",
+    "DisclosureWarning",
+    "DistinctLDiversity",
+    "DomainError",
+    "EntropyLDiversity",
+    "GlasshouseError",
+    "Groups",
+    "Guarantee",
+    "GuaranteeBroken",
+    "Infeasible",
+    "InputError",
+    "InterpretedKernelsWarning",
+    "KAnonymity",
+    "LDiversity",
+    "Microdata",
+    "MissingExtra",
+    "Mondrian",
+    "NotSupported",
+    "OutputError",
+    "ParameterError",
+    "Recipe",
+    "RecursiveLDiversity",
+    "Release",
+    "SchemaError",
+    "Source",
+    "SourceError",
+    "TCloseness",
+    "Taxonomies",
+    "Taxonomy",
+    "Verification",
+    "examples",
+    "inspect",
+    "load",
+    "publish",
+    "read",
+    "synthetic",
+    "verify",
+]
+
+# Names are loaded when they are first used, so that `import glasshouse` and `glasshouse --help` stay instant.
+_HOMES = {
+    "glasshouse.grouping": ["Mondrian"],
+    "glasshouse.microdata": ["Groups", "Microdata", "Taxonomy", "read"],
+    "glasshouse.microdata.inspection": ["inspect"],
+    "glasshouse.principles": [
+        "AllOf",
+        "AlphaKAnonymity",
+        "DesignatedLDiversity",
+        "DistinctLDiversity",
+        "EntropyLDiversity",
+        "KAnonymity",
+        "LDiversity",
+        "RecursiveLDiversity",
+        "TCloseness",
+    ],
+    "glasshouse.publish": ["publish"],
+    "glasshouse.randomness": ["Source"],
+    "glasshouse.recoding": ["Boxes", "Taxonomies"],
+    "glasshouse.release": ["Guarantee", "Recipe", "Release", "load"],
+    "glasshouse.verify": ["Verification", "verify"],
+}
+_MODULES = {"examples": "glasshouse.microdata.examples", "synthetic": "glasshouse.microdata.synthetic"}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+class _Package(ModuleType):
+    """This package. `publish` and `verify` are functions that live in files of the same name: importing such a file
+    must not put the module in the place of the function.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _HOME_OF and isinstance(value, ModuleType):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'glasshouse' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+sys.modules[__name__].__class__ = _Package

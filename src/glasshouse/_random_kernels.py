@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turning a stream of uniform 32-bit words into unbiased draws: bare loops, called through `Source`.
+
+``progress`` holds two places: the next unused word, and the next item to draw. A kernel goes on until its items or the
+words run out, and leaves both places where it stopped; the caller adds words and calls again. A word that is rejected
+is thrown away and its item drawn anew, so nothing but ``progress`` is remembered between calls, and where the words are
+cut into buffers cannot be seen in the results.
+"""
+
+import cython
+
+Integer = cython.fused_type(cython.int, cython.longlong)
+
+
+def fill(
+    words: cython.uint[::1],
+    progress: cython.longlong[::1],
+    bounds: cython.longlong[::1],
+    values: cython.longlong[::1],
+) -> None:
+    """Set ``values[i]`` uniformly in ``0 .. bounds[i] - 1``; a single bound serves all items."""
+    n: cython.Py_ssize_t = values.shape[0]
+    n_words: cython.Py_ssize_t = words.shape[0]
+    step: cython.Py_ssize_t = 0 if bounds.shape[0] == 1 else 1
+    at: cython.Py_ssize_t = progress[0]
+    i: cython.Py_ssize_t = progress[1]
+    top: cython.ulonglong = 0xFFFFFFFF
+    bound: cython.ulonglong
+    word: cython.ulonglong
+    low: cython.ulonglong
+    with cython.nogil:
+        while i < n and at < n_words:
+            bound = bounds[i * step]
+            if bound <= top:
+                # value = floor(word * bound / 2^32), rejecting the 2^32 mod bound words with the lowest remainders:
+                # every value then keeps exactly floor(2^32 / bound) words. The remainder is computed only if in doubt.
+                word = words[at]
+                at += 1
+                word = word * bound
+                low = word & top
+                if low < bound and low < (top - bound + 1) % bound:
+                    continue
+                values[i] = word >> 32
+            else:
+                # Two words, low half first, cut to the bits of bound - 1; rejected from bound on (less than half).
+                if at + 2 > n_words:
+                    break
+                word = words[at + 1]
+                word = (word << 32) | words[at]
+                at += 2
+                low = bound - 1
+                low |= low >> 1
+                low |= low >> 2
+                low |= low >> 4
+                low |= low >> 8
+                low |= low >> 16
+                low |= low >> 32
+                word &= low
+                if word >= bound:
+                    continue
+                values[i] = word
+            i += 1
+    progress[0] = at
+    progress[1] = i
+
+
+def shuffle(
+    words: cython.uint[::1],
+    progress: cython.longlong[::1],
+    values: Integer[::1],
+) -> None:
+    """Fisher-Yates: for i = n-1 down to 1 swap places i and below(i + 1); item number t stands for i = n-1-t."""
+    last: cython.Py_ssize_t = values.shape[0] - 1
+    n_words: cython.Py_ssize_t = words.shape[0]
+    at: cython.Py_ssize_t = progress[0]
+    i: cython.Py_ssize_t = last - progress[1]
+    j: cython.Py_ssize_t
+    top: cython.ulonglong = 0xFFFFFFFF
+    bound: cython.ulonglong
+    word: cython.ulonglong
+    low: cython.ulonglong
+    kept: Integer
+    with cython.nogil:
+        while i > 0 and at < n_words:
+            bound = i + 1
+            word = words[at]
+            at += 1
+            word = word * bound
+            low = word & top
+            if low < bound and low < (top - bound + 1) % bound:
+                continue
+            j = word >> 32
+            kept = values[i]
+            values[i] = values[j]
+            values[j] = kept
+            i -= 1
+    progress[0] = at
+    progress[1] = last - i
+
+
+def mark_subset(
+    draws: cython.longlong[::1],
+    marks: cython.uchar[::1],
+) -> None:
+    """Floyd's subset: ``draws[t]`` is below(n-k+t+1); mark it, or n-k+t if it is marked already."""
+    k: cython.Py_ssize_t = draws.shape[0]
+    first: cython.Py_ssize_t = marks.shape[0] - k
+    t: cython.Py_ssize_t
+    place: cython.Py_ssize_t
+    with cython.nogil:
+        for t in range(k):
+            place = draws[t]
+            if marks[place]:
+                place = first + t
+            marks[place] = 1

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The catalogue: name <-> class for every principle, method and recoding.
+
+The command line, the manifest and the tests all use it: a recipe's plain data becomes objects here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from glasshouse import grouping, principles, recoding
+from glasshouse.errors import InputError
+
+if TYPE_CHECKING:
+    from glasshouse.release import Recipe
+
+__all__ = ["METHODS", "PRINCIPLES", "RECODINGS", "from_data", "method_of", "principle_of", "recoding_of", "to_data"]
+
+PRINCIPLES: dict[str, type[Any]] = {
+    cls.name: cls
+    for cls in (
+        principles.KAnonymity,
+        principles.LDiversity,
+        principles.DistinctLDiversity,
+        principles.EntropyLDiversity,
+        principles.RecursiveLDiversity,
+        principles.DesignatedLDiversity,
+        principles.AlphaKAnonymity,
+        principles.TCloseness,
+        principles.AllOf,
+    )
+}
+METHODS: dict[str, type[Any]] = {grouping.Mondrian.name: grouping.Mondrian}
+RECODINGS: dict[str, type[Any]] = {cls.name: cls for cls in (recoding.Boxes, recoding.Taxonomies)}
+
+
+def to_data(thing: Any) -> dict[str, Any]:
+    """Describe a method or recoding as plain data: its name and its parameters.
+
+    >>> from glasshouse.grouping import Mondrian
+    >>> to_data(Mondrian())
+    {'name': 'mondrian', 'partitioning': 'strict'}
+    """
+    return {"name": thing.name, **{f.name: getattr(thing, f.name) for f in fields(thing)}}
+
+
+def from_data(classes: Mapping[str, type[Any]], data: Mapping[str, Any]) -> Any:
+    """Make an object from plain data.
+
+    >>> from_data(METHODS, {"name": "mondrian", "partitioning": "relaxed"})
+    Mondrian(partitioning='relaxed')
+    """
+    name = data.get("name")
+    if name not in classes:
+        near = get_close_matches(str(name), classes, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(classes))}"
+        raise InputError(f"there is no {name!r}: {hint}")
+    cls = classes[name]
+    if hasattr(cls, "from_data"):
+        return cls.from_data(data)
+    return cls(**{key: value for key, value in data.items() if key != "name"})
+
+
+def principle_of(recipe: Recipe) -> Any:
+    """Return the principle of a recipe, or one per sensitive column."""
+    if "name" in recipe.principle:
+        return from_data(PRINCIPLES, recipe.principle)
+    return {column: from_data(PRINCIPLES, data) for column, data in recipe.principle.items()}
+
+
+def method_of(recipe: Recipe) -> Any:
+    """Return the grouping method of a recipe."""
+    return from_data(METHODS, recipe.method)
+
+
+def recoding_of(recipe: Recipe) -> Any:
+    """Return the recoding of a recipe."""
+    return from_data(RECODINGS, recipe.recoding)

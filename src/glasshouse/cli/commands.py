@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands: inspect, publish, verify, show, demo."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from glasshouse import __version__
+from glasshouse.cli import options
+from glasshouse.errors import DisclosureWarning, GlasshouseError, InterpretedKernelsWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from glasshouse.microdata import Microdata
+    from glasshouse.release import Release
+
+__all__ = ["glasshouse"]
+
+PICTURE = """\b
+              under a principle
+                     |
+  microdata ---> grouping ---> recoding ---> release ---+---> adversary
+                                                        |
+                                                        +---> analyst
+"""
+
+
+def _plainly(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn our exceptions into one line on the error stream and exit code 2; show our warnings as one line each."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **keywords: Any) -> None:
+        with warnings.catch_warnings(record=True) as caught:
+            for category in (DisclosureWarning, InterpretedKernelsWarning):
+                warnings.simplefilter("always", category)
+            try:
+                command(*arguments, **keywords)
+            except GlasshouseError as error:
+                _fail(str(error))
+            finally:
+                for warning in caught:
+                    click.secho(f"warning: {warning.message}", fg="yellow", err=True)
+
+    return run
+
+
+def _fail(message: str) -> NoReturn:
+    click.secho(f"error: {message}", fg="red", err=True)
+    sys.exit(2)
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    help=f"Publish tables about people so that nobody learns about a person.\n\n{PICTURE}",
+)
+@click.version_option(__version__, prog_name="glasshouse")
+def glasshouse() -> None:
+    """Hold the commands together."""
+
+
+@glasshouse.command(short_help="What a file holds: types, risks, likely roles.")
+@click.argument("file")
+@click.option("--sensitive", metavar="COLUMN", help="Sensitive column, for the largest feasible l.")
+@options.source_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_plainly
+def inspect(file: str, sensitive: str | None, delimiter: str | None, encoding: str | None, decimal: str, *, as_json: bool) -> None:
+    """Show types, distinct values, how identifying columns are, likely roles, and the largest feasible l.
+
+    \b
+    Example:
+      glasshouse inspect patients.csv --sensitive disease
+    """
+    from glasshouse.microdata.inspection import inspect as inspect_source
+
+    report = inspect_source(file, sensitive=sensitive, delimiter=delimiter, encoding=encoding)
+    click.echo(json.dumps(report.to_dict(), indent=2, ensure_ascii=False) if as_json else str(report))
+
+
+@glasshouse.command(short_help="Publish a table: OUT/release may go out, OUT/audit stays inside.")
+@click.argument("file")
+@options.reading_options
+@options.principle_options
+@click.option("--method", type=click.Choice(["mondrian"]), default="mondrian", show_default=True, help="How to divide.")
+@click.option(
+    "--partitioning",
+    type=click.Choice(["strict", "relaxed"]),
+    default="strict",
+    show_default=True,
+    help="Of Mondrian: whether tuples with equal values stay together.",
+)
+@click.option(
+    "--recoding", type=click.Choice(["boxes", "taxonomies"]), default="boxes", show_default=True, help="How to rewrite."
+)
+@click.option("--suppress", metavar="SHARE", default="0", show_default=True, help="Largest share of tuples to drop.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write release/ and audit/ into.")
+@click.option("--format", "format_", type=click.Choice(["parquet", "csv"]), default="parquet", show_default=True)
+@click.option("--force", is_flag=True, help="Replace an earlier release and audit in OUT.")
+@click.option("--threads", type=int, default=0, help="Threads to use; all cores by default.")
+@options.source_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_plainly
+def publish(file: str, out: Path, format_: str, *, force: bool, as_json: bool, **given: Any) -> None:
+    """Publish a table under a privacy principle.
+
+    \b
+    Examples:
+      glasshouse publish patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --out out
+      glasshouse publish patients.csv --quasi age,sex --k 10 --out out --format csv
+    """
+    from glasshouse import catalog
+    from glasshouse.publish import publish_to
+
+    started = time.perf_counter()
+    principle = options.principle(given)
+    table = _read(file, given)
+    release = publish_to(
+        out,
+        table,
+        format=format_,
+        force=force,
+        principle=principle,
+        method=catalog.from_data(catalog.METHODS, {"name": given["method"], "partitioning": given["partitioning"]}),
+        recoding=catalog.from_data(catalog.RECODINGS, {"name": given["recoding"]}),
+        suppress=given["suppress"],
+        threads=given["threads"],
+    )
+    if as_json:
+        click.echo(json.dumps(_summary(release, out), indent=2, ensure_ascii=False))
+        return
+    for notice in table.notices:
+        click.echo(f"note: {notice}", err=True)
+    show_release(release, rows=5)
+    click.echo(f"\n{out / 'release'} may be published; {out / 'audit'} must stay inside.", nl=False)
+    click.echo(f" ({time.perf_counter() - started:.1f} s)")
+
+
+@glasshouse.command(short_help="What any tool's output achieves: k, l of every kind, t.")
+@click.argument("file")
+@click.option("--quasi", required=True, metavar="COLUMNS", help="Quasi-identifiers, separated by commas.")
+@click.option("--sensitive", metavar="COLUMNS", help="Sensitive column, or several separated by commas.")
+@click.option("--taxonomy", multiple=True, metavar="COLUMN=FILE", help="Taxonomy of a sensitive column, for t.")
+@click.option("--order", multiple=True, metavar="COLUMN=A,B,C", help="Order of a sensitive column, for t.")
+@click.option("--k", type=int, help="Exit with 1 unless every group has at least K rows.")
+@click.option("--ell", type=int, help="Exit with 1 unless l-diversity holds.")
+@click.option("--t", help="Exit with 1 unless t-closeness holds.")
+@click.option("--population", type=int, help="Size of the population, for journalist risk.")
+@click.option("--delimiter", help="Delimiter of a CSV file; detected if not given.")
+@click.option("--encoding", help="Encoding of a CSV file; detected if not given.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_plainly
+def verify(file: str, quasi: str, sensitive: str | None, *, as_json: bool, **given: Any) -> None:
+    """Recount what a table achieves, whatever tool made it.
+
+    \b
+    Example:
+      glasshouse verify any_tool_output.csv --quasi age,sex,zipcode --sensitive disease --k 5 --ell 3
+    """
+    from glasshouse.microdata import Taxonomy
+    from glasshouse.verify import verify as verify_source
+
+    result = verify_source(
+        file,
+        quasi=options.names(quasi),
+        sensitive=options.names(sensitive) or None,
+        taxonomies={name: Taxonomy.from_file(path) for name, path in options.pairs("--taxonomy", given["taxonomy"]).items()},
+        ordered={name: options.names(text) for name, text in options.pairs("--order", given["order"]).items()},
+        **{name: given[name] for name in ("k", "ell", "t", "population", "delimiter", "encoding")},
+    )
+    click.echo(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) if as_json else str(result))
+    if not result.holds:
+        sys.exit(1)
+
+
+@glasshouse.command(short_help="What a release folder holds and promises.")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--rows", type=int, default=10, show_default=True, help="How many rows to show.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_plainly
+def show(folder: Path, rows: int, *, as_json: bool) -> None:
+    """Show a release: its guarantee, its recipe, its first rows.
+
+    \b
+    Example:
+      glasshouse show out/release
+    """
+    from glasshouse.release import load
+
+    release = load(folder)
+    if as_json:
+        click.echo(json.dumps(_summary(release), indent=2, ensure_ascii=False))
+    else:
+        show_release(release, rows=rows)
+
+
+@glasshouse.command(short_help="Publish an embedded hospital table.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True)
+@click.option("--rows", type=int, default=20_000, show_default=True, help="How many patients.")
+@_plainly
+def demo(out: Path, rows: int) -> None:
+    """Publish a synthetic hospital table: OUT/release may go out, OUT/audit stays inside."""
+    from glasshouse.cli.demo import run
+
+    run(out, rows)
+
+
+def _read(file: str, given: dict[str, Any]) -> Microdata:
+    from glasshouse.microdata import read
+
+    return read(
+        file,
+        quasi=options.names(given["quasi"]),
+        sensitive=options.names(given["sensitive"]) or None,
+        identifier=given["identifier"],
+        missing=given["missing"],
+        taxonomies=options.pairs("--taxonomy", given["taxonomy"]),
+        ordered={name: options.names(text) for name, text in options.pairs("--order", given["order"]).items()},
+        bins={name: options.builder(text) for name, text in options.pairs("--bin", given["bins"]).items()},
+        categorical=options.names(given["categorical"]),
+        bottom={name: options.limit(text) for name, text in options.pairs("--bottom", given["bottom"]).items()},
+        top={name: options.limit(text) for name, text in options.pairs("--top", given["top"]).items()},
+        delimiter=given["delimiter"],
+        encoding=given["encoding"],
+        decimal=given["decimal"],
+    )
+
+
+def _summary(release: Release, out: Path | None = None) -> dict[str, Any]:
+    where = {} if out is None else {"release": str(out / "release"), "audit": str(out / "audit")}
+    return {
+        **where,
+        "n_tuples": release.n_tuples,
+        "n_dropped": release.n_dropped,
+        "guarantee": release.guarantee.to_data(),
+        "recipe": release.recipe.to_data(),
+    }
+
+
+def show_release(release: Release, rows: int) -> None:
+    """Print what a release promises and its first rows."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    click.echo(str(release.guarantee) + "\n")
+    console = Console()
+    for name, published in release.tables.items():
+        table = Table(title=f"{name}: {published.num_rows:,} rows", title_justify="left", box=box.SIMPLE)
+        for column in published.column_names:
+            table.add_column(column)
+        for row in published.slice(0, rows).to_pylist():
+            table.add_row(*("" if value is None else str(value) for value in row.values()))
+        console.print(table)

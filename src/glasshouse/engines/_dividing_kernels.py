@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dividing tables: bare loops over columns of codes, called through `Rows`.
+
+A node is a run of consecutive tuples. A cut of a node on one attribute is ``(value, ties)``: the left part holds the
+tuples with a smaller code, and the first ``ties`` tuples with that very code. Tuples stay in tie order inside every
+node, so "the first" needs no sort and no comparison.
+"""
+
+import cython
+
+
+def extents(
+    column: cython.int[::1],
+    starts: cython.longlong[::1],
+    stops: cython.longlong[::1],
+    low: cython.int[::1],
+    high: cython.int[::1],
+) -> None:
+    """Smallest and largest code of every node."""
+    m: cython.Py_ssize_t = starts.shape[0]
+    g: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    a: cython.int
+    b: cython.int
+    x: cython.int
+    with cython.nogil:
+        for g in range(m):
+            a = column[starts[g]]
+            b = a
+            for i in range(starts[g], stops[g]):
+                x = column[i]
+                a = x if x < a else a
+                b = x if x > b else b
+            low[g] = a
+            high[g] = b
+
+
+def median_cuts(
+    column: cython.int[::1],
+    starts: cython.longlong[::1],
+    stops: cython.longlong[::1],
+    ancestors: cython.int[:, ::1],
+    dense: cython.longlong,
+    counts: cython.longlong[::1],
+    buffer: cython.int[::1],
+    value: cython.int[::1],
+) -> None:
+    """Strict cuts: the border between two values that divides a node most evenly, the smaller left part on a tie.
+
+    With a taxonomy (``ancestors``: a row per depth, a place per code) only borders between different children of the
+    node's lowest common ancestor count. ``value`` is the smallest code of the right part, 0 where there is no border. Codes that spread over at most ``dense``
+    times the node's size are counted in ``counts`` (zeros, a place per code, and zeros again afterwards); others are
+    sorted in ``buffer``, which has room for twice the longest node.
+    """
+    m: cython.Py_ssize_t = starts.shape[0]
+    levels: cython.Py_ssize_t = ancestors.shape[0]
+    g: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    n: cython.Py_ssize_t
+    depth: cython.Py_ssize_t
+    low: cython.int
+    high: cython.int
+    last: cython.int
+    x: cython.int
+    before: cython.longlong
+    gap: cython.longlong
+    best: cython.longlong
+    with cython.nogil:
+        for g in range(m):
+            n = stops[g] - starts[g]
+            low = column[starts[g]]
+            high = low
+            for i in range(starts[g], stops[g]):
+                x = column[i]
+                low = x if x < low else low
+                high = x if x > high else high
+            depth = 0  # the first level at which the node's codes have different ancestors
+            while depth < levels and ancestors[depth, low] == ancestors[depth, high]:
+                depth += 1
+            value[g] = 0
+            best = n + 1
+            if high - low <= dense * n:
+                for i in range(starts[g], stops[g]):
+                    counts[column[i]] += 1
+                before = counts[low]
+                counts[low] = 0
+                last = low
+                for x in range(low + 1, high + 1):
+                    if counts[x] == 0:
+                        continue
+                    if depth == levels or ancestors[depth, x] != ancestors[depth, last]:
+                        gap = 2 * before - n if 2 * before > n else n - 2 * before
+                        if gap < best:
+                            best = gap
+                            value[g] = x
+                    last = x
+                    before += counts[x]
+                    counts[x] = 0
+            else:
+                for i in range(n):
+                    buffer[i] = column[starts[g] + i]
+                sort_codes(buffer, n, high)
+                for i in range(1, n):
+                    x = buffer[i]
+                    last = buffer[i - 1]
+                    if x != last and (depth == levels or ancestors[depth, x] != ancestors[depth, last]):
+                        gap = 2 * i - n if 2 * i > n else n - 2 * i
+                        if gap < best:
+                            best = gap
+                            value[g] = x
+
+
+def half_cuts(
+    column: cython.int[::1],
+    starts: cython.longlong[::1],
+    stops: cython.longlong[::1],
+    dense: cython.longlong,
+    counts: cython.longlong[::1],
+    buffer: cython.int[::1],
+    value: cython.int[::1],
+    ties: cython.longlong[::1],
+) -> None:
+    """Relaxed cuts: the first half of a node's tuples in (value, tie order); the smaller half is left."""
+    m: cython.Py_ssize_t = starts.shape[0]
+    g: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    n: cython.Py_ssize_t
+    half: cython.longlong
+    before: cython.longlong
+    low: cython.int
+    high: cython.int
+    x: cython.int
+    with cython.nogil:
+        for g in range(m):
+            n = stops[g] - starts[g]
+            half = n // 2
+            low = column[starts[g]]
+            high = low
+            for i in range(starts[g], stops[g]):
+                x = column[i]
+                low = x if x < low else low
+                high = x if x > high else high
+            if high - low <= dense * n:
+                for i in range(starts[g], stops[g]):
+                    counts[column[i]] += 1
+                before = 0
+                x = low
+                while before + counts[x] <= half:
+                    before += counts[x]
+                    x += 1
+                value[g] = x
+                ties[g] = half - before
+                for i in range(starts[g], stops[g]):
+                    counts[column[i]] = 0
+            else:
+                for i in range(n):
+                    buffer[i] = column[starts[g] + i]
+                sort_codes(buffer, n, high)
+                value[g] = buffer[half]
+                i = half
+                while i > 0 and buffer[i - 1] == value[g]:
+                    i -= 1
+                ties[g] = half - i
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def sort_codes(buffer: cython.int[::1], n: cython.Py_ssize_t, high: cython.int) -> cython.void:
+    """Sort the first ``n`` codes of ``buffer``, which has room for ``2 * n``: insertion if short, else radix."""
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    x: cython.int
+    if n <= 48:
+        for i in range(1, n):
+            x = buffer[i]
+            j = i
+            while j > 0 and buffer[j - 1] > x:
+                buffer[j] = buffer[j - 1]
+                j -= 1
+            buffer[j] = x
+        return
+    source: cython.Py_ssize_t = 0
+    target: cython.Py_ssize_t = n
+    shift: cython.int = 0
+    digit: cython.int
+    places: cython.longlong[257] = [0] * 257
+    while (high >> shift) > 0:
+        for digit in range(257):
+            places[digit] = 0
+        for i in range(n):
+            places[((buffer[source + i] >> shift) & 255) + 1] += 1
+        for digit in range(256):
+            places[digit + 1] += places[digit]
+        for i in range(n):
+            x = buffer[source + i]
+            digit = (x >> shift) & 255
+            buffer[target + places[digit]] = x
+            places[digit] += 1
+        source, target = target, source
+        shift += 8
+    if source > 0:
+        for i in range(n):
+            buffer[i] = buffer[source + i]
+
+
+def mark_sides(
+    column: cython.int[::1],
+    starts: cython.longlong[::1],
+    stops: cython.longlong[::1],
+    value: cython.int[::1],
+    ties: cython.longlong[::1],
+    is_left: cython.uchar[::1],
+    left: cython.longlong[::1],
+) -> None:
+    """Mark the tuples that each cut sends left, and count them."""
+    m: cython.Py_ssize_t = starts.shape[0]
+    g: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    v: cython.int
+    total: cython.longlong
+    remaining: cython.longlong
+    side: cython.uchar
+    with cython.nogil:
+        for g in range(m):
+            v = value[g]
+            total = 0
+            if ties[g] == 0:
+                for i in range(starts[g], stops[g]):
+                    side = column[i] < v
+                    is_left[i] = side
+                    total += side
+            else:
+                remaining = ties[g]
+                for i in range(starts[g], stops[g]):
+                    side = (column[i] < v) | ((column[i] == v) & (remaining > 0))
+                    remaining -= side & (column[i] == v)
+                    is_left[i] = side
+                    total += side
+            left[g] = total
+
+
+def gather_sides(
+    column: cython.int[::1],
+    starts: cython.longlong[::1],
+    stops: cython.longlong[::1],
+    left: cython.longlong[::1],
+    is_left: cython.uchar[::1],
+    sides: cython.int[::1],
+) -> None:
+    """Copy a column node after node, the left part of each before its right part; the column stays as it is."""
+    m: cython.Py_ssize_t = starts.shape[0]
+    g: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    a: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    place: cython.Py_ssize_t
+    base: cython.Py_ssize_t = 0
+    side: cython.Py_ssize_t
+    with cython.nogil:
+        for g in range(m):
+            a = base
+            b = base + left[g]
+            for i in range(starts[g], stops[g]):
+                side = is_left[i]
+                place = b + (a - b) * side  # a if left else b, without a branch to mispredict
+                sides[place] = column[i]
+                a += side
+                b += 1 - side
+            base += stops[g] - starts[g]
+
+
+def split_column(
+    column: cython.int[::1],
+    starts: cython.longlong[::1],
+    stops: cython.longlong[::1],
+    is_left: cython.uchar[::1],
+    spare: cython.int[::1],
+) -> None:
+    """Move each node's left tuples to its front, keeping the order inside both parts; ``spare``: the longest node."""
+    m: cython.Py_ssize_t = starts.shape[0]
+    g: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    a: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    x: cython.int
+    side: cython.Py_ssize_t
+    with cython.nogil:
+        for g in range(m):
+            a = starts[g]
+            b = 0
+            for i in range(starts[g], stops[g]):
+                x = column[i]
+                side = is_left[i]
+                column[a] = x  # safe: a <= i
+                spare[b] = x
+                a += side
+                b += 1 - side
+            for i in range(b):
+                column[a + i] = spare[i]
+
+
+def label_runs(
+    index: cython.int[::1],
+    starts: cython.longlong[::1],
+    stops: cython.longlong[::1],
+    labels: cython.int[::1],
+) -> None:
+    """Label the tuples of every leaf with the leaf's number."""
+    m: cython.Py_ssize_t = starts.shape[0]
+    g: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for g in range(m):
+            for i in range(starts[g], stops[g]):
+                labels[index[i]] = g

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memory engine: a table laid out in columns, whose tuples are moved physically as nodes are split.
+
+A method decides; the engine counts, splits and visits. Nodes are runs of consecutive tuples and never overlap, so pieces
+of the work are independent: any number of threads, in any order, gives the same result.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from glasshouse.kernels import compiled
+from glasshouse.microdata.counts import Counts
+from glasshouse.microdata.groups import Groups
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata.domains import Column
+    from glasshouse.microdata.table import Microdata
+
+__all__ = ["Cuts", "Memory", "Nodes", "Rows"]
+
+# A visit goes level by level over pieces of about this many tuples: they stay in the processor's cache from one level
+# to the next, and are enough work for the vectorised decisions between two kernels.
+PIECE = 1 << 18
+# A node's codes are counted in a table if they spread over at most this many times its size, and sorted otherwise.
+DENSE = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Runs of consecutive tuples: ``starts[i] <= place < stops[i]``."""
+
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, which: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Nodes:
+        return Nodes(self.starts[which], self.stops[which])
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Tuples in each node."""
+        return self.stops - self.starts
+
+    @staticmethod
+    def join(parts: Sequence[Nodes]) -> Nodes:
+        """Put several lists of nodes together."""
+        empty = np.empty(0, np.int64)
+        return Nodes(
+            np.concatenate([empty, *(p.starts for p in parts)]), np.concatenate([empty, *(p.stops for p in parts)])
+        )
+
+    def pieces(self, tuples: int) -> list[Nodes]:
+        """Cut the list into runs of about so many tuples each."""
+        number = np.cumsum(self.sizes) // max(tuples, 1)
+        borders = np.flatnonzero(np.diff(number, prepend=-1, append=-1))
+        return [self[slice(a, b)] for a, b in zip(borders[:-1], borders[1:], strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """One cut a node, on attribute ``dims[i]``: ``left[i]`` tuples go left. No cut is possible where it is 0.
+
+    Which tuples those are is marked in the rows until the same nodes are cut again.
+    """
+
+    dims: NDArray[np.intp]
+    left: NDArray[np.int64]
+
+    @property
+    def possible(self) -> NDArray[np.bool_]:
+        """Where there is a cut: both parts have tuples."""
+        return self.left > 0
+
+    def __getitem__(self, which: NDArray[np.intp] | NDArray[np.bool_]) -> Cuts:
+        return Cuts(self.dims[which], self.left[which])
+
+
+class Rows:
+    """The tuples of a table, laid out for dividing.
+
+    Parameters
+    ----------
+    table
+        The microdata; it is copied, never changed.
+    sensitive
+        The sensitive columns to count.
+    order
+        Tuples in tie order; None where the method's result does not depend on ties.
+    """
+
+    def __init__(self, table: Microdata, sensitive: Sequence[Column], order: NDArray[np.int32] | None) -> None:
+        def laid_out(codes: NDArray[np.int32]) -> NDArray[np.int32]:
+            return codes.copy() if order is None else codes[order]
+
+        self._kernels = compiled("glasshouse.engines._dividing_kernels")
+        self.n_tuples = table.n_tuples
+        self.domains = [column.domain for column in table.quasi]
+        self.codes = [laid_out(column.codes) for column in table.quasi]
+        self.sensitive = [laid_out(column.codes) for column in sensitive]
+        self.n_values = [column.domain.size for column in sensitive]
+        self.index = np.arange(self.n_tuples, dtype=np.int32) if order is None else order.astype(np.int32)
+        self._ancestors = [_ancestors(domain.separations) for domain in self.domains]
+        self._is_left = np.empty(self.n_tuples, np.uint8)
+
+    def whole(self) -> Nodes:
+        """All tuples as one node."""
+        return Nodes(np.array([0]), np.array([self.n_tuples]))
+
+    def extents(self, nodes: Nodes) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Smallest and largest code of every node on every attribute (nodes x attributes)."""
+        shape = (len(self.codes), len(nodes))
+        low, high = np.empty(shape, np.int32), np.empty(shape, np.int32)
+        for dim, column in enumerate(self.codes):
+            self._kernels.extents(column, nodes.starts, nodes.stops, low[dim], high[dim])
+        return low.T, high.T
+
+    def median_cuts(self, nodes: Nodes, dims: NDArray[np.intp]) -> Cuts:
+        """Strict cuts: at the border between two values that divides the node most evenly."""
+        return self._cuts(nodes, dims, self._median_cuts)
+
+    def half_cuts(self, nodes: Nodes, dims: NDArray[np.intp]) -> Cuts:
+        """Relaxed cuts: the first half of the tuples, in order of value, then tie order."""
+        return self._cuts(nodes, dims, self._half_cuts)
+
+    def count(self, nodes: Nodes, cuts: Cuts) -> list[Counts]:
+        """Count both parts of every cut, per sensitive column: groups ``2 * i`` (left) and ``2 * i + 1`` (right)."""
+        borders = np.stack([cuts.left, nodes.sizes - cuts.left], axis=1).ravel()
+        offsets = np.concatenate([[0], np.cumsum(borders)])
+        counts = []
+        for codes, n_values in zip(self.sensitive, self.n_values, strict=True):
+            sides = np.empty(int(offsets[-1]), np.int32)
+            self._kernels.gather_sides(codes, nodes.starts, nodes.stops, cuts.left, self._is_left, sides)
+            counts.append(Counts(sides, offsets, n_values))
+        return counts or [Counts(np.zeros(int(offsets[-1]), np.int32), offsets, 1)]
+
+    def split(self, nodes: Nodes, cuts: Cuts) -> Nodes:
+        """Make the cuts; the parts come back as nodes, left and right in turn."""
+        spare = np.empty(int(nodes.sizes.max(initial=0)), np.int32)
+        for column in (*self.codes, *self.sensitive, self.index):
+            self._kernels.split_column(column, nodes.starts, nodes.stops, self._is_left, spare)
+        middle = nodes.starts + cuts.left
+        return Nodes(np.stack([nodes.starts, middle], axis=1).ravel(), np.stack([middle, nodes.stops], axis=1).ravel())
+
+    def groups(self, leaves: Nodes) -> Groups:
+        """Turn leaves that cover all tuples into groups of the table as it was read."""
+        order = np.argsort(leaves.starts)
+        labels = np.full(self.n_tuples, -1, np.int32)
+        self._kernels.label_runs(self.index, leaves.starts[order], leaves.stops[order], labels)
+        return Groups(labels, len(leaves))
+
+    def _cuts(self, nodes: Nodes, dims: NDArray[np.intp], find: Callable[..., None]) -> Cuts:
+        """Find the cut of every node on its attribute, mark the tuples that it sends left, and count them."""
+        left = np.zeros(len(nodes), np.int64)
+        for dim in np.unique(dims).tolist():
+            which = np.flatnonzero(dims == dim)
+            part = nodes[which]
+            value, ties = np.empty(len(part), np.int32), np.zeros(len(part), np.int64)
+            found = np.empty(len(part), np.int64)
+            find(dim, part, value, ties)
+            self._kernels.mark_sides(self.codes[dim], part.starts, part.stops, value, ties, self._is_left, found)
+            left[which] = found
+        return Cuts(dims, left)
+
+    def _median_cuts(self, dim: int, nodes: Nodes, value: NDArray[np.int32], ties: NDArray[np.int64]) -> None:
+        ancestors, scratch = self._ancestors[dim], self._scratch(dim, nodes)
+        self._kernels.median_cuts(self.codes[dim], nodes.starts, nodes.stops, ancestors, DENSE, *scratch, value)
+
+    def _half_cuts(self, dim: int, nodes: Nodes, value: NDArray[np.int32], ties: NDArray[np.int64]) -> None:
+        scratch = self._scratch(dim, nodes)
+        self._kernels.half_cuts(self.codes[dim], nodes.starts, nodes.stops, DENSE, *scratch, value, ties)
+
+    def _scratch(self, dim: int, nodes: Nodes) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        longest = int(nodes.sizes.max(initial=0))
+        return np.zeros(self.domains[dim].size, np.int64), np.empty(2 * longest, np.int32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """Runs the work in this process, on all cores unless told otherwise."""
+
+    threads: int = 0
+
+    def visit(self, roots: Nodes, step: Callable[[Nodes], tuple[Nodes, Nodes]]) -> Nodes:
+        """Apply ``step`` (nodes -> children, leaves) level by level until there are only leaves, and return them."""
+        leaves: list[Nodes] = []
+        threads = self.threads or os.cpu_count() or 1
+
+        def descend(nodes: Nodes) -> list[Nodes]:
+            while len(nodes):
+                nodes, done = step(nodes)
+                leaves.append(done)
+                if len(nodes) > 1 and nodes.sizes.sum() > PIECE:
+                    return nodes.pieces(PIECE)
+            return []
+
+        if threads == 1:
+            stack = [roots]
+            while stack:
+                stack += descend(stack.pop())
+            return Nodes.join(leaves)
+        with ThreadPoolExecutor(threads) as pool:
+            running: set[Future[list[Nodes]]] = {pool.submit(descend, roots)}
+            while running:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    running |= {pool.submit(descend, piece) for piece in future.result()}
+        return Nodes.join(leaves)
+
+
+def _ancestors(separations: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Number the ancestors of every code at each depth below the root: a row per depth, none without a taxonomy."""
+    deepest = int(separations.max(initial=0))
+    levels = range(1, deepest + 2) if deepest else range(0)
+    rows = [np.concatenate([[0], np.cumsum(separations < depth)]) for depth in levels]
+    return np.array(rows, np.int32).reshape(len(rows), len(separations) + 1)

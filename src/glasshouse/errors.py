@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that can go wrong, by situation.
+
+::
+
+    GlasshouseError
+      InputError (ValueError)        what was given is wrong
+        SchemaError                    .column, .suggestion     a column or its role
+        DomainError                    .column, .values         a value, a type, a taxonomy
+        ParameterError                 .owner, .name, .value    a number out of its range
+        SourceError                    .source                  a file or object that cannot be read
+        OutputError                    .path                    a place that cannot be written
+      Infeasible                     no release can satisfy this: .principle, .column, .value, .count, .of, .largest
+      NotSupported                   these do not go together: .what, .instead
+      GuaranteeBroken                the audit found a group that does not hold; always a bug: .group
+      MissingExtra (ImportError)     an optional part is not installed: .extra
+    DisclosureWarning              a release will be easier to attack than it seems, or a default looked at the data
+    InterpretedKernelsWarning      the compiled kernels are missing: results are the same, slowly
+
+Messages name columns, parameters and counts. Data values stay in attributes, except the one value on which the
+user must act (a value that is too frequent, values that a taxonomy misses), for messages end up in logs.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+__all__ = [
+    "DisclosureWarning",
+    "DomainError",
+    "GlasshouseError",
+    "GuaranteeBroken",
+    "Infeasible",
+    "InputError",
+    "InterpretedKernelsWarning",
+    "MissingExtra",
+    "NotSupported",
+    "OutputError",
+    "ParameterError",
+    "SchemaError",
+    "SourceError",
+]
+
+
+class GlasshouseError(Exception):
+    """The root of every exception that Glasshouse raises on purpose."""
+
+
+class InputError(GlasshouseError, ValueError):
+    """What was given is wrong, and the message says what to do."""
+
+
+class SchemaError(InputError):
+    """A column is missing, named twice, or has a role that it cannot have."""
+
+    def __init__(self, message: str, *, column: str | None = None, suggestion: str | None = None) -> None:
+        super().__init__(message)
+        self.column = column
+        self.suggestion = suggestion
+
+    @classmethod
+    def unknown(cls, column: str, known: Sequence[str], *, role: str) -> SchemaError:
+        """There is no such column: name the near ones."""
+        near = get_close_matches(column, known, n=1, cutoff=0.6)
+        suggestion = near[0] if near else None
+        hint = f"did you mean {suggestion!r}?" if suggestion else f"the columns are {', '.join(map(repr, known))}"
+        return cls(f"there is no column {column!r} (given as {role}): {hint}", column=column, suggestion=suggestion)
+
+
+class DomainError(InputError):
+    """A value, a type or a taxonomy does not fit its column; the values concerned are in ``values``."""
+
+    def __init__(self, message: str, *, column: str | None = None, values: Iterable[Any] = ()) -> None:
+        super().__init__(message)
+        self.column = column
+        self.values = tuple(values)
+
+
+class ParameterError(InputError):
+    """A parameter is out of its range: what, whose, what was allowed, what was got."""
+
+    def __init__(self, owner: str, name: str, allowed: str, value: object) -> None:
+        super().__init__(f"{owner}: {name} must be {allowed}, got {value!r}")
+        self.owner = owner
+        self.name = name
+        self.value = value
+
+
+class SourceError(InputError):
+    """A file or an object cannot be read as a table."""
+
+    def __init__(self, message: str, *, source: object = None) -> None:
+        super().__init__(message)
+        self.source = source
+
+
+class OutputError(InputError):
+    """A place cannot be written; nothing was."""
+
+    def __init__(self, message: str, *, path: str | Path | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class Infeasible(GlasshouseError):
+    """No release of this table can satisfy the principle; the witness is in the attributes."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        principle: object = None,
+        column: str | None = None,
+        value: object = None,
+        count: int | None = None,
+        of: int | None = None,
+        largest: object = None,
+    ) -> None:
+        super().__init__(message)
+        self.principle = principle
+        self.column = column
+        self.value = value
+        self.count = count
+        self.of = of
+        self.largest = largest
+
+
+class NotSupported(GlasshouseError):
+    """These do not go together; ``instead`` says what does."""
+
+    def __init__(self, what: str, *, instead: str) -> None:
+        super().__init__(f"{what}: {instead}")
+        self.what = what
+        self.instead = instead
+
+
+class GuaranteeBroken(GlasshouseError):
+    """The published tables do not keep what they promise. Nothing was written. This is always a bug."""
+
+    def __init__(self, message: str, *, group: object = None) -> None:
+        super().__init__(f"{message}; nothing was published. This is a bug in Glasshouse: please report it")
+        self.group = group
+
+
+class MissingExtra(GlasshouseError, ImportError):
+    """An optional part is needed and not installed."""
+
+    def __init__(self, what: str, *, extra: str) -> None:
+        super().__init__(f"{what} needs an extra: pip install 'glasshouse[{extra}]'")
+        self.extra = extra
+
+
+class DisclosureWarning(UserWarning):
+    """A release will be easier to attack than it seems, or a default just looked at the data."""
+
+
+class InterpretedKernelsWarning(UserWarning):
+    """The compiled kernels are missing; the same files run interpreted, with the same results, slowly."""

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Suppression: drop as few tuples as make a table eligible, at random among those with the most frequent values.
+
+A table that breaks a principle as a whole can have no release that keeps it. Trimming the most frequent sensitive values
+to a common cap is the least that helps. Who is dropped is a uniform choice among the tuples with a value above the
+cap; that a person was dropped tells that hers is such a value, so nothing is promised to those who are dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glasshouse.errors import Infeasible, ParameterError
+from glasshouse.microdata.counts import Counts
+from glasshouse.microdata.ties import tie_order
+from glasshouse.principles.requirement import Requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata import Column, Microdata
+    from glasshouse.principles import Part, Principle
+    from glasshouse.randomness import Source
+
+__all__ = ["exact_share", "keep_eligible"]
+
+
+def keep_eligible(
+    table: Microdata, principle: Principle | Mapping[str, Principle], share: Any, source: Source
+) -> NDArray[np.int64]:
+    """Return the tuples (row numbers, ascending) to keep so that the table can satisfy ``principle``.
+
+    Raises `Infeasible` if more than ``share`` of the tuples would have to go.
+
+    >>> import glasshouse as gh
+    >>> table = gh.read({"age": [1, 2, 3, 4, 5], "disease": ["flu", "flu", "flu", "ulcer", "ulcer"]},
+    ...                 quasi=["age"], sensitive="disease")
+    >>> len(keep_eligible(table, gh.LDiversity(ell=2), "0.2", gh.Source.secure()))
+    4
+    """
+    allowed = exact_share(share)
+    kept = np.arange(table.n_tuples)
+    for _ in range(1 + len(table.sensitive)):  # trimming one column can unbalance another
+        requirement = Requirement.of(principle, table.take(kept))
+        broken = [part for part in requirement.parts if not _eligible(part)]
+        cap = _largest_cap(broken[0]) if broken and allowed else 0
+        if not broken:
+            return kept
+        if cap == 0:
+            broken[0].check_eligible()
+        kept = kept[_first_of_each(table.take(kept), broken[0].column, cap, source)]
+        if table.n_tuples - len(kept) > allowed * table.n_tuples:
+            raise _too_many(broken[0], table.n_tuples, len(kept), allowed)
+    raise Infeasible("no share of dropped tuples makes this table eligible for every sensitive column at once")
+
+
+def exact_share(share: Any) -> Fraction:
+    """Read the share of tuples that may be dropped; a float means its shortest decimal text.
+
+    >>> exact_share(0.1)
+    Fraction(1, 10)
+    """
+    try:
+        exact = Fraction(str(share))
+    except (ValueError, ZeroDivisionError):
+        exact = Fraction(-1)
+    if not 0 <= exact < 1:
+        raise ParameterError("publish", "suppress", "a share of at least 0 and less than 1", share)
+    return exact
+
+
+def _eligible(part: Part) -> bool:
+    return part.principle.eligible(part.whole, None if part.column is None else part.column.domain)
+
+
+def _largest_cap(part: Part) -> int:
+    """The largest cap on the count of every sensitive value that makes the table eligible; 0 if none does."""
+    histogram = part.whole.dense[0]
+    domain = None if part.column is None else part.column.domain
+    low, high = 0, int(histogram.max(initial=0))
+    while low < high:  # the trimmed table is eligible at low (0: by convention), and not above high
+        cap = (low + high + 1) // 2
+        trimmed = Counts.from_histograms(np.minimum(histogram, cap)[np.newaxis])
+        if part.principle.eligible(trimmed, domain):
+            low = cap
+        else:
+            high = cap - 1
+    return low
+
+
+def _first_of_each(table: Microdata, column: Column | None, cap: int, source: Source) -> NDArray[np.int64]:
+    """Keep ``cap`` tuples of every sensitive value, chosen by a secret uniform order."""
+    assert column is not None  # a cap above 0 exists only for principles that look at sensitive values
+    order = tie_order(replace(table, identifier=None), source)  # identifiers would make the choice public
+    codes = table.column(column.name).codes[order]
+    by_value = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[by_value], np.arange(column.domain.size))
+    rank = np.arange(len(codes)) - starts[codes[by_value]]
+    return np.sort(order[by_value[rank < cap]]).astype(np.int64)
+
+
+def _too_many(part: Part, n_tuples: int, n_kept: int, allowed: Fraction) -> Infeasible:
+    needed = (n_tuples - n_kept) / n_tuples
+    return Infeasible(
+        f"{part.principle.title} is out of reach: {n_tuples - n_kept:,} of {n_tuples:,} tuples ({needed:.2%}) would have "
+        f"to be dropped, and {float(allowed):.2%} may be",
+        principle=part.principle,
+        count=n_tuples - n_kept,
+        of=n_tuples,
+    )

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts: per group, its size and the histogram of its sensitive values; all that a principle may see.
+
+A principle never sees rows. Sizes and histograms are enough for every principle here, they merge by addition, and so
+the same principle runs wherever the counting was done.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from glasshouse.kernels import compiled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Counts"]
+
+
+class Counts:
+    """Sizes and sensitive histograms of some groups, in integers.
+
+    Parameters
+    ----------
+    codes
+        The sensitive codes of all tuples, group after group.
+    offsets
+        Group ``g`` holds ``codes[offsets[g]:offsets[g + 1]]``; one more entry than there are groups.
+    n_values
+        Size of the sensitive domain: codes are ``0 .. n_values - 1``.
+
+    Examples
+    --------
+    >>> counts = Counts.of([[0, 0, 1], [1, 2]], n_values=3)
+    >>> counts.sizes.tolist(), counts.largest.tolist(), counts.distinct.tolist()
+    ([3, 2], [2, 1], [2, 2])
+    >>> counts.dense.tolist()
+    [[2, 1, 0], [0, 1, 1]]
+    >>> counts.total().dense.tolist()
+    [[2, 2, 1]]
+    """
+
+    def __init__(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], n_values: int) -> None:
+        self._codes = np.ascontiguousarray(codes, dtype=np.int32)
+        self.offsets = np.ascontiguousarray(offsets, dtype=np.int64)
+        self.n_values = int(n_values)
+
+    @classmethod
+    def of(cls, groups: Iterable[Sequence[int]], *, n_values: int) -> Counts:
+        """Count groups that are given as lists of sensitive codes."""
+        arrays = [np.asarray(group, dtype=np.int32) for group in groups]
+        offsets = np.cumsum([0, *map(len, arrays)])
+        return cls(np.concatenate([*arrays, np.empty(0, np.int32)]), offsets, n_values)
+
+    @classmethod
+    def from_histograms(cls, histograms: Sequence[Sequence[int]] | NDArray[np.int64]) -> Counts:
+        """Take groups that are given as histograms, one row a group.
+
+        >>> Counts.from_histograms([[2, 0, 1]]).sizes.tolist()
+        [3]
+        """
+        table = np.asarray(histograms, dtype=np.int64)
+        codes = np.tile(np.arange(table.shape[1], dtype=np.int32), table.shape[0])
+        offsets = np.concatenate([[0], np.cumsum(table.sum(axis=1))])
+        return cls(np.repeat(codes, table.ravel()), offsets, table.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"Counts({len(self)} groups of {int(self.offsets[-1] - self.offsets[0])} tuples, {self.n_values} values)"
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Tuples in each group."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def largest(self) -> NDArray[np.int64]:
+        """Tuples of the most frequent value in each group."""
+        largest = np.empty(len(self), np.int64)
+        _kernels().largest_counts(self._codes, self.offsets, np.zeros(self.n_values, np.int64), largest)
+        return largest
+
+    @cached_property
+    def distinct(self) -> NDArray[np.int64]:
+        """Different values in each group."""
+        return np.diff(self.histogram[0])
+
+    @cached_property
+    def histogram(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+        """Sparse histograms ``(offsets, values, counts)``: group ``g`` has ``counts[i]`` tuples of ``values[i]``
+        for ``offsets[g] <= i < offsets[g + 1]``; values ascend within a group, counts are positive.
+        """
+        offsets = np.empty(len(self) + 1, np.int64)
+        values = np.empty(len(self._codes), np.int32)
+        counts = np.empty(len(self._codes), np.int64)
+        scratch = np.zeros(self.n_values, np.int64)
+        used = _kernels().histograms(self._codes, self.offsets, scratch, offsets, values, counts)
+        return offsets, values[:used].copy(), counts[:used].copy()
+
+    @cached_property
+    def dense(self) -> NDArray[np.int64]:
+        """Histograms as one row a group. Groups x values numbers: for few groups only; see `chunks`."""
+        dense = np.zeros((len(self), self.n_values), np.int64)
+        offsets, values, counts = self.histogram
+        dense[np.repeat(np.arange(len(self)), np.diff(offsets)), values] = counts
+        return dense
+
+    def chunks(self, cells: int = 4_000_000) -> list[Counts]:
+        """Cut into runs of groups whose `dense` form holds at most ``cells`` numbers (or one group)."""
+        step = max(1, cells // max(1, self.n_values))
+        return [
+            Counts(self._codes, self.offsets[start : start + step + 1], self.n_values)
+            for start in range(0, len(self), step)
+        ]
+
+    def total(self) -> Counts:
+        """Count all groups as one."""
+        return Counts(self._codes, self.offsets[[0, -1]], self.n_values)
+
+
+def _kernels():  # type: ignore[no-untyped-def]
+    return compiled("glasshouse.microdata._counting_kernels")

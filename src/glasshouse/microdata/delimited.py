@@ -1,0 +1,449 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Delimited text (CSV and its relatives): what separates the fields, how letters are written, what is a number.
+
+Arrow parses and infers. Decided here is what it leaves open: the delimiter and the encoding, where they are not
+given, and which columns of digits are no numbers. A zip code ``01234``, a phone number ``+49171``, a serial number
+of thirty digits would not survive as numbers; a column with a single such value stays text, wherever in the file it
+stands. Arrow infers from the first block which columns look like numbers; these are then read as text, looked
+through, and converted, which costs about as much as reading them as numbers.
+
+Quotation marks group, and mean nothing else: ``"12"`` is the number 12 and ``""`` is missing, for many programs
+quote every field. Blank lines are skipped. Blanks around a text belong to it; around a number they do not.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import mmap
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
+from glasshouse.errors import ParameterError, SourceError
+from glasshouse.microdata.normalise import in_parallel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+__all__ = ["HEAD_BYTES", "NULL_SPELLINGS", "Delimited", "detect_delimiter", "open_bytes", "read_delimited"]
+
+NULL_SPELLINGS = ("", "NA", "N/A", "NULL", "null", "NaN", "nan")
+"""What stands for a missing value in delimited text, quoted or not, in columns of every type."""
+
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark begins it
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+# Encodings that tables are found in. Left to all it knows, the detector takes a few umlauts for DOS or Macintosh text.
+_LEGACY_ENCODINGS = (
+    *(f"cp125{digit}" for digit in range(9)),
+    *("iso8859_2", "koi8_r", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
+)
+_USUAL_ENCODING = "cp1252"
+_MOST_EXACT_INTEGER = 2**53
+_NO_NUMBER = r"^(?:\+|-?0[0-9xX])"  # leading plus, zero or hexadecimal prefix: lost in a number
+_DECIMAL_COMMA = r"^[+-]?[0-9]+,[0-9]+$"
+_ROWS_LOOKED_AT = 1000
+_SAMPLE_BYTES = 1 << 16
+HEAD_BYTES = 1 << 18
+"""How much of a file is looked at before it is read."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Delimited:
+    """A delimited text file and how it is to be read."""
+
+    path: Path
+    compression: str | None
+    delimiter: str | None
+    encoding: str
+    decimal: str
+    null_values: tuple[str, ...]
+    quoted: bool
+
+    def open(self) -> pa.NativeFile:
+        """Open the decompressed bytes."""
+        return open_bytes(self.path, self.compression)
+
+    def options(self, *, columns: Sequence[str] | None = None, as_text: Sequence[str] = ()) -> dict[str, Any]:
+        """Spell the options out for Arrow; only ``columns`` are converted, ``as_text`` without inference."""
+        return {
+            "read_options": arrow_csv.ReadOptions(encoding=self.encoding),
+            # Looking for line breaks between quotation marks slows the reader down by a quarter.
+            "parse_options": arrow_csv.ParseOptions(delimiter=self.delimiter or ",", newlines_in_values=self.quoted),
+            "convert_options": arrow_csv.ConvertOptions(
+                null_values=list(self.null_values),
+                strings_can_be_null=True,
+                decimal_point=self.decimal,
+                include_columns=None if columns is None else list(columns),
+                column_types=dict.fromkeys(as_text, pa.string()),
+            ),
+        }
+
+
+def read_delimited(
+    path: Path,
+    *,
+    head: bytes,
+    compression: str | None,
+    delimiter: str | None,
+    encoding: str | None,
+    decimal: str,
+    null_values: Sequence[str],
+    choose: Callable[[Sequence[str]], list[str]],
+) -> tuple[pa.Table, tuple[str, ...]]:
+    """Read the chosen columns of a delimited file; returns them and what was assumed.
+
+    Parameters
+    ----------
+    path, compression
+        The file, and the name of its compression, if any.
+    head
+        Its first `HEAD_BYTES` bytes, decompressed.
+    delimiter, encoding
+        None to detect them.
+    decimal
+        The decimal point, ``.`` or ``,``.
+    null_values
+        The spellings of missing values.
+    choose
+        Gets all column names, returns those to read (or raises).
+    """
+    _check(delimiter, encoding, decimal, null_values)
+    marked = next((name for mark, name in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
+    file = Delimited(
+        path=path,
+        compression=compression,
+        delimiter=delimiter,
+        encoding=codecs.lookup(encoding or marked or "utf-8").name,
+        decimal=decimal,
+        null_values=tuple(null_values),
+        quoted=compression is not None or _has_quotation_marks(path),
+    )
+    try:
+        table, notices = _read(file, head, choose)
+    except UnicodeError:
+        if encoding or marked:
+            raise _undecodable(file, declared=encoding is not None) from None
+        file = replace(file, encoding=_detect_encoding(file))
+        try:
+            table, notices = _read(file, head, choose)
+        except UnicodeError:
+            raise _undecodable(file, declared=False) from None
+        notices.append(
+            f"{path.name} is not UTF-8 and is taken for {file.encoding}: if letters look wrong, pass encoding="
+        )
+    return table, tuple(notices)
+
+
+def open_bytes(path: Path, compression: str | None) -> pa.NativeFile:
+    """Open a file as decompressed bytes."""
+    raw = pa.OSFile(str(path), "rb")
+    return pa.CompressedInputStream(raw, compression) if compression else raw
+
+
+def detect_delimiter(text: str) -> str | None:
+    r"""Find what separates the fields: most rows agree with the first on the number of fields, which is not one.
+
+    >>> detect_delimiter('name;place\n"Doe; Ann";Bonn\n'), detect_delimiter("alone")
+    (';', None)
+    """
+    lines = text.splitlines(keepends=True)
+    scores = {}
+    for delimiter in _DELIMITERS:
+        widths = []
+        try:
+            for row in csv.reader(iter(lines), delimiter=delimiter):
+                widths += [len(row)] if row else []
+                if len(widths) > _ROWS_LOOKED_AT:
+                    break
+        except csv.Error:
+            continue
+        if widths and widths[0] > 1:
+            scores[delimiter] = (widths.count(widths[0]) / len(widths), widths[0])
+    return max(scores, key=lambda delimiter: scores[delimiter]) if scores else None
+
+
+def _check(delimiter: str | None, encoding: str | None, decimal: str, null_values: Sequence[str]) -> None:
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        raise ParameterError("open_source", "delimiter", "one character (not a quotation mark or line end)", delimiter)
+    if decimal not in (".", ","):
+        raise ParameterError("open_source", "decimal", "'.' or ','", decimal)
+    if isinstance(null_values, str) or not all(isinstance(spelling, str) for spelling in null_values):
+        raise ParameterError("open_source", "null_values", "a sequence of texts", null_values)
+    if encoding is not None:
+        try:
+            "".encode(encoding)
+        except LookupError:
+            raise ParameterError("open_source", "encoding", "an encoding that Python knows", encoding) from None
+
+
+def _has_quotation_marks(path: Path) -> bool:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(b'"') >= 0
+
+
+def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[str]]) -> tuple[pa.Table, list[str]]:
+    """Read the chosen columns in the file's encoding, or raise `UnicodeError`; returns also what was assumed."""
+    start = _start(head, file.encoding)
+    if not start.strip():
+        raise SourceError(f"{file.path} is empty", source=file.path)
+    detected = file.delimiter or detect_delimiter(start)
+    notices = list(_delimiter_notices(file, detected)) if file.delimiter is None else []
+    file = replace(file, delimiter=detected)
+    looks = _infer(file, start)
+    chosen = choose(looks.names)
+    if not chosen:
+        return pa.table({}), notices
+    suspects = [name for name in chosen if _is_number(looks.field(name).type)]
+    columns = _read_columns(file, chosen, as_text=suspects)
+    late = [name for name in chosen if _is_number(columns[name].type)]
+    if late:  # empty as far as was looked
+        columns |= _read_columns(file, late, as_text=late)
+    if not len(columns[chosen[0]]):
+        raise _no_rows(file)
+    if any(pa.types.is_binary(column.type) for column in columns.values()):  # Arrow's last resort
+        raise UnicodeError
+    suspects += late
+    converted = in_parallel(lambda name: _numbers(columns[name], file.decimal), suspects)
+    columns |= {name: column for name, (column, _) in zip(suspects, converted, strict=True)}
+    kept = [name for name, (_, is_kept) in zip(suspects, converted, strict=True) if is_kept]
+    table = pa.table(columns)
+    return table, [*notices, *_column_notices(file, table, kept)]
+
+
+def _start(head: bytes, encoding: str) -> str:
+    """Decode the first lines, whole ones if the file goes on."""
+    goes_on = len(head) >= HEAD_BYTES
+    text = codecs.getincrementaldecoder(encoding)().decode(head, final=not goes_on).lstrip("\ufeff")
+    return text[: text.rfind("\n") + 1] or text if goes_on else text
+
+
+def _infer(file: Delimited, start: str) -> pa.Schema:
+    """Names and likely types of all columns. Rows that do not parse are met again when the whole file is read."""
+    options = replace(file, encoding="utf-8", quoted=True).options()
+    options["parse_options"].invalid_row_handler = lambda _: "skip"
+    with _translated_errors(file):
+        return arrow_csv.read_csv(pa.BufferReader(start.encode()), **options).schema
+
+
+def _read_columns(file: Delimited, columns: Sequence[str], *, as_text: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    # Not closed by us: where reading fails, Arrow's threads may still read ahead, and would then read from whatever
+    # file is opened next under the same number. The last of them closes it.
+    with _translated_errors(file):
+        table = arrow_csv.read_csv(file.open(), **file.options(columns=columns, as_text=as_text))
+    return dict(zip(columns, table.columns, strict=True))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _numbers(texts: pa.ChunkedArray, decimal: str) -> tuple[pa.ChunkedArray, bool]:
+    """Numbers, or the texts themselves; and whether they are kept though they look like numbers."""
+    try:
+        return _converted(texts, decimal), False
+    except _NotNumbersError as refusal:
+        if refusal.look_like_numbers:
+            return texts, True
+    try:
+        return _converted(pc.ascii_trim_whitespace(texts), decimal), False
+    except _NotNumbersError as refusal:
+        return texts, refusal.look_like_numbers
+
+
+class _NotNumbersError(Exception):
+    """These texts are no numbers, or would not survive as numbers."""
+
+    def __init__(self, *, look_like_numbers: bool) -> None:
+        self.look_like_numbers = look_like_numbers
+
+
+def _converted(texts: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
+    """Integers, else floats; `_NotNumbersError` if neither, or if the numbers would lose something of the texts."""
+    try:
+        numbers, first = texts.cast(pa.int64()), "0-"
+    except pa.ArrowInvalid:
+        numbers, first = _floats(texts, decimal), "0-+"
+        if _loses_digits(texts, numbers):
+            raise _NotNumbersError(look_like_numbers=True) from None
+    if (pc.min(numbers).as_py() or 0) >= 0:
+        first = first.replace("-", "")
+    if _any_starts(texts, first):
+        raise _NotNumbersError(look_like_numbers=True)
+    return numbers
+
+
+def _floats(texts: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
+    if decimal != ".":
+        if pc.any(pc.match_substring(texts, ".")).as_py():
+            raise _NotNumbersError(look_like_numbers=False)
+        texts = pc.replace_substring(texts, decimal, ".")
+    try:
+        return texts.cast(pa.float64())
+    except pa.ArrowInvalid:
+        raise _NotNumbersError(look_like_numbers=False) from None
+
+
+def _any_starts(texts: pa.ChunkedArray, characters: str) -> bool:
+    """Whether any text begins with what a number would lose."""
+    return any(_any_match(texts, pc.starts_with(texts, character), _NO_NUMBER) for character in characters)
+
+
+def _loses_digits(texts: pa.ChunkedArray, floats: pa.ChunkedArray) -> bool:
+    """Whether there are integers among the floats that a double cannot hold."""
+    bounds = pc.min_max(floats).as_py()
+    if max(-(bounds["min"] or 0.0), bounds["max"] or 0.0) <= _MOST_EXACT_INTEGER:
+        return False
+    return _any_match(texts, pc.greater(pc.abs(floats), float(_MOST_EXACT_INTEGER)), r"^[+-]?[0-9]+$")
+
+
+def _any_match(texts: pa.ChunkedArray, possible: pa.ChunkedArray, pattern: str) -> bool:
+    """Whether any of the possible texts matches; patterns are slow, so the others are not shown to it."""
+    if not pc.any(possible).as_py():
+        return False
+    return bool(pc.any(pc.match_substring_regex(texts.filter(possible), pattern)).as_py())
+
+
+def _detect_encoding(file: Delimited) -> str:
+    """Guess the encoding from lines that have more than ASCII in them."""
+    from charset_normalizer import from_bytes
+
+    sample = b""
+    with _translated_errors(file), file.open() as stream:
+        while len(sample) < _SAMPLE_BYTES and (block := stream.read(1 << 20)):
+            sample += b"".join(re.findall(rb"[^\n]*[\x80-\xff][^\n]*\n?", block))[:_SAMPLE_BYTES]
+    matches = from_bytes(sample, cp_isolation=list(_LEGACY_ENCODINGS))
+    best = matches.best()
+    if best is None:
+        raise SourceError(
+            f"{file.path} is not UTF-8, and its encoding could not be told: pass encoding=, such as 'cp1252'",
+            source=file.path,
+        )
+    for match in matches:  # ties go to what is most common
+        as_good = match.chaos <= best.chaos and match.coherence >= best.coherence
+        if as_good and _USUAL_ENCODING in match.could_be_from_charset:
+            return _USUAL_ENCODING
+    return best.encoding
+
+
+def _undecodable(file: Delimited, *, declared: bool) -> SourceError:
+    where = _first_undecodable_line(file)
+    place = f" (first in line {where:,})" if where else ""
+    advice = "leave encoding= out to have it detected, or pass another" if declared else "pass the right encoding="
+    return SourceError(f"{file.path} has bytes that are not {file.encoding}{place}: {advice}", source=file.path)
+
+
+def _first_undecodable_line(file: Delimited) -> int | None:
+    if file.encoding.startswith(("utf-16", "utf-32")):
+        return None  # line ends cannot be seen in the bytes
+    with file.open() as stream:
+        for number, line in enumerate(io.BufferedReader(stream), start=1):
+            try:
+                line.decode(file.encoding)
+            except UnicodeError:
+                return number
+    return None
+
+
+@contextmanager
+def _translated_errors(file: Delimited) -> Iterator[None]:
+    """Say what is wrong with the file in our words: Arrow's own show the offending row."""
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        text = str(error)
+    except OSError as error:
+        if file.compression is None:
+            why = error.strerror or "I/O error"
+            raise SourceError(f"{file.path} cannot be read: {why}", source=file.path) from None
+        raise SourceError(
+            f"{file.path} is damaged or cut short ({file.compression}): copy it or compress it again", source=file.path
+        ) from None
+    else:
+        return
+    if "UTF8" in text:
+        raise UnicodeError
+    if ("Expected" in text and "columns" in text) or "straddling" in text:
+        raise _ragged(file)
+    if "Empty CSV" in text:
+        raise _no_rows(file)
+    raise SourceError(f"{file.path} cannot be read as delimited text", source=file.path)
+
+
+def _no_rows(file: Delimited) -> SourceError:
+    return SourceError(f"{file.path} has a header and no rows", source=file.path)
+
+
+def _ragged(file: Delimited) -> SourceError:
+    """Find the first line that does not have as many fields as the header."""
+    delimiter = file.delimiter or ","
+    width, line, found = 0, 0, 0
+    with file.open() as stream:
+        encoding = "utf-8-sig" if file.encoding == "utf-8" else file.encoding
+        text = io.TextIOWrapper(io.BufferedReader(stream), encoding, errors="replace", newline="")
+        rows = csv.reader(text, delimiter=delimiter)
+        try:
+            for row in rows:
+                width = width or len(row)
+                if row and len(row) != width:
+                    found = len(row)
+                    break
+                line = rows.line_num
+        except csv.Error:
+            found = 0
+    if not found:
+        return SourceError(
+            f"{file.path}: the record that begins in line {line + 1:,} does not end: is a quotation mark not closed?",
+            source=file.path,
+        )
+    fields = "1 field" if found == 1 else f"{found:,} fields"
+    return SourceError(
+        f"{file.path}: line {line + 1:,} has {fields} and the header has {width:,}, separated by "
+        f"{_DELIMITERS.get(delimiter, repr(delimiter))}: mend the line, or pass delimiter= if fields are "
+        "separated otherwise",
+        source=file.path,
+    )
+
+
+def _delimiter_notices(file: Delimited, detected: str | None) -> Iterator[str]:
+    if detected is None:
+        yield f"no delimiter was found in {file.path.name}: it is read as one column"
+    elif detected != "," and not (detected == "\t" and ".tsv" in file.path.name.lower()):
+        yield f"the fields of {file.path.name} are taken to be separated by {_DELIMITERS[detected]}"
+
+
+def _column_notices(file: Delimited, table: pa.Table, kept: list[str]) -> Iterator[str]:
+    names = table.column_names
+    if kept:
+        yield f"kept as text, for numbers would lose leading zeros, plus signs or digits: {', '.join(kept)}"
+    if file.decimal == "." and (commas := [name for name in names if _has_decimal_commas(table.column(name))]):
+        yield f"read as text, though they look like numbers with a decimal comma (decimal=','): {', '.join(commas)}"
+    if names and all(_reads_as_number(name) for name in names):
+        yield f"the first line of {file.path.name} is taken for column names, though it holds numbers"
+
+
+def _has_decimal_commas(column: pa.ChunkedArray) -> bool:
+    if not pa.types.is_string(column.type):
+        return False
+    start = column.slice(0, _ROWS_LOOKED_AT).drop_null()
+    return bool(len(start) and pc.all(pc.match_substring_regex(start, _DECIMAL_COMMA)).as_py())
+
+
+def _reads_as_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True

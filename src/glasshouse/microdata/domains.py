@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Domains: the values of one attribute, coded to integers once; codes keep the order of the values.
+
+An attribute's order is the one in which it may be cut: numbers and dates by value, categories by their declared order,
+else by their taxonomy's leaf order, else alphabetically. An alphabetic order serves cutting only: `ordered` is then
+False, and what is published for a group is the set of its values, never an alphabetic interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from glasshouse.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata.taxonomy import BoundTaxonomy, Taxonomy
+
+__all__ = ["Column", "Domain", "code"]
+
+_DENSE_RANGE = 1 << 22  # integers that span at most this many values are coded through a table, without a sort
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Domain:
+    """The values of one attribute: code ``i`` stands for ``values[i]``, and ``len(values)`` for missing, if allowed.
+
+    Parameters
+    ----------
+    name
+        The attribute's name.
+    kind
+        ``integer``, ``float``, ``date``, ``timestamp``, ``boolean`` or ``category``.
+    values
+        The distinct values in the order of their codes, with their Arrow type; no nulls.
+    ordered
+        Whether a range of codes means something: cells are then intervals, otherwise sets.
+    taxonomy
+        A tree over exactly these values, whose leaf order is the order of ``values``.
+    tree
+        The taxonomy as it was declared, from which ``taxonomy`` was made.
+    missing
+        Whether missing is a value of its own; it has the last code.
+    """
+
+    name: str
+    kind: str
+    values: pa.Array
+    ordered: bool
+    taxonomy: BoundTaxonomy | None = None
+    tree: Taxonomy | None = None
+    missing: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many codes there are, missing included."""
+        return len(self.values) + self.missing
+
+    @property
+    def missing_code(self) -> int:
+        """The code of a missing value; no tuple has it unless `missing`."""
+        return len(self.values)
+
+    @cached_property
+    def positions(self) -> NDArray[np.float64]:
+        """Where each code lies on the attribute's axis, ascending; missing lies with the largest value.
+
+        A number or date lies at its value; a category, or numbers whose declared order is another, at the rank.
+        """
+        places = np.arange(len(self.values), dtype=np.float64)
+        if self.kind in ("integer", "float"):
+            numbers = np.asarray(self.values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+            places = numbers if np.all(np.diff(numbers) >= 0) else places
+        elif self.kind in ("date", "timestamp"):
+            ticks = _ticks(self.values)
+            places = ticks.astype(np.float64) if np.all(np.diff(ticks) > 0) else places
+        if self.missing:
+            places = np.append(places, places[-1] if len(places) else 0.0)
+        return places
+
+    @cached_property
+    def separations(self) -> NDArray[np.int32]:
+        """Depth of the lowest common ancestor of codes ``i`` and ``i + 1``: zeros without a taxonomy."""
+        steps = np.zeros(max(self.size - 1, 0), np.int32)
+        if self.taxonomy is not None:
+            leaves = len(self.values) - 1
+            steps[:leaves] = self.taxonomy.separation[:leaves]
+        return steps
+
+    def decode(self, codes: NDArray[np.int32]) -> pa.Array:
+        """Give back the exact values and types that the codes stand for; missing is null.
+
+        >>> coded = code(pa.array(["b", "a", "b"]), name="letter")
+        >>> coded.domain.decode(coded.codes).to_pylist()
+        ['b', 'a', 'b']
+        """
+        indices = pa.array(codes, mask=codes == self.missing_code) if self.missing else pa.array(codes)
+        return self.values.take(indices)
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """Every value as the text by which it is published and looked up."""
+        return tuple(text_of(value) for value in self.values.to_pylist())
+
+    def code_of(self, value: Any) -> int:
+        """Find the code of one value, by value or by its text; `DomainError` if there is none."""
+        wanted = text_of(value)
+        try:
+            return self.texts.index(wanted)
+        except ValueError:
+            raise DomainError(f"column {self.name!r} has no such value", column=self.name, values=[value]) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One attribute of a table: its domain and a code for every tuple."""
+
+    domain: Domain
+    codes: NDArray[np.int32]
+
+    @property
+    def name(self) -> str:
+        """The attribute's name."""
+        return self.domain.name
+
+
+def code(
+    values: pa.Array,
+    *,
+    name: str,
+    order: Sequence[Any] | None = None,
+    taxonomy: Taxonomy | None = None,
+    missing: bool = False,
+) -> Column:
+    """Code a column: its distinct values in their order, and the code of each tuple's value.
+
+    >>> column = code(pa.array([30, 7, 30, None]), name="age", missing=True)
+    >>> column.codes.tolist(), column.domain.values.to_pylist(), column.domain.size
+    ([1, 0, 1, 2], [7, 30], 3)
+    """
+    kind = kind_of(values.type, name)
+    distinct, codes = _factorise(values)
+    domain = Domain(name=name, kind=kind, values=distinct, ordered=kind not in ("category", "boolean"), missing=missing)
+    if taxonomy is not None:
+        bound = taxonomy.bind(name, distinct)
+        domain = replace(domain, taxonomy=bound, tree=taxonomy)
+        return _reorder(Column(domain, codes), np.asarray(bound.order))
+    if order is not None:
+        return _reorder(Column(replace(domain, ordered=True), codes), _declared_order(domain, order))
+    return Column(domain, codes)
+
+
+def kind_of(kind: pa.DataType, name: str) -> str:
+    """Name the kind of domain that an Arrow type makes, in the words of the documentation."""
+    if pa.types.is_boolean(kind):
+        return "boolean"
+    if pa.types.is_integer(kind):
+        return "integer"
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "float"
+    if pa.types.is_date(kind):
+        return "date"
+    if pa.types.is_timestamp(kind) or pa.types.is_time(kind):
+        return "timestamp"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return "category"
+    raise DomainError(f"column {name!r} has type {kind}, which cannot be coded: cast it to text or numbers", column=name)
+
+
+def text_of(value: Any) -> str:
+    """The one text of a value: numbers in their shortest exact form, dates in ISO form, ``true`` and ``false``.
+
+    >>> text_of(True), text_of(2.50), text_of("a b")
+    ('true', '2.5', 'a b')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    return str(value)
+
+
+def _factorise(values: pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:
+    """Distinct values ascending, and a code per value; a null gets the code past the last."""
+    if pa.types.is_integer(values.type) and len(values) > values.null_count:
+        span = pc.min_max(values).as_py()
+        if span["max"] - span["min"] < _DENSE_RANGE:
+            return _factorise_dense(values, span["min"], span["max"])
+    encoded = values.dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    order = pc.array_sort_indices(encoded.dictionary).to_numpy()
+    ranks = np.empty(len(order) + 1, np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    ranks[-1] = len(order)
+    indices = encoded.indices.fill_null(len(order)) if encoded.null_count else encoded.indices
+    return encoded.dictionary.take(pa.array(order)), ranks[indices.to_numpy()]
+
+
+def _factorise_dense(values: pa.Array, low: int, high: int) -> tuple[pa.Array, NDArray[np.int32]]:
+    """Integers of a short range: mark which occur, number them, look each one up."""
+    missing = np.asarray(values.is_null()) if values.null_count else None
+    filled = values.fill_null(low) if missing is not None else values
+    numbers = filled.to_numpy(zero_copy_only=False)
+    shifted = numbers.astype(np.int64) - low if low else numbers
+    present = np.zeros(high - low + 1, bool)
+    present[shifted if missing is None else shifted[~missing]] = True
+    ranks = np.cumsum(present, dtype=np.int32) - np.int32(1)
+    codes = ranks[shifted]
+    distinct = np.flatnonzero(present) + low
+    if missing is not None:
+        codes[missing] = len(distinct)
+    return pa.array(distinct).cast(values.type), codes
+
+
+def _declared_order(domain: Domain, order: Sequence[Any]) -> NDArray[np.int64]:
+    """The places of the domain's values in the declared order, refused where it misses or repeats a value."""
+    texts = [text_of(value) for value in order]
+    repeated = sorted({text for text in texts if texts.count(text) > 1})
+    if repeated:
+        raise DomainError(
+            f"the order declared for column {domain.name!r} repeats {_few(repeated)}", column=domain.name, values=repeated
+        )
+    place = {text: i for i, text in enumerate(texts)}
+    missed = [text for text in domain.texts if text not in place]
+    if missed:
+        raise DomainError(
+            f"the order declared for column {domain.name!r} misses {_few(missed)}", column=domain.name, values=missed
+        )
+    return np.argsort([place[text] for text in domain.texts])
+
+
+def _reorder(column: Column, order: NDArray[Any]) -> Column:
+    """Renumber codes so that value ``order[i]`` gets code ``i``."""
+    ranks = np.empty(len(order) + 1, np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    ranks[-1] = len(order)
+    values = column.domain.values.take(pa.array(order))
+    return Column(replace(column.domain, values=values), ranks[column.codes])
+
+
+def _ticks(values: pa.Array) -> NDArray[np.int64]:
+    """Dates and timestamps as whole numbers of their own unit."""
+    integer = pa.int32() if values.type.bit_width == 32 else pa.int64()
+    return np.asarray(values.view(integer).to_numpy(zero_copy_only=False)).astype(np.int64)
+
+
+def _few(texts: Sequence[str], most: int = 10) -> str:
+    shown = ", ".join(map(repr, texts[:most]))
+    return f"{shown} and {len(texts) - most} more" if len(texts) > most else shown

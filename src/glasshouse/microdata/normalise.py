@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One form for every table that comes in, so that nothing behind the door depends on which door it was.
+
+A normalised column is one contiguous array of one of eight types: ``int64``, ``float64``, ``bool``, ``string``,
+``date32``, ``timestamp`` and ``time64`` in microseconds (nanoseconds where they are needed; time zones stay), and
+``null`` for a column without a single value. (``large_string`` stands in for ``string`` above two gigabytes.)
+NaN is null, and negative zero is zero. No value changes: what these types cannot hold is refused.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from glasshouse.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["in_parallel", "normalise"]
+
+_MOST_STRING_BYTES = 2**31 - 1  # what the 32-bit offsets of `string` can address
+_MOST_EXACT_INTEGER = 2**53  # beyond it a double no longer holds every integer
+
+
+def normalise(
+    table: pa.Table, *, whole_floats: bool = False
+) -> tuple[pa.Table, dict[str, tuple[Any, ...]], tuple[str, ...]]:
+    """Bring every column to its normal form.
+
+    Parameters
+    ----------
+    table
+        Any table with distinct column names.
+    whole_floats
+        Whether floats with gaps that are all whole are integers: so they are where gaps turn integers into floats.
+
+    Returns
+    -------
+    table, orders, notices
+        The normalised table, the declared orders of its ordered categories, and what was assumed.
+
+    Raises
+    ------
+    DomainError
+        A column has nested values, or values that no plain type can hold; its name is in ``column``.
+
+    Examples
+    --------
+    >>> table, orders, notices = normalise(pa.table({"age": pa.array([30, 7], pa.uint8()), "x": [None, float("nan")]}))
+    >>> table.schema.types
+    [DataType(int64), DataType(null)]
+    """
+    names = table.column_names
+    columns = dict(zip(names, in_parallel(lambda name: _normal(table.column(name), name), names), strict=True))
+    orders = {name: order for name in names if (order := _order(table.column(name), name)) is not None}
+    notices = []
+    if whole_floats:
+        plain = [name for name in names if pa.types.is_floating(table.schema.field(name).type)]
+        whole = {name: numbers for name in plain if (numbers := _whole(columns[name])) is not None}
+        columns |= whole
+        if whole:
+            notices.append(f"whole numbers with gaps arrived as floats and are read as integers: {', '.join(whole)}")
+    return pa.table(columns), orders, tuple(notices)
+
+
+def in_parallel(work: Callable[[str], Any], names: Iterable[str]) -> list[Any]:
+    """Do the work for every column at once; Arrow computes outside the interpreter lock."""
+    with ThreadPoolExecutor(max_workers=pa.cpu_count()) as pool:
+        return list(pool.map(work, names))
+
+
+def _normal(column: pa.ChunkedArray, name: str) -> pa.Array:
+    flat = _flat(column, name)
+    if flat.null_count == len(flat):
+        return pa.nulls(len(flat))
+    try:
+        return _contiguous(_plain(flat, name))
+    except pa.ArrowInvalid:  # its text would show a value
+        raise DomainError(
+            f"column {name!r} has values beyond the range of its type in the normal form, {column.type}: "
+            "give it as text, or in a smaller range",
+            column=name,
+        ) from None
+
+
+def _flat(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Undo dictionary and run-end encoding, views and extension types; refuse nesting."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        # values become plain before they are looked up: Arrow cannot take from views
+        chunks = [_flat(pa.chunked_array([c.dictionary]), name).combine_chunks().take(c.indices) for c in column.chunks]
+        return pa.chunked_array(chunks) if chunks else _flat(pa.chunked_array([], kind.value_type), name)
+    if pa.types.is_run_end_encoded(kind):
+        return _flat(pc.run_end_decode(column), name)
+    if isinstance(kind, pa.BaseExtensionType):
+        return _without_extension(column, name)
+    if pa.types.is_nested(kind):
+        raise DomainError(
+            f"column {name!r} holds lists or records ({kind}): unpack it into columns of plain values", column=name
+        )
+    if pa.types.is_string_view(kind):
+        size = pa.large_string() if column.nbytes > _MOST_STRING_BYTES else pa.string()
+        return column.cast(size)
+    return column
+
+
+def _without_extension(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    kind = column.type
+    extension = getattr(kind, "extension_name", str(kind))
+    if extension == "arrow.uuid":
+        texts = [None if value is None else str(value) for value in column.to_pylist()]
+        return pa.chunked_array([texts], pa.string())
+    if extension == "arrow.json":
+        return _flat(pa.chunked_array([c.storage for c in column.chunks], kind.storage_type), name)
+    raise DomainError(
+        f"column {name!r} has the special type {extension}: give it as text, numbers or dates", column=name
+    )
+
+
+def _plain(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Widen to the one type of its kind, exactly; `pa.ArrowInvalid` where values do not fit."""
+    kind = column.type
+    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        return column
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        fits = pc.sum(pc.binary_length(column)).as_py() <= _MOST_STRING_BYTES
+        return column.cast(pa.string() if fits else pa.large_string())
+    if pa.types.is_unsigned_integer(kind) and kind.bit_width == 64:
+        return _signed(column, name)
+    if pa.types.is_integer(kind):
+        return column.cast(pa.int64())
+    if pa.types.is_floating(kind):
+        return _float(column)
+    if pa.types.is_decimal(kind):
+        return _from_decimal(column, name)
+    if pa.types.is_date(kind):
+        return _first_exact(column, pa.date32(), pa.timestamp("us"))
+    if pa.types.is_timestamp(kind):
+        return _first_exact(column, pa.timestamp("us", kind.tz), kind if kind.unit == "ns" else None)
+    if pa.types.is_time(kind):
+        return _first_exact(column, pa.time64("us"), kind if kind.unit == "ns" else None)
+    if pa.types.is_duration(kind) or pa.types.is_interval(kind):
+        raise DomainError(f"column {name!r} holds durations: give it as a number of days or seconds", column=name)
+    raise DomainError(f"column {name!r} has type {kind}: give it as text, numbers or dates", column=name)
+
+
+def _signed(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        raise DomainError(
+            f"column {name!r} has unsigned integers above 9223372036854775807 (2^63 - 1): give it as text", column=name
+        ) from None
+
+
+def _float(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    wide = pc.add(column.cast(pa.float64()), 0.0)  # -0.0 + 0.0 is 0.0: equal numbers must be one value
+    nan = pc.is_nan(wide)
+    return pc.if_else(nan, None, wide) if pc.any(nan).as_py() else wide
+
+
+def _from_decimal(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Decimals without a fraction are integers; others are floats, if the float tells every digit."""
+    if column.type.scale <= 0:
+        return column.cast(pa.int64())
+    wide = column.cast(pa.float64())
+    if column.type.precision > 15:
+        try:
+            exact = pc.all(pc.equal(wide.cast(column.type), column)).as_py()
+        except pa.ArrowInvalid:
+            exact = False
+        if not exact:
+            raise DomainError(
+                f"column {name!r} has decimals with more digits than a float holds: round it, or give it as text",
+                column=name,
+            )
+    return wide
+
+
+def _first_exact(column: pa.ChunkedArray, wanted: pa.DataType, otherwise: pa.DataType | None) -> pa.ChunkedArray:
+    """Cast to the wanted type, or to the other where that would lose something."""
+    try:
+        return column.cast(wanted)
+    except pa.ArrowInvalid:
+        if otherwise is None:
+            raise
+        return column.cast(otherwise)
+
+
+def _contiguous(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _whole(values: pa.Array) -> pa.Array | None:
+    """Give the same numbers as integers, if there are gaps among them and all are whole."""
+    if not pa.types.is_floating(values.type) or not values.null_count:
+        return None
+    try:
+        numbers = values.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    bounds = pc.min_max(numbers).as_py()
+    return numbers if max(-bounds["min"], bounds["max"]) <= _MOST_EXACT_INTEGER else None
+
+
+def _order(column: pa.ChunkedArray, name: str) -> tuple[Any, ...] | None:
+    """Find the declared order of an ordered category (pandas categorical, polars Enum), unused values included."""
+    if not pa.types.is_dictionary(column.type) or not column.type.ordered or not column.num_chunks:
+        return None
+    orders = [_normal(pa.chunked_array([c.dictionary]), name).drop_null().to_pylist() for c in column.chunks]
+    longest = max(orders, key=len)
+    # batches may each bring the categories seen so far; anything else is no single order
+    agreed = all(order == longest[: len(order)] for order in orders)
+    return tuple(longest) if agreed else None

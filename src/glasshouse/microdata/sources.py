@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The door through which tables come in: files and frames, told apart by what they are, made into one form.
+
+A file is told by its first bytes, not by its name: Parquet, Arrow IPC (Feather) as file or stream, delimited text,
+plain or compressed with gzip or zstd. A frame comes in through Arrow: pandas, polars, pyarrow, a DuckDB relation, a
+dict of lists, and whatever has the Arrow PyCapsule interface. Behind the door every table has the normal form of
+`glasshouse.microdata.normalise`, so that no later step depends on where it came from.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import ipc
+
+from glasshouse.errors import DomainError, GlasshouseError, SchemaError, SourceError
+from glasshouse.microdata.delimited import HEAD_BYTES, NULL_SPELLINGS, open_bytes, read_delimited
+from glasshouse.microdata.normalise import normalise
+
+__all__ = ["NULL_SPELLINGS", "Source", "open_source"]
+
+_ACCEPTED = (
+    "a path (CSV, Parquet, Arrow IPC), a pandas or polars frame, a pyarrow table, a DuckDB relation, a dict of lists, "
+    "or an object with the Arrow PyCapsule interface (__arrow_c_stream__)"
+)
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_FOREIGN = {
+    b"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet: save the sheet as CSV",
+    b"BZh": "compressed with bzip2: unpack it, or use gzip or zstd",
+    b"\xfd7zXZ": "compressed with xz: unpack it, or use gzip or zstd",
+    b"PARE": "encrypted Parquet: decrypt it first",
+    b"FEA1": "a Feather file of version 1: write it again as version 2 or Parquet",
+    b"SQLite format 3": "an SQLite database: read the table with DuckDB or pandas and pass the result",
+    b"\x89HDF": "an HDF5 file: read the table with pandas and pass the frame",
+    b"$FL": "an SPSS file: read it with pandas and pass the frame",
+    b"%PDF": "a PDF: save the table as CSV",
+}
+_TEXT_SUFFIXES = {"", ".csv", ".tsv", ".psv", ".tab", ".txt", ".dat", ".data"}
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # of UTF-16 and UTF-32, whose text is full of NULs
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Source:
+    """A table that came in, in its normal form.
+
+    Parameters
+    ----------
+    table
+        The columns that were asked for, in the order of the source; every column is one contiguous array.
+    kind
+        Through which door: ``file``, ``pandas``, ``polars``, ``duckdb`` or ``arrow``.
+    columns
+        All column names of the source in their order, also those that were not loaded.
+    notices
+        What was assumed, in sentences.
+    orders
+        Declared orders of loaded columns that are ordered categories: all their values, lowest first.
+    """
+
+    table: pa.Table = field(repr=False)
+    kind: str
+    columns: tuple[str, ...]
+    notices: tuple[str, ...] = ()
+    orders: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, repr=False)
+
+
+def open_source(
+    source: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str = ".",
+    null_values: Sequence[str] = NULL_SPELLINGS,
+) -> Source:
+    """Open a file or a frame as a table in normal form. Neither is changed.
+
+    Parameters
+    ----------
+    source
+        A path, or a frame. Lazy frames and relations are run, and so is a reader of batches: once.
+    columns
+        Load only these. Names that the source does not have are passed over: compare with `Source.columns`.
+    delimiter, encoding, decimal, null_values
+        Of delimited text; other sources know these things themselves. The first two are detected unless given.
+        ``null_values`` replaces the spellings of missing values: ``(*NULL_SPELLINGS, "?")`` adds one.
+
+    Raises
+    ------
+    SourceError
+        The source cannot be read, or has no rows.
+    SchemaError
+        Column names are missing or repeated.
+    DomainError
+        A loaded column has nested values, or values that no plain type can hold.
+
+    Examples
+    --------
+    >>> opened = open_source({"age": [30, None], "zip": ["01234", "12345"]}, columns=["zip"])
+    >>> opened
+    Source(kind='arrow', columns=('age', 'zip'), notices=())
+    >>> opened.table.column_names
+    ['zip']
+    """
+    wanted = None if columns is None else frozenset([columns] if isinstance(columns, str) else columns)
+    text = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "null_values": null_values}
+    load, name, kind = _door(source, text)
+    known: list[str] = []
+
+    def choose(names: Sequence[str]) -> list[str]:
+        known[:] = names
+        _check_names(known, name)
+        return [column for column in known if wanted is None or column in wanted]
+
+    table, notices = load(choose)
+    if table.num_columns and not table.num_rows:
+        raise SourceError(f"{name} has no rows", source=source)
+    normal, orders, assumed = normalise(table, whole_floats=kind == "pandas")
+    return Source(table=normal, kind=kind, columns=tuple(known), notices=(*notices, *assumed), orders=orders)
+
+
+_Choose = Callable[[Sequence[str]], list[str]]
+_Loaded = tuple[pa.Table, tuple[str, ...]]
+
+
+def _door(source: Any, text: Mapping[str, Any]) -> tuple[Callable[[_Choose], _Loaded], str, str]:
+    """Find the way in: how to load, what to call it in messages, which kind."""
+    if isinstance(source, str | os.PathLike):
+        path = _existing(source)
+        return partial(_from_file, path, text), str(path), "file"
+    if _is_a(source, "pandas", "DataFrame"):
+        return partial(_from_pandas, source), "the pandas frame", "pandas"
+    if _is_a(source, "polars", "DataFrame") or _is_a(source, "polars", "LazyFrame"):
+        return partial(_from_polars, source), "the polars frame", "polars"
+    if _is_a(source, "duckdb", "DuckDBPyRelation"):
+        return partial(_from_duckdb, source), "the DuckDB relation", "duckdb"
+    if isinstance(source, Mapping):
+        return partial(_from_mapping, source), "the dict", "arrow"
+    if isinstance(source, pa.Table | pa.RecordBatch):
+        return partial(_from_table, source), "the Arrow table", "arrow"
+    if hasattr(source, "__arrow_c_stream__"):
+        return partial(_from_stream, source), f"the {type(source).__name__}", "arrow"
+    raise SourceError(f"a {type(source).__name__} is no table: pass {_ACCEPTED}", source=source)
+
+
+def _check_names(names: Sequence[str], source: str) -> None:
+    if not names:
+        raise SchemaError(f"{source} has no columns")
+    nameless = [place for place, name in enumerate(names, start=1) if not name.strip()]
+    if nameless:
+        raise SchemaError(
+            f"column {nameless[0]:,} of {source} has no name: give it one. (Row numbers written by R or pandas have "
+            "none: write with row.names=FALSE or index=False.)",
+            column=names[nameless[0] - 1],
+        )
+    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+    if twice is not None:
+        raise SchemaError(
+            f"{source} has {names.count(twice):,} columns named {twice!r}: rename them, for a role needs one column",
+            column=twice,
+        )
+
+
+# ---------------------------------------------------------------------------------------------------------- files
+
+
+def _existing(source: str | os.PathLike[str]) -> Path:
+    """Find the file, or say why there is none."""
+    given = os.fspath(source)
+    if not isinstance(given, str):
+        raise SourceError("a path must be text, not bytes: use os.fsdecode", source=source)
+    if "\n" in given:
+        raise SourceError("this text has several lines and is no path: save the table to a file, or pass a frame")
+    if "://" in given:
+        raise SourceError(f"{given} is an address: fetch the file first and pass its path", source=source)
+    path = Path(given).expanduser()
+    try:
+        if path.is_dir():
+            raise SourceError(f"{given} is a folder: pass one file in it", source=source)
+        if not path.exists():
+            raise SourceError(f"there is no file {given}{_near(path)}", source=source)
+        if not path.is_file():
+            raise SourceError(f"{given} is not a regular file: save its content to one", source=source)
+    except OSError as error:
+        raise SourceError(f"{given} cannot be opened: {error.strerror}", source=source) from None
+    return path
+
+
+def _near(path: Path) -> str:
+    """Name what the user may have meant."""
+    if not path.parent.is_dir():
+        return f": there is no folder {path.parent} either"
+    siblings = {entry.name.lower(): entry.name for entry in path.parent.iterdir() if entry.is_file()}
+    near = get_close_matches(path.name.lower(), siblings, n=1, cutoff=0.6)
+    return f": did you mean {path.with_name(siblings[near[0]])}?" if near else ": check the path"
+
+
+def _from_file(path: Path, text: Mapping[str, Any], choose: _Choose) -> _Loaded:
+    """Read the chosen columns of a file, by what its first bytes say it is."""
+    with _readable(path, "file"):
+        head = _head(path, None)
+    if not head:
+        raise SourceError(f"{path} is empty", source=path)
+    compression = next((name for magic, name in _COMPRESSIONS.items() if head.startswith(magic)), None)
+    if compression:
+        with _readable(path, f"{compression} file"):
+            head = _head(path, compression)
+        if not head:
+            raise SourceError(f"{path} is empty", source=path)
+    if not compression and head.startswith(b"PAR1"):
+        with _readable(path, "Parquet file"), pq.ParquetFile(path) as file:
+            chosen = choose(file.schema_arrow.names)
+            return file.read(columns=chosen).select(chosen), ()
+    if not compression and head.startswith(b"ARROW1"):
+        return _from_ipc(path, ipc.open_file, choose), ()
+    if not compression and head.startswith(b"\xff\xff\xff\xff"):
+        return _from_ipc(path, ipc.open_stream, choose), ()
+    _refuse_foreign(path, head, delimiter=text["delimiter"], encoding=text["encoding"])
+    return read_delimited(path, head=head, compression=compression, choose=choose, **text)
+
+
+def _head(path: Path, compression: str | None) -> bytes:
+    with open_bytes(path, compression) as stream:
+        return bytes(stream.read(HEAD_BYTES))
+
+
+def _from_ipc(path: Path, reader: Callable[..., Any], choose: _Choose) -> pa.Table:
+    with _readable(path, "Arrow file"):
+        with pa.OSFile(str(path)) as file, reader(file) as opened:
+            names = opened.schema.names
+        chosen = choose(names)
+        options = ipc.IpcReadOptions(included_fields=[names.index(name) for name in chosen])
+        # with no field named, Arrow would include all
+        with pa.OSFile(str(path)) as file, reader(file, options=options) as opened:
+            return opened.read_all() if chosen else pa.table({})
+
+
+def _refuse_foreign(path: Path, head: bytes, *, delimiter: str | None, encoding: str | None) -> None:
+    """Refuse what is no text, and text that is no table."""
+    for magic, what in _FOREIGN.items():
+        if head.startswith(magic):
+            raise SourceError(f"{path} is {what}", source=path)
+    if b"\0" in head and encoding is None and not head.startswith(_WIDE_MARKS):
+        raise SourceError(
+            f"{path} is neither Parquet nor Arrow IPC nor text: pass {_ACCEPTED}. (If it is text in UTF-16, pass "
+            "encoding='utf-16-le' or 'utf-16-be'.)",
+            source=path,
+        )
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    last = next((suffix for suffix in reversed(suffixes) if suffix not in (".gz", ".zst", ".zstd")), "")
+    if last not in _TEXT_SUFFIXES and delimiter is None:
+        raise SourceError(
+            f"{path} is text, but {last} does not say that it is a delimited table: if it is one, pass delimiter=",
+            source=path,
+        )
+
+
+@contextmanager
+def _readable(path: Path, what: str) -> Iterator[None]:
+    """Say in our words that a file cannot be read."""
+    try:
+        yield
+    except GlasshouseError:
+        raise
+    except PermissionError:
+        raise SourceError(f"{path} may not be read by this user: change its permissions", source=path) from None
+    except (pa.ArrowException, OSError, ValueError, KeyError, EOFError):
+        raise SourceError(
+            f"{path} cannot be read: this {what} is damaged or cut short. Copy it or write it again", source=path
+        ) from None
+
+
+# --------------------------------------------------------------------------------------------------------- frames
+
+
+def _is_a(source: Any, module: str, name: str) -> bool:
+    """Whether the object is of that class, without importing what the user did not import."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(source, kind)
+
+
+def _from_pandas(frame: Any, choose: _Choose) -> _Loaded:
+    names = [str(name) for name in frame.columns]
+    chosen = choose(names)
+    columns = {name: _column(frame.iloc[:, names.index(name)], name) for name in chosen}
+    index = [str(name) for name in frame.index.names if name is not None]
+    notices = [f"the index of the frame is left out ({', '.join(index)}): reset_index() makes it a column"]
+    return pa.table(columns), tuple(notices if index else ())
+
+
+def _column(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
+    """One column of Python or pandas values as Arrow."""
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):  # their texts would show a value
+        raise DomainError(
+            f"column {name!r} mixes types, or holds values that Arrow does not know: make it all text, all numbers or "
+            "all dates",
+            column=name,
+        ) from None
+
+
+def _from_polars(frame: Any, choose: _Choose) -> _Loaded:
+    with _running("the polars query"):
+        chosen = choose(frame.collect_schema().names())
+        chosen_frame = frame.select(chosen)
+        collected = chosen_frame.collect() if hasattr(chosen_frame, "collect") else chosen_frame
+        return collected.to_arrow(), ()
+
+
+def _from_duckdb(relation: Any, choose: _Choose) -> _Loaded:
+    chosen = choose(list(relation.columns))
+    if not chosen:
+        return pa.table({}), ()
+    quoted = ('"' + name.replace('"', '""') + '"' for name in chosen)
+    with _running("the DuckDB query"):
+        return relation.project(", ".join(quoted)).to_arrow_table(), ()
+
+
+def _from_mapping(lists: Mapping[Any, Any], choose: _Choose) -> _Loaded:
+    by_name = {str(name): values for name, values in lists.items()}
+    chosen = choose([str(name) for name in lists])
+    for name in chosen:
+        if isinstance(by_name[name], str | bytes) or not hasattr(by_name[name], "__iter__"):
+            raise SchemaError(f"column {name!r} of the dict must be a list of values", column=name)
+    columns = {name: _column(by_name[name], name) for name in chosen}
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) > 1:
+        raise SchemaError(f"the columns of the dict have different lengths: {', '.join(map(str, sorted(lengths)))}")
+    return pa.table(columns), ()
+
+
+def _from_table(table: pa.Table | pa.RecordBatch, choose: _Choose) -> _Loaded:
+    chosen = choose(table.schema.names)
+    whole = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
+    return whole.select(chosen), ()
+
+
+def _from_stream(source: Any, choose: _Choose) -> _Loaded:
+    try:
+        reader = pa.RecordBatchReader.from_stream(source)
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
+        raise SourceError(
+            f"the Arrow stream of a {type(source).__name__} is no table (a single column, perhaps): pass {_ACCEPTED}",
+            source=source,
+        ) from None
+    chosen = choose(reader.schema.names)
+    with _running("the Arrow stream"):
+        return reader.read_all().select(chosen), ()
+
+
+@contextmanager
+def _running(what: str) -> Iterator[None]:
+    """Say that the user's own query failed, which a lazy source runs, and keep the cause."""
+    try:
+        yield
+    except GlasshouseError:
+        raise
+    except Exception as error:
+        raise SourceError(f"{what} failed with {type(error).__name__}: run it by itself to see why") from error

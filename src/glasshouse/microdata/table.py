@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Microdata: a table about people, with roles, coded to integers; and `read`, which makes one.
+
+A role is explicit. The *identifier* names the person and is never published; *quasi-identifiers* are what an adversary
+may know about everyone; *sensitive* columns are what must not be learned about a person. A column with no role is not
+published: beside the others it would be one more quasi-identifier, unprotected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
+from glasshouse.microdata.domains import Column, code, kind_of
+from glasshouse.microdata.sources import open_source
+from glasshouse.microdata.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Microdata", "read"]
+
+Missing = Literal["error", "category", "drop"]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Microdata:
+    """A table about people: one tuple per person, columns coded to integers, roles fixed. Never changed once made.
+
+    Make one with `read`. The order of ``quasi`` is the order of dimensions in tie-breaks; the order of columns in the
+    file means nothing.
+    """
+
+    quasi: tuple[Column, ...]
+    sensitive: tuple[Column, ...]
+    identifier: pa.Array | None
+    n_tuples: int
+    notices: tuple[str, ...] = ()
+    source_kind: str = "arrow"
+
+    def __len__(self) -> int:
+        return self.n_tuples
+
+    def __repr__(self) -> str:
+        quasi = ", ".join(f"{c.name} ({len(c.domain.values):,})" for c in self.quasi)
+        sensitive = ", ".join(f"{c.name} ({len(c.domain.values):,})" for c in self.sensitive) or "none"
+        return f"Microdata({self.n_tuples:,} tuples; quasi-identifiers {quasi}; sensitive {sensitive})"
+
+    def column(self, name: str) -> Column:
+        """Find a quasi-identifier or sensitive column by name."""
+        for column in (*self.quasi, *self.sensitive):
+            if column.name == name:
+                return column
+        raise SchemaError.unknown(name, [c.name for c in (*self.quasi, *self.sensitive)], role="a column of the table")
+
+    def take(self, rows: NDArray[Any]) -> Microdata:
+        """Keep some tuples; domains stay as they are.
+
+        >>> from glasshouse.microdata import examples
+        >>> examples.transparent_t1().take(np.array([0, 2])).n_tuples
+        2
+        """
+        return replace(
+            self,
+            quasi=tuple(Column(c.domain, c.codes[rows]) for c in self.quasi),
+            sensitive=tuple(Column(c.domain, c.codes[rows]) for c in self.sensitive),
+            identifier=None if self.identifier is None else self.identifier.take(pa.array(rows)),
+            n_tuples=len(rows),
+        )
+
+
+def read(
+    source: Any,
+    *,
+    quasi: Sequence[str],
+    sensitive: str | Sequence[str] | None = None,
+    identifier: str | None = None,
+    missing: Missing = "error",
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+    taxonomies: Mapping[str, Taxonomy | str | Path] | None = None,
+    bins: Mapping[str, Taxonomy | str | Path] | None = None,
+    categorical: Sequence[str] = (),
+    bottom: Mapping[str, Any] | None = None,
+    top: Mapping[str, Any] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str = ".",
+) -> Microdata:
+    """Read a table about people and fix the roles of its columns.
+
+    Parameters
+    ----------
+    source
+        A path (CSV, also gzip or zstd; Parquet; Arrow IPC) or a frame (pandas, polars, pyarrow, a DuckDB relation,
+        anything with the Arrow PyCapsule interface).
+    quasi
+        Quasi-identifiers, in the order in which ties between them are broken.
+    sensitive
+        Sensitive column or columns. Numbers must be binned (`bins`) or declared `categorical`: distinct salaries
+        satisfy l-diversity and protect nothing.
+    identifier
+        Column that names the person. Duplicates are refused: every theorem assumes one row per person.
+    missing
+        ``error`` (the default) counts missing values per column and refuses; ``category`` makes missing a value of its
+        own; ``drop`` drops the rows and reports how many.
+    ordered
+        Declared orders of categories: ``{"grade": ["low", "middle", "high"]}``.
+    taxonomies
+        Generalization hierarchies by column: a `Taxonomy` or a file.
+    bins
+        Taxonomies whose first level replaces the values of a column on the way in.
+    categorical
+        Numeric columns that are names, not amounts (a zip code, an occupation code).
+    bottom, top
+        Bottom and top codes of quasi-identifiers: smaller (larger) values are replaced by the limit.
+    delimiter, encoding, decimal
+        Of a CSV file, where the detection should not decide.
+
+    Examples
+    --------
+    >>> read({"age": [30, 40], "disease": ["flu", "ulcer"]}, quasi=["age"], sensitive="disease")
+    Microdata(2 tuples; quasi-identifiers age (2); sensitive disease (2))
+    """
+    sensitive_names = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
+    quasi_names = [quasi] if isinstance(quasi, str) else list(quasi)
+    _check_roles(quasi_names, sensitive_names, identifier)
+    if missing not in ("error", "category", "drop"):
+        raise ParameterError("read", "missing", "'error', 'category' or 'drop'", missing)
+
+    roles = [*quasi_names, *sensitive_names, *([identifier] if identifier else [])]
+    opened = open_source(source, columns=roles, delimiter=delimiter, encoding=encoding, decimal=decimal)
+    for name, role in _roles(quasi_names, sensitive_names, identifier):
+        if name not in opened.columns:
+            raise SchemaError.unknown(name, opened.columns, role=role)
+    options = {"ordered": ordered, "taxonomies": taxonomies, "bins": bins, "bottom": bottom, "top": top}
+    for option, mapping in [*options.items(), ("categorical", dict.fromkeys(categorical))]:
+        for name in mapping or {}:
+            if name not in roles[: len(quasi_names) + len(sensitive_names)]:
+                raise SchemaError.unknown(name, roles, role=f"{option}, which takes quasi-identifiers and sensitive columns")
+
+    notices = list(opened.notices)
+    left_out = [name for name in opened.columns if name not in roles]
+    if left_out:
+        notices.append(f"columns with no role are not published: {', '.join(left_out)}")
+    if identifier is None:
+        notices.append("no identifier was named: the guarantee is per row, and holds per person if nobody has two rows")
+
+    raw = {name: _plain(opened.table.column(name)) for name in roles}
+    for name, limit in (bottom or {}).items():
+        raw[name] = _clip(raw[name], name, limit, pc.max_element_wise)
+        notices.append(f"{name} is bottom-coded: the smallest value stands for itself and everything below")
+    for name, limit in (top or {}).items():
+        raw[name] = _clip(raw[name], name, limit, pc.min_element_wise)
+        notices.append(f"{name} is top-coded: the largest value stands for itself and everything above")
+    raw, dropped = _apply_missing_rule(raw, quasi_names + sensitive_names, missing)
+    if dropped:
+        notices.append(f"{dropped:,} rows with missing values were dropped")
+
+    orders = {**opened.orders, **{name: list(order) for name, order in (ordered or {}).items()}}
+    for name, builder in (bins or {}).items():
+        raw[name], orders[name] = _taxonomy(builder).bin(raw[name])
+
+    def coded(name: str) -> Column:
+        values = raw[name].cast(pa.string()) if name in categorical and name not in sensitive_names else raw[name]
+        tree = None if taxonomies is None or name not in taxonomies else _taxonomy(taxonomies[name])
+        return code(values, name=name, order=orders.get(name), taxonomy=tree, missing=values.null_count > 0)
+
+    for name in quasi_names:
+        _refuse_infinite(raw[name], name)
+    for name in sensitive_names:
+        _refuse_amounts(raw[name], name, categorical)
+    if identifier is not None:
+        _check_identifier(raw[identifier], identifier)
+    return Microdata(
+        quasi=tuple(coded(name) for name in quasi_names),
+        sensitive=tuple(coded(name) for name in sensitive_names),
+        identifier=raw[identifier] if identifier is not None else None,
+        n_tuples=len(raw[quasi_names[0]]),
+        notices=tuple(notices),
+        source_kind=opened.kind,
+    )
+
+
+def _roles(quasi: list[str], sensitive: list[str], identifier: str | None) -> list[tuple[str, str]]:
+    named = [(name, "a quasi-identifier") for name in quasi] + [(name, "sensitive") for name in sensitive]
+    return named + ([(identifier, "the identifier")] if identifier is not None else [])
+
+
+def _check_roles(quasi: list[str], sensitive: list[str], identifier: str | None) -> None:
+    """One role per column, and at least one quasi-identifier."""
+    if not quasi:
+        raise SchemaError("name at least one quasi-identifier: what may an adversary know about everyone?")
+    taken: dict[str, str] = {}
+    for name, role in _roles(quasi, sensitive, identifier):
+        if name in taken:
+            twice = f"{role} twice" if taken[name] == role else f"{taken[name]} and {role}"
+            raise SchemaError(f"column {name!r} is named as {twice}: give it one role", column=name)
+        taken[name] = role
+
+
+def _plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _taxonomy(given: Taxonomy | str | Path) -> Taxonomy:
+    return Taxonomy.from_file(given) if isinstance(given, str | Path) else given
+
+
+def _clip(values: pa.Array, name: str, limit: Any, keep: Any) -> pa.Array:
+    if kind_of(values.type, name) in ("category", "boolean"):
+        raise DomainError(f"column {name!r} is not numeric: it cannot be top- or bottom-coded", column=name)
+    try:
+        bound = pa.scalar(limit).cast(values.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        raise DomainError(f"the limit for column {name!r} is not of its type, {values.type}", column=name) from None
+    return pc.if_else(values.is_null(), values, keep(values, bound))
+
+
+def _apply_missing_rule(
+    raw: dict[str, pa.Array], names: list[str], missing: Missing
+) -> tuple[dict[str, pa.Array], int]:
+    """The one rule for missing values; returns the columns and how many rows were dropped."""
+    gaps = {name: raw[name].null_count for name in names if raw[name].null_count}
+    n = len(raw[names[0]])
+    for name, count in gaps.items():
+        if count == n:
+            raise DomainError(f"column {name!r} has no value at all: leave it out", column=name)
+    if gaps and missing == "error":
+        listed = ", ".join(f"{name} ({count:,} of {n:,})" for name, count in gaps.items())
+        raise DomainError(
+            f"missing values in {listed}: use missing='category' to make missing a value of its own, or missing='drop' "
+            "to drop these rows",
+            column=next(iter(gaps)),
+        )
+    if not gaps or missing == "category":
+        return raw, 0
+    complete = np.ones(n, bool)
+    for name in gaps:
+        complete &= np.asarray(raw[name].is_valid())
+    if not complete.any():
+        raise DomainError("every row has a missing value: nothing is left after missing='drop'")
+    keep = pa.array(complete)
+    return {name: values.filter(keep) for name, values in raw.items()}, int(n - complete.sum())
+
+
+def _refuse_infinite(values: pa.Array, name: str) -> None:
+    if pa.types.is_floating(values.type):
+        count = pc.sum(pc.is_inf(values)).as_py() or 0
+        if count:
+            raise DomainError(
+                f"column {name!r} has {count:,} infinite values: give them a bottom or top code or drop them", column=name
+            )
+
+
+def _refuse_amounts(values: pa.Array, name: str, categorical: Sequence[str]) -> None:
+    kind = kind_of(values.type, name)
+    if kind in ("category", "boolean") or name in categorical:
+        return
+    raise DomainError(
+        f"the sensitive column {name!r} holds amounts ({kind}): distinct amounts satisfy l-diversity and protect nothing. "
+        f"Bin it (bins={{{name!r}: gh.Taxonomy.intervals(...)}}), or list it in categorical= if its numbers are names",
+        column=name,
+    )
+
+
+def _check_identifier(values: pa.Array, name: str) -> None:
+    if values.null_count:
+        raise DomainError(f"the identifier {name!r} is missing in {values.null_count:,} rows", column=name)
+    duplicates = len(values) - pc.count_distinct(values).as_py()
+    if duplicates:
+        raise InputError(
+            f"the identifier {name!r} repeats in {duplicates:,} rows: the guarantee needs one row per person. "
+            "Aggregate to one row each, or leave identifier out to promise per row"
+        )

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The work of moving earth, group by group: bare loops, called through `EarthMover`.
+
+All of it is in integers: a group's count times the whole table's size, against the whole table's count times the
+group's size. Run interpreted on lists, the same loops work in integers of any length.
+"""
+
+import cython
+
+
+def tree_work(
+    rows: cython.longlong[::1],
+    offsets: cython.longlong[::1],
+    values: cython.int[::1],
+    counts: cython.longlong[::1],
+    scratch: cython.longlong[::1],
+    parents: cython.int[::1],
+    lengths: cython.longlong[::1],
+    masses: cython.longlong[::1],
+    work: cython.longlong[::1],
+) -> None:
+    """Sum over the nodes of a tree of ``length * |mass in group * whole size - mass in whole * group size|``.
+
+    Node ``i`` is value ``i`` for every value; the last node is the root. ``scratch`` is zeros, a place per node, and
+    stays zeros.
+    """
+    n: cython.Py_ssize_t = len(rows)
+    root: cython.Py_ssize_t = len(parents) - 1
+    whole: cython.longlong = masses[root]
+    untouched: cython.longlong = 0  # the sum, by size of group, if the group had nothing anywhere
+    r: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    node: cython.Py_ssize_t
+    size: cython.longlong
+    gap: cython.longlong
+    total: cython.longlong
+    with cython.nogil:
+        for node in range(root):
+            untouched += lengths[node] * masses[node]
+        for r in range(n):
+            size = 0
+            for i in range(offsets[rows[r]], offsets[rows[r] + 1]):
+                size += counts[i]
+                node = values[i]
+                while node != root:
+                    scratch[node] += counts[i]
+                    node = parents[node]
+            total = untouched * size
+            for i in range(offsets[rows[r]], offsets[rows[r] + 1]):
+                node = values[i]
+                while node != root and scratch[node] > 0:  # a node already cleared has cleared ancestors
+                    gap = scratch[node] * whole - masses[node] * size
+                    if gap < 0:
+                        gap = -gap
+                    total += lengths[node] * (gap - masses[node] * size)
+                    scratch[node] = 0
+                    node = parents[node]
+            work[r] = total
+
+
+def line_work(
+    rows: cython.longlong[::1],
+    offsets: cython.longlong[::1],
+    values: cython.int[::1],
+    counts: cython.longlong[::1],
+    scratch: cython.longlong[::1],
+    cumulated: cython.longlong[::1],
+    work: cython.longlong[::1],
+) -> None:
+    """Sum over the values of ``|cumulated in group * whole size - cumulated in whole * group size|``.
+
+    ``scratch`` is zeros, a place per value, and stays zeros.
+    """
+    n: cython.Py_ssize_t = len(rows)
+    m: cython.Py_ssize_t = len(cumulated)
+    whole: cython.longlong = cumulated[m - 1]
+    r: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    size: cython.longlong
+    below: cython.longlong
+    gap: cython.longlong
+    total: cython.longlong
+    with cython.nogil:
+        for r in range(n):
+            size = 0
+            for i in range(offsets[rows[r]], offsets[rows[r] + 1]):
+                size += counts[i]
+                scratch[values[i]] = counts[i]
+            below = 0
+            total = 0
+            for i in range(m):
+                below += scratch[i]
+                scratch[i] = 0
+                gap = below * whole - cumulated[i] * size
+                if gap < 0:
+                    gap = -gap
+                total += gap
+            work[r] = total

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Adversaries: against whom a promise is made; and the claim that a method makes for its groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["Adversary", "Claim"]
+
+
+class Adversary(Enum):
+    """What she holds. Each one knows everything that the one before her knows."""
+
+    LINKING = "linking"
+    ALGORITHM_AWARE = "algorithm-aware"
+    CORRUPTING = "corrupting"
+
+    @property
+    def knows(self) -> str:
+        """What she knows and believes beforehand, in one sentence."""
+        return _KNOWS[self]
+
+
+_KNOWS = {
+    Adversary.LINKING: "whoever knows the release and everyone's quasi-identifiers",
+    Adversary.ALGORITHM_AWARE: (
+        "whoever knows the release, everyone's quasi-identifiers, the algorithm and its parameters, holds every table "
+        "equally likely beforehand, and knows nobody's sensitive value"
+    ),
+    Adversary.CORRUPTING: (
+        "whoever knows the release, everyone's quasi-identifiers, the algorithm and its parameters, and the sensitive "
+        "values of any number of other people"
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What a method claims for groups under a requirement: against whom, why, and what it does not claim."""
+
+    adversary: Adversary
+    theorem: str
+    limits: tuple[str, ...] = ()

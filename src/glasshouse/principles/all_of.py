@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All of several principles at once, for the same sensitive column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from glasshouse.errors import InputError, ParameterError
+from glasshouse.principles.principle import Bound, Principle
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata.counts import Counts
+    from glasshouse.microdata.domains import Domain
+
+__all__ = ["AllOf"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class AllOf(Principle):
+    """Every one of some principles holds; monotone, for each of them is.
+
+    Parameters
+    ----------
+    principles
+        At least one.
+
+    Examples
+    --------
+    >>> from glasshouse.microdata.counts import Counts
+    >>> from glasshouse.principles import KAnonymity, LDiversity
+    >>> both = AllOf(principles=(KAnonymity(k=4), LDiversity(ell=2)))
+    >>> both.holds(Counts.from_histograms([[2, 2], [3, 1], [1, 1]])).tolist()
+    [True, False, False]
+    >>> both
+    AllOf(principles=(KAnonymity(k=4), LDiversity(ell=2)))
+    """
+
+    name: ClassVar[str] = "all-of"
+    principles: tuple[Principle, ...]
+
+    def __post_init__(self) -> None:
+        given = tuple(self.principles) if hasattr(self.principles, "__iter__") else ()
+        if not given or not all(isinstance(principle, Principle) for principle in given):
+            raise ParameterError("AllOf", "principles", "a tuple of at least one principle", self.principles)
+        object.__setattr__(self, "principles", given)
+
+    @property
+    def needs_sensitive(self) -> bool:
+        """Whether one of them does."""
+        return any(principle.needs_sensitive for principle in self.principles)
+
+    @property
+    def title(self) -> str:
+        """The principles with their numbers."""
+        return " and ".join(principle.title for principle in self.principles)
+
+    def describe(self, column: str | None = None) -> str:
+        """Say in one sentence what holds."""
+        return "; ".join(principle.describe(column) for principle in self.principles)
+
+    def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
+        """Bind each of them."""
+        return _BoundAll(tuple(principle.bind(whole, domain) for principle in self.principles))
+
+    def holds(self, counts: Counts) -> NDArray[np.bool_]:
+        """Judge each group by each of them."""
+        return _BoundAll(self.principles).holds(counts)
+
+    def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
+        """Give the strictest of each of them that the whole table obeys."""
+        nearest = [principle.feasible(whole, domain) for principle in self.principles]
+        return type(self)(principles=tuple(p for p in nearest if p)) if all(nearest) else None
+
+    def check_eligible(self, whole: Counts, *, column: str | None = None, domain: Domain | None = None) -> None:
+        """Raise the `Infeasible` of the first of them that the table does not obey."""
+        for principle in self.principles:
+            principle.check_eligible(whole, column=column, domain=domain)
+
+    def to_data(self) -> dict[str, Any]:
+        """Give the principles as plain data, for JSON."""
+        return {"name": self.name, "principles": [principle.to_data() for principle in self.principles]}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Self:
+        """Make the principles from what `to_data` gave."""
+        from glasshouse.principles.kinds import principle_from_data  # here, for the kinds include this one
+
+        listed = data.get("principles")
+        if data.keys() - {"name"} != {"principles"} or not isinstance(listed, list):
+            raise InputError(f"{cls.name} takes a list of principles: it cannot be made from {dict(data)}")
+        return cls(principles=tuple(principle_from_data(one) for one in listed))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _BoundAll:
+    """All of several bound principles."""
+
+    principles: tuple[Bound, ...]
+
+    @property
+    def monotone(self) -> bool:
+        """Whether each of them is."""
+        return all(principle.monotone for principle in self.principles)
+
+    def holds(self, counts: Counts) -> NDArray[np.bool_]:
+        """Judge each group by each of them."""
+        return reduce(np.logical_and, (principle.holds(counts) for principle in self.principles))

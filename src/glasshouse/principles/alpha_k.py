@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""(alpha, k)-anonymity: safety in numbers, and no sensitive value above a share of alpha.
+
+Wong, Li, Fu, Wang, "(alpha, k)-anonymity", KDD 2006, as MINIMALITY 2.2 has it: for every sensitive value. With
+``alpha = 1 / l`` the second half is l-diversity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from glasshouse.errors import Infeasible
+from glasshouse.principles.exact import at_most
+from glasshouse.principles.parameters import fraction, integer, plain
+from glasshouse.principles.principle import Principle
+from glasshouse.principles.witness import most_frequent
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata.counts import Counts
+    from glasshouse.microdata.domains import Domain
+    from glasshouse.principles.parameters import Exact
+
+__all__ = ["AlphaKAnonymity"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False, init=False)
+class AlphaKAnonymity(Principle):
+    """Every group has at least ``k`` tuples, and no sensitive value more than a share ``alpha`` of them.
+
+    Parameters
+    ----------
+    alpha
+        An exact number above 0 and below 1.
+    k
+        An integer, at least 1.
+
+    Guarantee
+    ---------
+    Whoever knows a person's group and nothing else believes no sensitive value of that person above ``alpha``.
+
+    Examples
+    --------
+    >>> from glasshouse.microdata.counts import Counts
+    >>> AlphaKAnonymity(alpha=0.6, k=5).holds(Counts.from_histograms([[3, 2], [4, 1], [1, 1]])).tolist()
+    [True, False, False]
+    """
+
+    name: ClassVar[str] = "alpha-k-anonymity"
+    alpha: Fraction
+    k: int
+
+    def __init__(self, *, alpha: Exact, k: int) -> None:
+        object.__setattr__(self, "alpha", fraction("AlphaKAnonymity", "alpha", alpha, above=0, below=1))
+        object.__setattr__(self, "k", integer("AlphaKAnonymity", "k", k, least=1))
+
+    @property
+    def title(self) -> str:
+        """The principle with its numbers."""
+        return f"({plain(self.alpha)}, {self.k})-anonymity"
+
+    def describe(self, column: str | None = None) -> str:
+        """Say in one sentence what holds.
+
+        >>> AlphaKAnonymity(alpha="0.3", k=5).describe("disease")
+        'every group has at least 5 tuples, and at most a share of 0.3 of them has the same disease'
+        """
+        tuples = f"{self.k:,} tuple{'s' * (self.k > 1)}"
+        share = f"at most a share of {plain(self.alpha)} of them has the same {column or 'sensitive value'}"
+        return f"every group has at least {tuples}, and {share}"
+
+    def holds(self, counts: Counts) -> NDArray[np.bool_]:
+        """Judge each group: ``size >= k`` and ``largest <= alpha * size``, in integers."""
+        modest = at_most(counts.largest, self.alpha.denominator, counts.sizes, self.alpha.numerator)
+        return modest & (counts.sizes >= self.k)
+
+    def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
+        """Give the smallest alpha that the whole table obeys, with the same k or, if that is too much, all tuples."""
+        n, largest = int(whole.sizes[0]), int(whole.largest[0])
+        return replace(self, alpha=Fraction(largest, n), k=min(self.k, n)) if largest < n else None
+
+    def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
+        n, largest = int(whole.sizes[0]), int(whole.largest[0])
+        if n < self.k:
+            there = f"the table has {n:,} tuple{'s' * (n > 1)}"
+            message = f"{self.title} is out of reach: {there}; the largest feasible k is {n:,}"
+            return Infeasible(message, principle=self, count=n, of=n, largest=n)
+        smallest = Fraction(largest, n) if largest < n else None
+        remedy = f"the smallest feasible alpha is {plain(smallest)}" if smallest else "no alpha is feasible"
+        witness = most_frequent(whole, column, domain)
+        return witness.infeasible(self, allowed=int(self.alpha * n), remedy=remedy, largest=smallest)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must hold of one table: which principle for which sensitive column, bound to that table.
+
+Each sensitive column is protected by itself: its principle speaks of its own values in a group, and says nothing of
+what two columns reveal together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from glasshouse.errors import InputError, SchemaError
+from glasshouse.principles.principle import Principle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata.counts import Counts
+    from glasshouse.microdata.domains import Column, Domain
+    from glasshouse.microdata.table import Microdata
+    from glasshouse.principles.principle import Bound
+
+__all__ = ["Part", "Requirement"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """One principle for one column, bound; with no column, a principle that looks at sizes alone."""
+
+    column: Column | None
+    principle: Principle
+    bound: Bound
+    whole: Counts
+
+    @property
+    def _name(self) -> str | None:
+        return None if self.column is None else self.column.name
+
+    @property
+    def _domain(self) -> Domain | None:
+        return None if self.column is None else self.column.domain
+
+    def check_eligible(self) -> None:
+        """Raise `Infeasible` unless the whole table obeys."""
+        self.principle.check_eligible(self.whole, column=self._name, domain=self._domain)
+
+    def describe(self) -> str:
+        """Say in one sentence what holds."""
+        return self.principle.describe(self._name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Requirement:
+    """All that must hold in every group of a table; make one with `of`."""
+
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def of(cls, principle: Principle | Mapping[str, Principle], table: Microdata) -> Requirement:
+        """Bind one principle to every sensitive column, or each column's own principle to it.
+
+        Parameters
+        ----------
+        principle
+            One principle for all sensitive columns, or a principle by column name; then every sensitive column must be
+            named, for one without a principle would be published unprotected.
+        table
+            The microdata.
+        """
+        columns = {column.name: column for column in table.sensitive}
+        if isinstance(principle, Mapping):
+            return cls(tuple(_part(p, columns[name], table) for name, p in _by_column(principle, columns)))
+        if not isinstance(principle, Principle):
+            raise InputError(f"a principle is needed, or a principle by column name, not {type(principle).__name__}")
+        if not principle.needs_sensitive:
+            return cls((_part(principle, None, table),))
+        if not columns:
+            raise InputError(f"{principle.title} protects sensitive values: name a sensitive column")
+        return cls(tuple(_part(principle, column, table) for column in columns.values()))
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The sensitive columns whose values must be counted, in the order in which `holds` takes their counts."""
+        return tuple(part.column for part in self.parts if part.column is not None)
+
+    @property
+    def monotone(self) -> bool:
+        """Whether the union of two groups that obey obeys."""
+        return all(part.bound.monotone for part in self.parts)
+
+    def holds(self, counts: Sequence[Counts]) -> NDArray[np.bool_]:
+        """Judge each group by its counts of each of `columns`; with no column, by one that counts anything."""
+        return reduce(np.logical_and, (part.bound.holds(c) for part, c in zip(self.parts, counts, strict=True)))
+
+    def first_ineligible(self) -> tuple[Column | None, Bound] | None:
+        """Find the first column whose principle the whole table does not obey, with that principle, bound."""
+        for part in self.parts:
+            if not part.bound.holds(part.whole)[0]:
+                return part.column, part.bound
+        return None
+
+    def check_eligible(self) -> None:
+        """Raise `Infeasible` unless the whole table obeys."""
+        for part in self.parts:
+            part.check_eligible()
+
+    def describe(self) -> str:
+        """Say what holds, a clause for each column."""
+        return "; ".join(part.describe() for part in self.parts)
+
+
+def _by_column(principles: Mapping[str, Principle], columns: Mapping[str, Column]) -> list[tuple[str, Principle]]:
+    """List the principles in the order of the columns, after a check that the two agree."""
+    if not columns:
+        raise InputError("principles were given by sensitive column, but the table has no sensitive column")
+    for name, principle in principles.items():
+        if name not in columns:
+            raise SchemaError.unknown(name, list(columns), role="a sensitive column with a principle")
+        if not isinstance(principle, Principle):
+            raise InputError(f"a principle is needed for column {name!r}, not {type(principle).__name__}")
+    for name in columns:
+        if name not in principles:
+            raise SchemaError(
+                f"sensitive column {name!r} has no principle and would go unprotected: name one, or leave it out",
+                column=name,
+            )
+    return [(name, principles[name]) for name in columns]
+
+
+def _part(principle: Principle, column: Column | None, table: Microdata) -> Part:
+    from glasshouse.microdata.counts import Counts  # here, for that room loads pyarrow
+
+    codes = np.zeros(table.n_tuples, np.int32) if column is None else column.codes
+    whole = Counts(codes, np.array([0, table.n_tuples]), 1 if column is None else column.domain.size)
+    bound = principle.bind(whole, None if column is None else column.domain)
+    return Part(column, principle, bound, whole)

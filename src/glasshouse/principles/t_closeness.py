@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""t-closeness: the sensitive values of each group are distributed almost as in the whole table.
+
+Li, Li, Venkatasubramanian, "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity", ICDE 2007: the earth mover's
+distance between the two distributions is at most t.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
+
+from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
+from glasshouse.principles.earth_movers import EarthMover
+from glasshouse.principles.parameters import fraction, plain
+from glasshouse.principles.principle import Bound, Principle
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata.counts import Counts
+    from glasshouse.microdata.domains import Domain
+    from glasshouse.principles.parameters import Exact
+
+__all__ = ["TCloseness"]
+
+Distance = Literal["equal", "ordered", "hierarchical"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False, init=False)
+class TCloseness(Principle):
+    """In every group, sensitive values are within ``t`` of their distribution in the whole table.
+
+    Parameters
+    ----------
+    t
+        An exact number, at least 0 and below 1.
+    distance
+        Between two values: ``equal`` (the default) is 1 for any two; ``ordered`` is their difference in rank, for
+        numbers, dates and declared orders; ``hierarchical`` is the height of their lowest common ancestor in the
+        column's taxonomy. Each is scaled to at most 1.
+
+    Examples
+    --------
+    >>> from glasshouse.microdata.counts import Counts
+    >>> groups = Counts.from_histograms([[1, 1, 1], [2, 1, 0]])
+    >>> TCloseness(t=0.2).bind(groups.total()).holds(groups).tolist()
+    [True, True]
+    >>> TCloseness(t=0.1).bind(groups.total()).holds(groups).tolist()
+    [False, False]
+    """
+
+    name: ClassVar[str] = "t-closeness"
+    t: Fraction
+    distance: Distance = "equal"
+
+    def __init__(self, *, t: Exact, distance: Distance = "equal") -> None:
+        object.__setattr__(self, "t", fraction("TCloseness", "t", t, least=0, below=1))
+        if distance not in get_args(Distance):
+            raise ParameterError("TCloseness", "distance", "'equal', 'ordered' or 'hierarchical'", distance)
+        object.__setattr__(self, "distance", distance)
+
+    @property
+    def title(self) -> str:
+        """The principle with its number."""
+        return f"{plain(self.t)}-closeness"
+
+    def describe(self, column: str | None = None) -> str:
+        """Say in one sentence what holds.
+
+        >>> TCloseness(t=0.2).describe("disease")
+        "in every group, disease is distributed within 0.2 of the whole table (earth mover's distance, equal)"
+        """
+        close = f"within {plain(self.t)} of the whole table (earth mover's distance, {self.distance})"
+        return f"in every group, {column or 'the sensitive value'} is distributed {close}"
+
+    def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
+        """Bind to the whole table's distribution and, where the distance needs one, to an order or taxonomy."""
+        if self.distance == "equal":
+            return _Close(self.t, EarthMover.on_star(whole))
+        if domain is None:
+            raise InputError(f"{self.title} with distance={self.distance!r} needs the domain of the sensitive column")
+        if self.distance == "ordered":
+            _check_order(domain)
+            return _Close(self.t, EarthMover.on_line(whole))
+        if domain.taxonomy is None:
+            raise DomainError(
+                f"column {domain.name!r} has no taxonomy, so distance='hierarchical' means nothing: declare one "
+                f"(taxonomies={{{domain.name!r}: ...}}) or use distance='equal'",
+                column=domain.name,
+            )
+        return _Close(self.t, EarthMover.on_taxonomy(whole, domain.taxonomy))
+
+    def holds(self, counts: Counts) -> NDArray[np.bool_]:
+        """Refuse: without the whole table there is nothing to be close to."""
+        raise NotSupported(f"{self.title} cannot judge groups yet", instead="bind it to the table first")
+
+    def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
+        """Give the smallest t that the whole table obeys: it is at distance 0 from itself."""
+        return replace(self, t=Fraction(0)) if whole.sizes[0] else None
+
+    def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
+        raise AssertionError("a table is at distance 0 from itself")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Close:
+    """t-closeness to one table."""
+
+    t: Fraction
+    mover: EarthMover
+    monotone: ClassVar[bool] = True
+
+    def holds(self, counts: Counts) -> NDArray[np.bool_]:
+        """Judge each group, exactly."""
+        return self.mover.within(counts, self.t)
+
+
+def _check_order(domain: Domain) -> None:
+    if not domain.ordered:
+        raise DomainError(
+            f"column {domain.name!r} has no order, so distance='ordered' means nothing: declare one "
+            f"(ordered={{{domain.name!r}: [...]}}) or use distance='equal'",
+            column=domain.name,
+        )
+    if domain.missing:
+        raise DomainError(
+            f"column {domain.name!r} has missing values, which have no place in its order: drop them or use "
+            "distance='equal'",
+            column=domain.name,
+        )

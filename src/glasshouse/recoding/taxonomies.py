@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Taxonomies: every tuple shows, per attribute, the lowest node of its taxonomy that covers its whole group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from glasshouse.errors import NotSupported
+from glasshouse.microdata.cells import quoted, with_missing
+from glasshouse.recoding.boxes import Boxes, box_cells
+from glasshouse.recoding.generalized import CellColumn, generalized_table, group_ranges
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from glasshouse.microdata import Column, Domain, Groups, Microdata
+
+__all__ = ["Taxonomies"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Taxonomies:
+    """Publish taxonomy nodes (lowest common ancestors); attributes without a taxonomy are published as boxes.
+
+    Guarantee
+    ---------
+    Members of a group are indistinguishable, as with boxes. A node shows no more than the smallest box around it, and
+    its label never depends on which of its leaves the group has.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> diseases = {"illness": {"lungs": ["flu", "asthma"], "stomach": ["ulcer"]}}
+    >>> table = gh.read({"was": ["flu", "asthma", "ulcer"], "now": ["x", "y", "x"]}, quasi=["was"], sensitive="now",
+    ...                 taxonomies={"was": gh.Taxonomy.from_nested(diseases)})
+    >>> Taxonomies().recode(table, gh.Groups(np.array([0, 0, 1], np.int32), 2))["data"]["was"].to_pylist()
+    ['lungs', 'lungs', 'ulcer']
+    """
+
+    name: ClassVar[str] = "taxonomies"
+
+    def meaning(self, domain: Domain) -> str:
+        """Say what a cell of an attribute means, for whoever reads the release."""
+        if domain.taxonomy is None:
+            return Boxes().meaning(domain)
+        gap = ", or missing" if domain.missing else ""
+        return f"the value itself, or a node of the attribute's taxonomy that covers it{gap}"
+
+    def recode(self, table: Microdata, groups: Groups) -> dict[str, pa.Table]:
+        """Rewrite ``groups`` of ``table`` as one table of taxonomy nodes."""
+        if all(column.domain.taxonomy is None for column in table.quasi):
+            raise NotSupported(
+                "recoding by taxonomies of a table without any",
+                instead="give taxonomies= when reading the table, or use the recoding 'boxes'",
+            )
+        cells = [node_cells(column, groups) for column in table.quasi]
+        return {"data": generalized_table(table, groups, cells)}
+
+
+def node_cells(column: Column, groups: Groups) -> CellColumn:
+    """One attribute's cell for every group: the label of the lowest common ancestor of its values."""
+    taxonomy = column.domain.taxonomy
+    if taxonomy is None:
+        return box_cells(column, groups)
+    values = column.domain.values.to_pylist()
+    low, high, missing = group_ranges(column, groups)
+    known = low <= high
+    nodes = np.full(groups.n_groups, -1, np.int64)
+    nodes[known] = taxonomy.lca(low[known], high[known])
+    leaves = np.where(low == high, low, -1)
+    kinds, cell_of_group = np.unique(np.stack([nodes, leaves, missing], axis=1), axis=0, return_inverse=True)
+    texts = []
+    for node, leaf, gap in kinds.tolist():
+        cell = None if node < 0 else quoted(values[leaf]) if leaf >= 0 else taxonomy.labels[node]
+        texts.append(with_missing(cell) if gap else str(cell))
+    return CellColumn(texts, cell_of_group.reshape(-1))

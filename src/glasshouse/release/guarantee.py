@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Guarantee: what a release promises, in words and numbers, against which adversary, by which theorem."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["Guarantee"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """What is promised. Nothing beyond its theorem is claimed.
+
+    Parameters
+    ----------
+    promise
+        What holds, in one sentence with its numbers.
+    adversary
+        ``linking``, ``algorithm-aware`` or ``corrupting``.
+    adversary_knows
+        What that adversary holds and believes beforehand, in one sentence.
+    theorem
+        Why it holds.
+    assumptions
+        What must be true for it.
+    limits
+        What is not promised.
+    """
+
+    promise: str
+    adversary: str
+    adversary_knows: str
+    theorem: str
+    assumptions: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [
+            ("Promised", self.promise),
+            ("Against", f"{self.adversary}: {self.adversary_knows}"),
+            ("Because", self.theorem),
+            *(("Provided", text) for text in self.assumptions),
+            *(("Not promised", text) for text in self.limits),
+        ]
+        width = max(len(head) for head, _ in lines) + 2
+        return "\n".join(
+            textwrap.fill(text, 112, initial_indent=head.ljust(width), subsequent_indent=" " * width)
+            for head, text in lines
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {**asdict(self), "assumptions": list(self.assumptions), "limits": list(self.limits)}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Guarantee:
+        """Make a guarantee from plain data."""
+        return cls(**{**data, "assumptions": tuple(data["assumptions"]), "limits": tuple(data["limits"])})

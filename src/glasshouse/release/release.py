@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Release: published tables, recipe and guarantee; frozen, with no way back to the microdata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from glasshouse.release.guarantee import Guarantee
+    from glasshouse.release.recipe import Recipe
+
+__all__ = ["PublishedColumn", "Release"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedColumn:
+    """What an analyst must know about a published column: its role, the kind of its values, what a cell means."""
+
+    name: str
+    role: str
+    kind: str
+    meaning: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Release:
+    """What may leave the building.
+
+    Attributes
+    ----------
+    tables
+        The published tables by name, as Arrow tables.
+    columns
+        What each published column means.
+    recipe
+        How it was made.
+    guarantee
+        What is promised.
+    n_tuples, n_dropped
+        Published tuples, and tuples that were left out to reach the principle.
+    """
+
+    tables: Mapping[str, pa.Table]
+    columns: tuple[PublishedColumn, ...]
+    recipe: Recipe
+    guarantee: Guarantee
+    n_tuples: int
+    n_dropped: int = 0
+    native: str = "arrow"
+
+    def __repr__(self) -> str:
+        tables = ", ".join(f"{name} ({t.num_rows:,} rows)" for name, t in self.tables.items())
+        return f"Release({tables}; {self.guarantee.promise})"
+
+    @property
+    def data(self) -> pa.Table:
+        """The table, where the release is a single one."""
+        (table,) = self.tables.values()
+        return table
+
+    def to_native(self, name: str | None = None) -> Any:
+        """Give a published table back as the type of frame that came in."""
+        table = self.data if name is None else self.tables[name]
+        if self.native == "pandas":
+            return table.to_pandas()
+        if self.native == "polars":
+            return _optional("polars").from_arrow(table)
+        if self.native == "duckdb":
+            return _optional("duckdb").from_arrow(table)
+        return table
+
+    def save(self, path: str | Path, *, format: str = "parquet", force: bool = False, allow_seed: bool = False) -> None:
+        """Write the release to a new folder, whole or not at all; see `glasshouse.release.storage.save`."""
+        from glasshouse.release.storage import save
+
+        save(self, path, format=format, force=force, allow_seed=allow_seed)
+
+
+def _optional(name: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise MissingExtra(f"giving results back as {name}", extra="frames") from None

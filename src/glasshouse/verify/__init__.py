@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verify: count again what a table achieves, whichever tool made it.
+
+Groups are rows with equal values in all quasi-identifiers, whatever the order of the rows, their index, their types or
+their encoding. This is a second implementation of every principle: it shares nothing with the first but the reading of
+files, so that a mistake in one shows up in the other. `publish` runs it on the published tables before they leave.
+
+Counts are integers, shares and distances are fractions of integers; what is shown is rounded against the table, never
+for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from glasshouse.errors import DomainError, InputError, ParameterError
+from glasshouse.verify.asked import check_sensitive, fraction, roles, thresholds
+from glasshouse.verify.columns import encode
+from glasshouse.verify.groups import divide
+from glasshouse.verify.lookup import suppressed_codes
+from glasshouse.verify.naming import check, worst_of
+from glasshouse.verify.risk import Risk, risk_of
+from glasshouse.verify.sensitive import SensitiveColumn
+from glasshouse.verify.verification import Achieved, Attained, Check, Verification, WorstGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from glasshouse.microdata.taxonomy import Taxonomy
+    from glasshouse.verify.asked import Distance, Missing, Number, Thresholds
+    from glasshouse.verify.columns import Coded
+    from glasshouse.verify.groups import Division
+
+__all__ = ["Achieved", "Attained", "Check", "Risk", "Verification", "WorstGroup", "verify", "verify_table"]
+
+_MOST_TUPLES = 1 << 31  # below it every product of two counts fits into 64 bits
+
+
+def verify(
+    source: Any,
+    *,
+    quasi: Sequence[str],
+    sensitive: str | Sequence[str] | None = None,
+    missing: Missing = "category",
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+    taxonomies: Mapping[str, Taxonomy | str | Path] | None = None,
+    designated: Mapping[str, Sequence[Any]] | None = None,
+    distance: Distance | Mapping[str, Distance] | None = None,
+    suppressed: Sequence[Any] = ("*",),
+    population: int | None = None,
+    risk_threshold: Number = Fraction(1, 5),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    **asked: Unpack[Thresholds],
+) -> Verification:
+    """Count what a table achieves: k, l-diversity of every kind, t-closeness, re-identification risk.
+
+    Parameters
+    ----------
+    source
+        A path or a frame, as for `glasshouse.read`.
+    quasi
+        Quasi-identifiers: rows with equal values in all of them form a group.
+    sensitive
+        Sensitive column or columns; without any, only group sizes are counted.
+    missing
+        ``category`` (the default): a missing value equals other missing values and nothing else; ``error`` refuses
+        them; ``drop`` leaves their rows out and says how many.
+    ordered
+        Declared orders of sensitive categories, for the ordered distance; numbers and dates have theirs.
+    taxonomies
+        Taxonomies of sensitive columns, for the hierarchical distance.
+    designated
+        By column the values that alone are sensitive, for ``designated_ell``; None stands for missing.
+    distance
+        The ground distance that ``t`` means; by default hierarchical for a column with a taxonomy, ordered for one with
+        an order, else equal. All that apply are reported anyway.
+    suppressed
+        What stands in a suppressed cell. Such cells equal each other and nothing else; how many there are is reported.
+    population
+        People in the population of which the table is a sample, for the journalist's risk; see `Risk`.
+    risk_threshold
+        A record is at risk if it is found with a larger probability than this.
+    delimiter, encoding
+        Of a CSV file, where the detection should not decide.
+    **asked
+        What every group should keep: ``k``, ``ell``, ``distinct_ell``, ``entropy_ell``, ``designated_ell``,
+        ``recursive=(c, ell)``, ``alpha``, ``t``; numbers, or mappings by sensitive column. `Verification.holds` tells
+        whether all do: nothing is accepted by rounding. A float means the decimal number that it prints.
+
+    Examples
+    --------
+    >>> table = {"zip": ["476**", "476**", "479**", "479**"], "disease": ["flu", "flu", "flu", "ulcer"]}
+    >>> found = verify(table, quasi=["zip"], sensitive="disease", k=2, ell=2)
+    >>> found.k, found.ell, found.t, found.holds
+    (2, 1, 0.25, False)
+    >>> print(found.checks[1].worst[0])
+    zip=476** (2 tuples)
+    """
+    from glasshouse.microdata.sources import open_source
+
+    names, others = roles(quasi, sensitive)
+    opened = open_source(source, columns=[*names, *others], delimiter=delimiter, encoding=encoding)
+    roles(quasi, sensitive, opened.columns)
+    orders = {name: order for name, order in opened.orders.items() if name in others}
+    return verify_table(
+        opened.table,
+        quasi=quasi,
+        sensitive=sensitive,
+        missing=missing,
+        ordered={**orders, **(ordered or {})},
+        taxonomies=taxonomies,
+        designated=designated,
+        distance=distance,
+        suppressed=suppressed,
+        population=population,
+        risk_threshold=risk_threshold,
+        notices=opened.notices,
+        **asked,
+    )
+
+
+def verify_table(
+    table: pa.Table,
+    *,
+    quasi: Sequence[str],
+    sensitive: str | Sequence[str] | None = None,
+    missing: Missing = "category",
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+    taxonomies: Mapping[str, Taxonomy | str | Path] | None = None,
+    designated: Mapping[str, Sequence[Any]] | None = None,
+    distance: Distance | Mapping[str, Distance] | None = None,
+    suppressed: Sequence[Any] = ("*",),
+    population: int | None = None,
+    risk_threshold: Number = Fraction(1, 5),
+    notices: Sequence[str] = (),
+    **asked: Unpack[Thresholds],
+) -> Verification:
+    """As `verify`, for an Arrow table as it is: columns of any type, dictionaries and all.
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"q": ["a", "b", "a", "b"], "d": ["x", "y", "x", "y"]})
+    >>> verify_table(table, quasi=["q"], sensitive="d")
+    Verification(4 tuples in 2 groups, k=2; d: ell=1, t=0.5)
+    """
+    names, others = roles(quasi, sensitive, table.column_names)
+    limits = thresholds(asked, others)
+    by_column = {"ordered": ordered, "taxonomies": taxonomies, "designated": designated}
+    if distance is not None and not isinstance(distance, str):
+        by_column["distance"] = distance
+    for option, given in by_column.items():
+        check_sensitive(given or {}, others, option)
+    if missing not in ("category", "error", "drop"):
+        raise ParameterError("verify", "missing", "'category', 'error' or 'drop'", missing)
+    if not 0 < table.num_rows < _MOST_TUPLES:
+        raise InputError(f"the table has {table.num_rows:,} rows: at least one is needed, and fewer than 2^31")
+
+    columns, dropped = _apply_missing_rule(
+        {name: encode(name, table.column(name)) for name in (*names, *others)}, missing
+    )
+    division = divide([columns[name] for name in names])
+    checks = _check_sizes(division, limits.get("k", {}).get(None))
+    achieved: dict[str, Achieved] = {}
+    notes = [f"{dropped:,} rows with missing values were left out"] if dropped else []
+    for name in others:
+        column = SensitiveColumn(
+            columns[name],
+            division,
+            kind=table.schema.field(name).type,
+            order=(ordered or {}).get(name),
+            taxonomy=(taxonomies or {}).get(name),
+            designated=(designated or {}).get(name),
+            distance=distance if distance is None or isinstance(distance, str) else distance.get(name),
+            suppressed=suppressed,
+        )
+        achieved[name] = column.achieved()
+        checks += column.checks({what: limit[name] for what, limit in limits.items() if name in limit})
+        notes += column.notes()
+    return Verification(
+        n_tuples=len(division.labels),
+        n_groups=division.n_groups,
+        quasi=tuple(names),
+        smallest=worst_of(division, np.flatnonzero(division.sizes == division.sizes.min())),
+        columns=achieved,
+        risk=risk_of(division.sizes, fraction("risk_threshold", risk_threshold), population),
+        checks=tuple(checks),
+        counting=(*_counting(columns, division, suppressed), *notes),
+        notices=tuple(notices),
+    )
+
+
+def _apply_missing_rule(columns: dict[str, Coded], missing: Missing) -> tuple[dict[str, Coded], int]:
+    """Apply the one rule for missing values: a value of its own, an error that counts them, or rows left out."""
+    if missing == "category":
+        return columns, 0
+    gaps = {name: column.missing for name, column in columns.items()}
+    counts = {name: int(gap.sum()) for name, gap in gaps.items() if gap.any()}
+    if not counts:
+        return columns, 0
+    if missing == "error":
+        listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items())
+        raise DomainError(f"missing values in {listed}: use missing='category' or 'drop'", column=next(iter(counts)))
+    complete = ~np.logical_or.reduce(list(gaps.values()))
+    if not complete.any():
+        raise DomainError("every row has a missing value: nothing is left after missing='drop'")
+    kept = {name: replace(column, codes=column.codes[complete]) for name, column in columns.items()}
+    return kept, int(np.count_nonzero(~complete))
+
+
+def _check_sizes(division: Division, k: int | None) -> list[Check]:
+    if k is None:
+        return []
+    return [check(division, f"k = {k:,}", None, division.sizes < k, -division.sizes.astype(float))]
+
+
+def _counting(columns: Mapping[str, Coded], division: Division, suppressed: Sequence[Any]) -> list[str]:
+    """Say how missing values and suppressed cells were counted."""
+    gaps = {name: int(column.missing.sum()) for name, column in columns.items()}
+    hidden = {name: suppressed_codes(column, suppressed) for name, column in columns.items()}
+    blanks = {
+        name: int(np.isin(columns[name].codes, codes).sum()) if len(codes) else 0 for name, codes in hidden.items()
+    }
+    lines = ["a group is the rows with equal values in all quasi-identifiers; every row counts as one person"]
+    for what, counts in (("missing values", gaps), ("suppressed cells", blanks)):
+        listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count)
+        each = f"a value of its own that equals only itself, in {listed}" if listed else "none"
+        lines.append(f"{what}: {each}")
+    entirely = _entirely(division, hidden)
+    if entirely:
+        lines.append(
+            f"{entirely:,} tuples with every quasi-identifier suppressed: groups of their own, counted like any other"
+        )
+    return lines
+
+
+def _entirely(division: Division, hidden: Mapping[str, Any]) -> int:
+    """How many tuples have nothing but suppressed cells."""
+    of_group = np.ones(division.n_groups, bool)
+    for column in division.columns:
+        of_group &= np.isin(column.codes[division.example], hidden[column.name])
+    return int(division.sizes[of_group].sum())

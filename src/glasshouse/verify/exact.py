@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparisons without rounding: floating point only narrows down which groups have to be compared exactly."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from glasshouse.verify.groups import Histograms
+
+__all__ = ["below_entropy", "entropies", "exceeds", "largest", "smallest_entropy"]
+
+_CLOSE = 1e-12  # relative; far above what two roundings to double precision can do to a quotient
+_CLOSE_ENTROPY = 1e-7  # absolute; far above the rounding of a sum of a billion logarithms
+_DIGITS = 60
+_MILLION = 1_000_000
+_EQUAL = decimal.Decimal(10) ** (20 - _DIGITS)  # numbers of that many digits that differ by less may be equal
+
+
+def largest(numerators: NDArray[Any], denominators: NDArray[Any]) -> tuple[Fraction, NDArray[np.int64]]:
+    """Find the largest of some fractions, exactly, and where it is attained."""
+    quotients = _quotients(numerators, denominators)
+    near = np.flatnonzero(quotients >= quotients.max() * (1 - _CLOSE))
+    pairs = list(zip(numerators[near].tolist(), denominators[near].tolist(), strict=True))
+    exact = {pair: Fraction(*pair) for pair in set(pairs)}
+    best = max(exact.values())
+    return best, near[[exact[pair] == best for pair in pairs]]
+
+
+def exceeds(numerators: NDArray[Any], denominators: NDArray[Any], limit: Fraction) -> NDArray[np.bool_]:
+    """Whether each fraction is larger than ``limit``, exactly."""
+    quotients = _quotients(numerators, denominators)
+    bound = float(limit)
+    answer = quotients > bound
+    near = np.flatnonzero(np.abs(quotients - bound) <= _CLOSE * bound)
+    pairs = list(zip(numerators[near].tolist(), denominators[near].tolist(), strict=True))
+    exact = {pair: Fraction(*pair) > limit for pair in set(pairs)}
+    answer[near] = [exact[pair] for pair in pairs]
+    return np.asarray(answer)
+
+
+def smallest_entropy(seen: Histograms) -> tuple[int, NDArray[np.int64]]:
+    """Find ``exp`` of the smallest entropy in millionths, rounded down, and the groups that attain it."""
+    approximate = entropies(seen)
+    near = np.flatnonzero(approximate <= approximate.min() + _CLOSE_ENTROPY)
+    counts_of = _counts_of(seen, near)
+    exact = {counts: _diversity(counts) for counts in set(counts_of)}
+    with decimal.localcontext(prec=_DIGITS):
+        bound = min(exact.values()) * (1 + _EQUAL)
+    millionths = int(bound * _MILLION) + 1
+    least = {counts for counts, value in exact.items() if value <= bound}
+    while any(_below(counts, Fraction(millionths, _MILLION)) for counts in least):
+        millionths -= 1
+    return millionths, near[[counts in least for counts in counts_of]]
+
+
+def below_entropy(seen: Histograms, ell: Fraction) -> NDArray[np.bool_]:
+    """Whether each group's entropy is below ``log(ell)``, exactly."""
+    approximate = entropies(seen)
+    bound = math.log(ell)
+    answer = approximate < bound
+    near = np.flatnonzero(np.abs(approximate - bound) <= _CLOSE_ENTROPY)
+    counts_of = _counts_of(seen, near)
+    exact = {counts: _below(counts, ell) for counts in set(counts_of)}
+    answer[near] = [exact[counts] for counts in counts_of]
+    return np.asarray(answer)
+
+
+def entropies(seen: Histograms) -> NDArray[np.float64]:
+    """Compute the entropy of each group as near as floating point comes: for narrowing down, and for naming."""
+    sums = np.add.reduceat(seen.counts * np.log(seen.counts), seen.offsets[:-1])
+    return np.asarray(np.log(seen.sizes) - sums / seen.sizes)
+
+
+def _counts_of(seen: Histograms, groups: NDArray[np.int64]) -> list[bytes]:
+    """Give the counts of some groups, each as the bytes of 64-bit integers: equal histograms are equal keys."""
+    bounds = zip(seen.offsets[groups].tolist(), seen.offsets[groups + 1].tolist(), strict=True)
+    return [seen.descending[start:end].tobytes() for start, end in bounds]
+
+
+def _lowest_terms(key: bytes) -> list[int]:
+    """Divide the counts of a group by their common divisor, which changes no share."""
+    counts = np.frombuffer(key, np.int64).tolist()
+    divisor = math.gcd(*counts)
+    return [count // divisor for count in counts]
+
+
+def _diversity(key: bytes) -> decimal.Decimal:
+    """Compute ``exp`` of the entropy of a group, ``n / prod(c^(c/n))``, to `_DIGITS` digits or a few less."""
+    counts = _lowest_terms(key)
+    with decimal.localcontext(prec=_DIGITS):
+        n = decimal.Decimal(sum(counts))
+        return (n.ln() - _weighted_logarithms(counts) / n).exp()
+
+
+def _below(key: bytes, ell: Fraction) -> bool:
+    """Whether ``exp`` of a group's entropy is below ``ell``: by logarithms, or by whole powers if those are equal."""
+    counts = _lowest_terms(key)
+    n = sum(counts)
+    with decimal.localcontext(prec=_DIGITS):
+        bound = decimal.Decimal(ell.numerator).ln() - decimal.Decimal(ell.denominator).ln()
+        gap = decimal.Decimal(n).ln() - _weighted_logarithms(counts) / n - bound
+        if abs(gap) > _EQUAL:
+            return bool(gap < 0)
+    power = math.prod(count**count for count in counts)
+    return bool((n * ell.denominator) ** n < ell.numerator**n * power)
+
+
+def _weighted_logarithms(counts: Iterable[int]) -> decimal.Decimal:
+    numbers, times = np.unique(np.fromiter(counts, np.int64), return_counts=True)
+    terms = (c * m * decimal.Decimal(c).ln() for c, m in zip(numbers.tolist(), times.tolist(), strict=True))
+    return sum(terms, decimal.Decimal(0))
+
+
+def _quotients(numerators: NDArray[Any], denominators: NDArray[Any]) -> NDArray[np.float64]:
+    return np.asarray(numerators / denominators, np.float64)
