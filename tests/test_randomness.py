@@ -11,7 +11,7 @@ import os
 import pickle
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from hashlib import sha256
 from math import comb, factorial, sqrt
@@ -110,6 +110,44 @@ def test_a_wide_draw_is_two_words_cut_to_the_bits_of_the_bound_and_rejected_from
 
     assert progress.tolist() == ([2, 1] if cut < n else [2, 0])
     assert values.tolist() == ([cut] if cut < n else [-1])
+
+
+@pytest.mark.parametrize("n", BOUNDS[len(NARROW) :])
+@pytest.mark.parametrize("kernels", [compiled, interpreted])
+def test_a_wide_draw_of_exactly_the_bound_is_rejected_and_one_below_it_is_not(
+    kernels: Callable[[str], Any], n: int
+) -> None:
+    words = [word for value in (n, n - 1) for word in (value % 2**32, value // 2**32)]
+    values = np.array([-1])
+    progress = np.array([0, 0])
+
+    kernels(KERNELS).fill(np.array(words, np.uint32), progress, np.array([n]), values)
+
+    # Where n is a power of two it is cut to 0, and nothing is ever rejected.
+    assert (progress.tolist(), values.tolist()) == (([2, 1], [0]) if n.bit_count() == 1 else ([4, 1], [n - 1]))
+
+
+@given(n=st.integers(2, 9), data=st.data())
+@pytest.mark.parametrize("kernels", [compiled, interpreted])
+def test_a_shuffle_rejects_the_words_that_would_favour_a_place(
+    kernels: Callable[[str], Any], n: int, data: st.DataObject
+) -> None:
+    # Word 0 has remainder 0: rejected for every bound but powers of two. The others are the first and last accepted.
+    edges = [0, *(-(-v * 2**32 // b) + d for b in range(2, n + 1) for v in range(1, b) for d in (-1, 0, 1))]
+    words = data.draw(st.lists(st.sampled_from(edges), min_size=n, max_size=3 * n))
+    array, order = np.arange(n, dtype=np.int32), list(range(n))
+    progress = np.array([0, 0])
+    left = iter(words)
+
+    def below(bound: int) -> int:
+        return next(w * bound >> 32 for w in left if w * bound % 2**32 >= 2**32 % bound)
+
+    kernels(KERNELS).shuffle(np.array(words, np.uint32), progress, array)
+    with suppress(StopIteration):
+        enumerating.shuffle(below, order)
+
+    assert order == array.tolist()
+    assert progress[0] == len(words) - len(list(left))
 
 
 @pytest.mark.parametrize("n", range(6))

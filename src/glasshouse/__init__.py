@@ -39,6 +39,8 @@ from glasshouse.errors import (
     SourceError,
 )
 
+from glasshouse.version import VERSION
+
 if TYPE_CHECKING:
     from glasshouse.grouping import Mondrian
     from glasshouse.microdata import Groups, Microdata, Taxonomy, examples, read, synthetic
@@ -60,8 +62,7 @@ if TYPE_CHECKING:
     from glasshouse.release import Guarantee, Recipe, Release, load
     from glasshouse.verify import Verification, verify
 
-__version__ = "0.1.0"
-
+__version__ = VERSION
 __all__ = [
     "AllOf",
     "AlphaKAnonymity",
@@ -132,8 +133,9 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 class _Package(ModuleType):
-    """This package. `publish` and `verify` are functions that live in files of the same name: importing such a file
-    must not put the module in the place of the function.
+    """The package itself, whose functions `publish` and `verify` live in files of the same name.
+
+    Importing such a file must not put the module in the place of the function.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:

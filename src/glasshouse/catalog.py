@@ -6,7 +6,6 @@ The command line, the manifest and the tests all use it: a recipe's plain data b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,8 @@ from glasshouse import grouping, principles, recoding
 from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from glasshouse.release import Recipe
 
 __all__ = ["METHODS", "PRINCIPLES", "RECODINGS", "from_data", "method_of", "principle_of", "recoding_of", "to_data"]
@@ -53,9 +54,9 @@ def from_data(classes: Mapping[str, type[Any]], data: Mapping[str, Any]) -> Any:
     >>> from_data(METHODS, {"name": "mondrian", "partitioning": "relaxed"})
     Mondrian(partitioning='relaxed')
     """
-    name = data.get("name")
+    name = str(data.get("name"))
     if name not in classes:
-        near = get_close_matches(str(name), classes, n=1)
+        near = get_close_matches(name, classes, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(classes))}"
         raise InputError(f"there is no {name!r}: {hint}")
     cls = classes[name]

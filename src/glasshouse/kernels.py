@@ -14,7 +14,7 @@ import warnings
 from importlib.machinery import EXTENSION_SUFFIXES, SourceFileLoader
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -75,9 +75,11 @@ def _on_plain_integers(module: ModuleType) -> SimpleNamespace:
     def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def on_views(*arguments: Any) -> Any:
-            return function(*(memoryview(a) if isinstance(a, np.ndarray) else a for a in arguments))
+            return function(*(memoryview(cast("Any", a)) if isinstance(a, np.ndarray) else a for a in arguments))
 
         return on_views
 
-    functions = {n: wrap(f) for n, f in vars(module).items() if callable(f) and getattr(f, "__module__", "") == module.__name__}
+    functions = {
+        n: wrap(f) for n, f in vars(module).items() if callable(f) and getattr(f, "__module__", "") == module.__name__
+    }
     return SimpleNamespace(__name__=module.__name__, **functions)

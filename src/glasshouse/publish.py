@@ -15,11 +15,11 @@ from glasshouse.engines import Memory
 from glasshouse.grouping import Mondrian, exact_share, keep_eligible
 from glasshouse.principles import Requirement
 from glasshouse.randomness import Source
+from glasshouse.recheck import recheck
 from glasshouse.recoding import Boxes
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
 from glasshouse.release.audit import Audit, write_audit
 from glasshouse.release.storage import new_folder, refuse_existing
-from glasshouse.recheck import recheck
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +77,13 @@ def publish(
 
 
 def publish_to(
-    out: str | Path, table: Microdata, *, format: str = "parquet", force: bool = False, allow_seed: bool = False, **choices: Any
+    out: str | Path,
+    table: Microdata,
+    *,
+    format: str = "parquet",
+    force: bool = False,
+    allow_seed: bool = False,
+    **choices: Any,
 ) -> Release:
     """Publish a table into ``out/release``, which may go out, and ``out/audit``, which must stay inside.
 
@@ -155,9 +161,12 @@ def _recipe(
     suppress: Any,
     source: Source,
 ) -> Recipe:
-    by_column = isinstance(principle, Mapping)
     return Recipe(
-        principle={name: p.to_data() for name, p in principle.items()} if by_column else principle.to_data(),
+        principle=(
+            {name: p.to_data() for name, p in principle.items()}
+            if isinstance(principle, Mapping)
+            else principle.to_data()
+        ),
         method=catalog.to_data(method),
         recoding=catalog.to_data(recoding),
         quasi=tuple(column.name for column in table.quasi),
@@ -176,8 +185,9 @@ def _guarantee(requirement: Requirement, claim: Claim, whole: Microdata, n_kept:
     dropped = whole.n_tuples - n_kept
     if dropped:
         limits.append(
-            f"{dropped:,} of {whole.n_tuples:,} tuples were dropped, at random among those with the most frequent sensitive "
-            "values; nothing is promised to them: who is known to be in the table and is not in the release has such a value"
+            f"{dropped:,} of {whole.n_tuples:,} tuples were dropped, at random among those with the most frequent "
+            "sensitive values; nothing is promised to them: who is known to be in the table and is not in the release "
+            "has such a value"
         )
     return Guarantee(
         promise=requirement.describe(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recheck: does a release keep what it promises? Asked of the second implementation, from the published tables alone."""
+"""Recheck: does a release keep its promise? Asked of the second implementation, from the published tables alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def recheck(release: Release, requirement: Requirement) -> Verification:
                 **_question(part, principle),
             )
             if not verification.holds:
-                raise GuaranteeBroken(f"the published tables break {principle.title}", group=verification.failures)
+                raise GuaranteeBroken(f"the published tables break {principle.title}", group=verification.checks)
     return verification
 
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from glasshouse.errors import SchemaError, SourceError
 from glasshouse.microdata import uniqueness
+from glasshouse.microdata.domains import code
 from glasshouse.microdata.inspection import Inspection, inspect
 from glasshouse.microdata.role_words import QUASI, SENSITIVE, first_match
 from glasshouse.microdata.sources import open_source
@@ -113,6 +114,35 @@ def test_unique_rows_are_exact_for_small_large_and_huge_products_of_domains(
     assert unique_rows(table, tuple(names)) == report.together.unique
 
 
+SMALL = st.lists(st.lists(st.integers(0, 3), min_size=5, max_size=5), min_size=1, max_size=14)
+
+
+@settings(deadline=None)
+@example([[0, 1, 3, 3, 2], [0, 0, 1, 2, 0], [0, 2, 2, 3, 1], [0, 0, 1, 2, 0]])  # ties that a hasty bound would cut off
+@given(SMALL)
+def test_no_triple_is_passed_over_that_belongs_to_the_best(rows: list[list[int]]) -> None:
+    table = {name: list(values) for name, values in zip("abcde", zip(*rows, strict=True), strict=True)}
+    coded = [code(pa.array(values), name=name) for name, values in table.items()]
+    pairs, triples = uniqueness.best_pairs_and_triples(coded)
+
+    assert most_identifying(table, list(table), 2) == found(pairs)
+    assert most_identifying(table, list(table), 3) == found(triples)
+
+
+def test_combinations_are_told_apart_where_their_numbers_exceed_32_bits() -> None:
+    there = np.arange(4096)
+    ages = there % 512
+    table = pa.table(
+        {
+            "age": np.concatenate([ages, (ages + 256) % 512]),  # 256 * 4096 * 4096 is 2 ** 32
+            "city": np.concatenate([there, there]),
+            "zip": np.concatenate([there, there]),
+        }
+    )
+
+    assert [8192] == [triple.unique for triple in inspect(table).triples]
+
+
 def test_columns_are_counted_one_by_one() -> None:
     report = inspect(pa.table({"age": [3, 3, 4, None, 5], "city": ["a", "b", "b", "a", None]}))
     age, city = report.columns
@@ -169,7 +199,19 @@ def test_the_risk_is_said_in_words_the_fewest_columns_first() -> None:
     report = inspect({"age": [1, 1, 2, 2], "sex": ["f", "m", "f", "f"], "disease": ["x", "x", "y", "z"]})
 
     assert report.risk == ("50 % of rows are unique in (age, sex)",)
-    assert "50 % of rows are unique in (age, sex)" in str(report)
+    assert report.risk[0] in str(report)
+
+
+def test_the_risk_ends_with_all_quasi_identifiers_together() -> None:
+    four = {
+        "age": [1, 1, 2, 2],
+        "sex": ["f", "m", "f", "f"],
+        "city": ["x", "x", "y", "y"],
+        "race": ["a", "a", "b", "b"],
+    }
+
+    assert inspect(four).risk[-1] == "50 % of rows are unique in (age, sex, city, race)"
+    assert inspect({"age": [1, 1, 2, 3]}).risk == ("50 % of rows are unique in (age)",)
 
 
 def test_adult_gets_the_roles_of_the_literature(shared_data: Any) -> None:
@@ -248,11 +290,12 @@ def test_a_column_whose_values_hardly_repeat_is_an_identifier_only_if_it_is_text
             "when": [date.fromordinal(730000 + i) for i in range(n)],
             "half": [i // 2 * 2 for i in range(n)],
             "visit_id": [i // 3 for i in range(n)],
+            "gaps": [f"k{i}" if i % 2 else None for i in range(n)],
         }
     )
 
     roles = {c.name: c.role for c in report.columns}
-    assert [roles["k"], roles["i"], roles["almost"]] == ["identifier"] * 3
+    assert [roles["k"], roles["i"], roles["almost"], roles["gaps"]] == ["identifier"] * 4
     assert (
         roles["measure"], roles["when"], roles["half"], roles["visit_id"]
     ) == ("leave out", "quasi", "quasi", "identifier")  # fmt: skip
@@ -277,6 +320,24 @@ def test_work_is_sensitive_unless_something_graver_can_be_protected() -> None:
     assert inspect(work).column("occupation").role == "sensitive"
     assert inspect({**work, "disease": ["x", "y", "z", "x"]}).column("occupation").role == "quasi"
     assert inspect({**work, "income": ["low", "low", "low", "high"]}).column("occupation").role == "sensitive"
+
+
+def test_the_suggested_sensitive_column_can_be_protected_first_needs_no_bins_second_and_is_grave_third() -> None:
+    constantly = ["x", "x", "x", "y"]
+    often = ["x", "y", "z", "y"]
+    amounts = [1, 2, 3, 4]
+
+    assert inspect({"income": often, "disease": constantly}).suggested["sensitive"] == "income"
+    assert inspect({"income": amounts, "disease": constantly}).suggested["sensitive"] == "income"
+    assert inspect({"income": often, "disease": amounts}).suggested["sensitive"] == "income"
+    assert inspect({"income": often, "disease": often}).suggested["sensitive"] == "disease"
+
+
+def test_a_date_is_known_to_others_whatever_its_name_speaks_of() -> None:
+    report = inspect({"diagnosis date": [date(2020, 1, 1), date(2020, 1, 1), date(2020, 1, 2)]})
+
+    assert report.columns[0].role == "quasi"
+    assert report.sensitive is None
 
 
 def test_the_named_sensitive_column_is_taken_whatever_it_looks_like() -> None:
@@ -393,7 +454,13 @@ def test_the_report_fits_a_hundred_columns_and_is_json(table: dict[str, list[Any
 
 def test_long_names_and_control_characters_do_not_break_the_printed_report() -> None:
     long = "the name of a column that a database made " * 5
-    report = inspect({long: ["a", "b", "a" * 300, "a" * 300], "a\x1b[31m\n": ["\x1b[2J", "\x1b[2J", "y", "z"]})
+    report = inspect(
+        {
+            long: ["a", "b", "a" * 300, "a" * 300],
+            "a\x1b[31m\n": ["\x1b[2J", "\x1b[2J", "y", "z"],
+            "x" * 150: [1, 1, 2, 2],
+        }
+    )
 
     assert_presentable(report)
     assert "\x1b" not in str(report)

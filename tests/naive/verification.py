@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from itertools import pairwise
 
 MISSING = "<missing>"
 
 
 def cell(value):
     """A missing value is one value, whether it is None or not a number."""
-    return MISSING if value is None or value != value else value  # noqa: PLR0124
+    return MISSING if value is None or value != value else value
 
 
 def groups(rows, quasi):
@@ -126,8 +127,8 @@ def ordered_distance(order):
 def hierarchical_distance(paths, height):
     """Height of the lowest common ancestor over the height of the tree.
 
-    ``paths`` gives each value's ancestors from itself (height 0) up to the root (``height``); a value with no path hangs
-    from the root directly.
+    ``paths`` gives each value's ancestors from itself (height 0) up to the root (``height``); a value with no path
+    hangs from the root directly.
     """
 
     def distance(one, other):
@@ -167,10 +168,10 @@ def earth_movers(supply, demand, distance):
             path.append(best[path[-1]][1])
         path.reverse()
         amount = min(left[path[0][1]], wanted[end[1]])
-        for here, there in zip(path, path[1:], strict=False):
+        for here, there in pairwise(path):
             if here[0] == "d":
                 amount = min(amount, shipped[there[1], here[1]])
-        for here, there in zip(path, path[1:], strict=False):
+        for here, there in pairwise(path):
             if here[0] == "s":
                 shipped[here[1], there[1]] += amount
             else:

@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from tests.naive import principles as naive
 
 import glasshouse.principles as p
 from glasshouse.microdata import Counts, Domain, Taxonomy
-from tests.naive import principles as naive
+
+
+def slow(max_examples: int = 60) -> settings:
+    """Settings for a test that asks a slow twin: on a busy machine it may take its time."""
+    return settings(max_examples=max_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def counts_of(histograms: list[list[int]]) -> Counts:
@@ -30,9 +36,7 @@ def domain_of(n_values: int, *, tree: Any = None, ordered: bool = False, missing
     """A column "disease" with values v0, v1, ...; the last code is missing where asked for."""
     values = pa.array([f"v{i}" for i in range(n_values - missing)])
     taxonomy = None if tree is None else Taxonomy.from_nested({"root": _nested(tree)}).bind("disease", values)
-    return Domain(
-        name="disease", kind="category", values=values, ordered=ordered, taxonomy=taxonomy, missing=missing
-    )
+    return Domain(name="disease", kind="category", values=values, ordered=ordered, taxonomy=taxonomy, missing=missing)
 
 
 def _nested(tree: list[Any], path: str = "n") -> list[Any]:
@@ -51,10 +55,7 @@ def trees(draw: st.DrawFn, n_values: int) -> list[Any]:
             return list(range(low, high))
         borders = sorted(draw(st.sets(st.integers(low + 1, high - 1)))) if high - low > 1 else []
         spans = list(zip([low, *borders], [*borders, high], strict=True))
-        return [
-            a if b - a == 1 and draw(st.booleans()) else grow(a, b, depth + 1)
-            for a, b in spans
-        ]
+        return [a if b - a == 1 and draw(st.booleans()) else grow(a, b, depth + 1) for a, b in spans]
 
     return grow(0, n_values, 0)
 
@@ -62,6 +63,15 @@ def trees(draw: st.DrawFn, n_values: int) -> list[Any]:
 def small(n_values: int, most: int = 6) -> st.SearchStrategy[list[int]]:
     """A histogram with zeros, ties, and now and then nothing at all."""
     return st.lists(st.integers(0, most), min_size=n_values, max_size=n_values)
+
+
+def filled(n_values: int) -> st.SearchStrategy[list[int]]:
+    """A small histogram with at least one tuple."""
+    return st.builds(
+        lambda histogram, value: [n + (i == value) for i, n in enumerate(histogram)],
+        small(n_values),
+        st.integers(0, n_values - 1),
+    )
 
 
 def large(n_values: int) -> st.SearchStrategy[list[int]]:
@@ -100,7 +110,9 @@ def k_anonymity(draw, n_values):
 @st.composite
 def l_diversity(draw, n_values):
     ell = draw(st.integers(2, 5))
-    return Case(p.LDiversity(ell=ell), lambda h, w: naive.l_diversity(h, ell), None, p.LDiversity(ell=ell + _bigger(draw)))
+    return Case(
+        p.LDiversity(ell=ell), lambda h, w: naive.l_diversity(h, ell), None, p.LDiversity(ell=ell + _bigger(draw))
+    )
 
 
 @st.composite
@@ -112,7 +124,9 @@ def distinct_l_diversity(draw, n_values):
 
 @st.composite
 def entropy_l_diversity(draw, n_values):
-    ell = 1 + draw(st.one_of(st.integers(1, 4).map(Fraction), st.builds(Fraction, st.integers(1, 9), st.integers(1, 4))))
+    ell = 1 + draw(
+        st.one_of(st.integers(1, 4).map(Fraction), st.builds(Fraction, st.integers(1, 9), st.integers(1, 4)))
+    )
     stricter = p.EntropyLDiversity(ell=ell + Fraction(_bigger(draw), 3))
     return Case(p.EntropyLDiversity(ell=ell), lambda h, w: naive.entropy_l_diversity(h, ell), None, stricter)
 

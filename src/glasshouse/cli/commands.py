@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from glasshouse import __version__
 from glasshouse.cli import options
 from glasshouse.errors import DisclosureWarning, GlasshouseError, InterpretedKernelsWarning
+from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ def _fail(message: str) -> NoReturn:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     help=f"Publish tables about people so that nobody learns about a person.\n\n{PICTURE}",
 )
-@click.version_option(__version__, prog_name="glasshouse")
+@click.version_option(VERSION, prog_name="glasshouse")
 def glasshouse() -> None:
     """Hold the commands together."""
 
@@ -73,8 +73,10 @@ def glasshouse() -> None:
 @options.source_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_plainly
-def inspect(file: str, sensitive: str | None, delimiter: str | None, encoding: str | None, decimal: str, *, as_json: bool) -> None:
-    """Show types, distinct values, how identifying columns are, likely roles, and the largest feasible l.
+def inspect(
+    file: str, sensitive: str | None, delimiter: str | None, encoding: str | None, decimal: str, *, as_json: bool
+) -> None:
+    r"""Show types, distinct values, how identifying columns are, likely roles, and the largest feasible l.
 
     \b
     Example:
@@ -110,7 +112,7 @@ def inspect(file: str, sensitive: str | None, delimiter: str | None, encoding: s
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_plainly
 def publish(file: str, out: Path, format_: str, *, force: bool, as_json: bool, **given: Any) -> None:
-    """Publish a table under a privacy principle.
+    r"""Publish a table under a privacy principle.
 
     \b
     Examples:
@@ -159,7 +161,7 @@ def publish(file: str, out: Path, format_: str, *, force: bool, as_json: bool, *
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_plainly
 def verify(file: str, quasi: str, sensitive: str | None, *, as_json: bool, **given: Any) -> None:
-    """Recount what a table achieves, whatever tool made it.
+    r"""Recount what a table achieves, whatever tool made it.
 
     \b
     Example:
@@ -172,12 +174,14 @@ def verify(file: str, quasi: str, sensitive: str | None, *, as_json: bool, **giv
         file,
         quasi=options.names(quasi),
         sensitive=options.names(sensitive) or None,
-        taxonomies={name: Taxonomy.from_file(path) for name, path in options.pairs("--taxonomy", given["taxonomy"]).items()},
+        taxonomies={
+            name: Taxonomy.from_file(path) for name, path in options.pairs("--taxonomy", given["taxonomy"]).items()
+        },
         ordered={name: options.names(text) for name, text in options.pairs("--order", given["order"]).items()},
         **{name: given[name] for name in ("k", "ell", "t", "population", "delimiter", "encoding")},
     )
     click.echo(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) if as_json else str(result))
-    if not result.holds:
+    if result.holds is False:
         sys.exit(1)
 
 
@@ -187,7 +191,7 @@ def verify(file: str, quasi: str, sensitive: str | None, *, as_json: bool, **giv
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_plainly
 def show(folder: Path, rows: int, *, as_json: bool) -> None:
-    """Show a release: its guarantee, its recipe, its first rows.
+    r"""Show a release: what it promises, and some of its rows.
 
     \b
     Example:
@@ -246,7 +250,7 @@ def _summary(release: Release, out: Path | None = None) -> dict[str, Any]:
 
 
 def show_release(release: Release, rows: int) -> None:
-    """Print what a release promises and its first rows."""
+    """Print what a release promises, and some of its rows."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -254,9 +258,11 @@ def show_release(release: Release, rows: int) -> None:
     click.echo(str(release.guarantee) + "\n")
     console = Console()
     for name, published in release.tables.items():
-        table = Table(title=f"{name}: {published.num_rows:,} rows", title_justify="left", box=box.SIMPLE)
+        shown = min(rows, published.num_rows)
+        table = Table(title=f"{name}: {shown:,} of {published.num_rows:,} rows", title_justify="left", box=box.SIMPLE)
         for column in published.column_names:
-            table.add_column(column)
-        for row in published.slice(0, rows).to_pylist():
+            table.add_column(column, max_width=32, no_wrap=True, overflow="ellipsis")
+        for i in range(shown):
+            row = published.slice(i * published.num_rows // shown, 1).to_pylist()[0]  # spread over the table
             table.add_row(*("" if value is None else str(value) for value in row.values()))
         console.print(table)

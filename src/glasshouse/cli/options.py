@@ -46,7 +46,9 @@ reading_options = _apply(
             show_default=True,
             help="What a missing value is: an error, a value of its own, or a reason to drop the row.",
         ),
-        click.option("--taxonomy", multiple=True, metavar="COLUMN=FILE", help="Taxonomy of a column: CSV, JSON or YAML."),
+        click.option(
+            "--taxonomy", multiple=True, metavar="COLUMN=FILE", help="Taxonomy of a column: CSV, JSON or YAML."
+        ),
         click.option("--order", multiple=True, metavar="COLUMN=A,B,C", help="Order of a column's categories."),
         click.option(
             "--bin",
@@ -68,7 +70,9 @@ principle_options = _apply(
         click.option("--distinct-ell", metavar="L", help="Every group has at least L different values."),
         click.option("--entropy-ell", metavar="L", help="The entropy of every group is at least log L."),
         click.option("--recursive", metavar="C,L", help="Recursive (C, L)-diversity."),
-        click.option("--designated", metavar="VALUES", help="With --ell: only these values, separated by commas, count."),
+        click.option(
+            "--designated", metavar="VALUES", help="With --ell: only these values, separated by commas, count."
+        ),
         click.option("--alpha", metavar="ALPHA", help="With --k: (alpha, k)-anonymity."),
         click.option("--t", metavar="T", help="t-closeness to the distribution of the whole table."),
         click.option(
@@ -165,11 +169,15 @@ def principle(given: dict[str, Any]) -> Any:
     if given["designated"] and not given["ell"]:
         raise InputError("--designated needs --ell")
     if given["k"]:
-        asked.append(p.AlphaKAnonymity(alpha=given["alpha"], k=whole("k")) if given["alpha"] else p.KAnonymity(k=whole("k")))
+        asked.append(
+            p.AlphaKAnonymity(alpha=given["alpha"], k=whole("k")) if given["alpha"] else p.KAnonymity(k=whole("k"))
+        )
     if given["ell"]:
         designated = tuple(names(given["designated"]))
         asked.append(
-            p.DesignatedLDiversity(ell=whole("ell"), values=designated) if designated else p.LDiversity(ell=whole("ell"))
+            p.DesignatedLDiversity(ell=whole("ell"), values=designated)
+            if designated
+            else p.LDiversity(ell=whole("ell"))
         )
     if given["distinct_ell"]:
         asked.append(p.DistinctLDiversity(ell=whole("distinct_ell")))

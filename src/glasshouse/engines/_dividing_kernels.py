@@ -48,9 +48,9 @@ def median_cuts(
     """Strict cuts: the border between two values that divides a node most evenly, the smaller left part on a tie.
 
     With a taxonomy (``ancestors``: a row per depth, a place per code) only borders between different children of the
-    node's lowest common ancestor count. ``value`` is the smallest code of the right part, 0 where there is no border. Codes that spread over at most ``dense``
-    times the node's size are counted in ``counts`` (zeros, a place per code, and zeros again afterwards); others are
-    sorted in ``buffer``, which has room for twice the longest node.
+    node's lowest common ancestor count. ``value`` is the smallest code of the right part, 0 where there is no border.
+    Codes that spread over at most ``dense`` times the node's size are counted in ``counts`` (zeros, a place per code,
+    and zeros again afterwards); others are sorted in ``buffer``, which has room for twice the longest node.
     """
     m: cython.Py_ssize_t = starts.shape[0]
     levels: cython.Py_ssize_t = ancestors.shape[0]

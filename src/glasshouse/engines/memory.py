@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory engine: a table laid out in columns, whose tuples are moved physically as nodes are split.
 
-A method decides; the engine counts, splits and visits. Nodes are runs of consecutive tuples and never overlap, so pieces
-of the work are independent: any number of threads, in any order, gives the same result.
+A method decides; the engine counts, splits and visits. Nodes are runs of consecutive tuples and never overlap, so
+pieces of the work are independent: any number of threads, in any order, gives the same result.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ class Nodes:
         """Cut the list into runs of about so many tuples each."""
         number = np.cumsum(self.sizes) // max(tuples, 1)
         borders = np.flatnonzero(np.diff(number, prepend=-1, append=-1))
-        return [self[slice(a, b)] for a, b in zip(borders[:-1], borders[1:], strict=True)]
+        return [self[slice(a, b)] for a, b in itertools.pairwise(borders)]
 
 
 @dataclass(frozen=True, eq=False)

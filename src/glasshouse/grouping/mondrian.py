@@ -47,7 +47,8 @@ class Mondrian:
     Every group satisfies the principle, so a *linking* adversary, who knows the quasi-identifiers, learns what the
     principle allows. Against an adversary who also knows this algorithm it promises nothing when the principle looks at
     sensitive values: a cut that was not made tells her that a part would have broken the principle
-    (MINIMALITY 2.4, Fig. 6(b)). Under k-anonymity alone no cut depends on a sensitive value, and the code is no help to her.
+    (MINIMALITY 2.4, Fig. 6(b)). Under k-anonymity alone no cut depends on a sensitive value, and the code is no help
+    to her.
 
     Cost
     ----
@@ -85,8 +86,8 @@ class Mondrian:
             adversary=Adversary.LINKING,
             theorem="every published group satisfies the principle, recounted from the published tables",
             limits=(
-                "an adversary who knows that Mondrian was used can learn more: a cut that was not made tells that a part "
-                "would have broken the principle (minimality attack)",
+                "an adversary who knows that Mondrian was used can learn more: a cut that was not made tells that a "
+                "part would have broken the principle (minimality attack)",
             ),
         )
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Suppression: drop as few tuples as make a table eligible, at random among those with the most frequent values.
 
-A table that breaks a principle as a whole can have no release that keeps it. Trimming the most frequent sensitive values
-to a common cap is the least that helps. Who is dropped is a uniform choice among the tuples with a value above the
+A table that breaks a principle as a whole can have no release that keeps it. Trimming the most frequent sensitive
+values to a common cap is the least that helps. Who is dropped is a uniform choice among the tuples with a value above the
 cap; that a person was dropped tells that hers is such a value, so nothing is promised to those who are dropped.
 """
 
@@ -45,16 +45,16 @@ def keep_eligible(
     4
     """
     allowed = exact_share(share)
-    kept = np.arange(table.n_tuples)
+    kept, left = np.arange(table.n_tuples), table
     for _ in range(1 + len(table.sensitive)):  # trimming one column can unbalance another
-        requirement = Requirement.of(principle, table.take(kept))
-        broken = [part for part in requirement.parts if not _eligible(part)]
-        cap = _largest_cap(broken[0]) if broken and allowed else 0
+        broken = [part for part in Requirement.of(principle, left).parts if not _eligible(part)]
         if not broken:
             return kept
+        cap = _largest_cap(broken[0]) if allowed else 0
         if cap == 0:
             broken[0].check_eligible()
-        kept = kept[_first_of_each(table.take(kept), broken[0].column, cap, source)]
+        kept = kept[_first_of_each(left, broken[0].column, cap, source)]
+        left = table.take(kept)
         if table.n_tuples - len(kept) > allowed * table.n_tuples:
             raise _too_many(broken[0], table.n_tuples, len(kept), allowed)
     raise Infeasible("no share of dropped tuples makes this table eligible for every sensitive column at once")
@@ -108,8 +108,8 @@ def _first_of_each(table: Microdata, column: Column | None, cap: int, source: So
 def _too_many(part: Part, n_tuples: int, n_kept: int, allowed: Fraction) -> Infeasible:
     needed = (n_tuples - n_kept) / n_tuples
     return Infeasible(
-        f"{part.principle.title} is out of reach: {n_tuples - n_kept:,} of {n_tuples:,} tuples ({needed:.2%}) would have "
-        f"to be dropped, and {float(allowed):.2%} may be",
+        f"{part.principle.title} is out of reach: {n_tuples - n_kept:,} of {n_tuples:,} tuples ({needed:.2%}) would "
+        f"have to be dropped, and {float(allowed):.2%} may be",
         principle=part.principle,
         count=n_tuples - n_kept,
         of=n_tuples,

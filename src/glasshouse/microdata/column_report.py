@@ -115,9 +115,9 @@ def measure(name: str, values: pa.Array) -> Measured:
     (2, 1, 2)
     """
     empty = pa.types.is_null(values.type)
-    column = code(values.cast(pa.string()) if empty else values, name=name, missing=True)
+    column = code(values.cast(pa.string()) if empty else values, name=name, missing=values.null_count > 0)
     domain = column.domain
-    counts = np.bincount(column.codes, minlength=domain.size)
+    counts = np.bincount(column.codes, minlength=domain.missing_code + 1)
     present = counts[: domain.missing_code]
     top = int(present.argmax()) if len(present) else None
     report = ColumnReport(

@@ -8,7 +8,7 @@ the same principle runs wherever the counting was done.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -94,8 +94,10 @@ class Counts:
 
     @cached_property
     def histogram(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-        """Sparse histograms ``(offsets, values, counts)``: group ``g`` has ``counts[i]`` tuples of ``values[i]``
-        for ``offsets[g] <= i < offsets[g + 1]``; values ascend within a group, counts are positive.
+        """Sparse histograms ``(offsets, values, counts)``.
+
+        Group ``g`` has ``counts[i]`` tuples of ``values[i]`` for ``offsets[g] <= i < offsets[g + 1]``; values ascend
+        within a group, counts are positive.
         """
         offsets = np.empty(len(self) + 1, np.int64)
         values = np.empty(len(self._codes), np.int32)
@@ -125,5 +127,5 @@ class Counts:
         return Counts(self._codes, self.offsets[[0, -1]], self.n_values)
 
 
-def _kernels():  # type: ignore[no-untyped-def]
+def _kernels() -> Any:
     return compiled("glasshouse.microdata._counting_kernels")

@@ -4,7 +4,7 @@
 Arrow parses and infers. Decided here is what it leaves open: the delimiter and the encoding, where they are not
 given, and which columns of digits are no numbers. A zip code ``01234``, a phone number ``+49171``, a serial number
 of thirty digits would not survive as numbers; a column with a single such value stays text, wherever in the file it
-stands. Arrow infers from the first block which columns look like numbers; these are then read as text, looked
+stands. Arrow infers from the first rows which columns look like numbers; these are then read as text, looked
 through, and converted, which costs about as much as reading them as numbers.
 
 Quotation marks group, and mean nothing else: ``"12"`` is the number 12 and ``""`` is missing, for many programs
@@ -27,35 +27,24 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from glasshouse.errors import ParameterError, SourceError
+from glasshouse.microdata.dialects import DELIMITERS, detect_delimiter, detect_encoding, marked_encoding
 from glasshouse.microdata.normalise import in_parallel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["HEAD_BYTES", "NULL_SPELLINGS", "Delimited", "detect_delimiter", "open_bytes", "read_delimited"]
+__all__ = ["HEAD_BYTES", "NULL_SPELLINGS", "Delimited", "open_bytes", "read_delimited"]
 
 NULL_SPELLINGS = ("", "NA", "N/A", "NULL", "null", "NaN", "nan")
 """What stands for a missing value in delimited text, quoted or not, in columns of every type."""
 
-_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark begins it
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-# Encodings that tables are found in. Left to all it knows, the detector takes a few umlauts for DOS or Macintosh text.
-_LEGACY_ENCODINGS = (
-    *(f"cp125{digit}" for digit in range(9)),
-    *("iso8859_2", "koi8_r", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
-)
-_USUAL_ENCODING = "cp1252"
 _MOST_EXACT_INTEGER = 2**53
 _NO_NUMBER = r"^(?:\+|-?0[0-9xX])"  # leading plus, zero or hexadecimal prefix: lost in a number
+_INTEGER = re.compile(r"[+-]?[0-9]+$", re.ASCII)
+_MOST_DIGITS = 309  # of an integer that a double can stand for
 _DECIMAL_COMMA = r"^[+-]?[0-9]+,[0-9]+$"
 _ROWS_LOOKED_AT = 1000
-_SAMPLE_BYTES = 1 << 16
 HEAD_BYTES = 1 << 18
 """How much of a file is looked at before it is read."""
 
@@ -76,7 +65,7 @@ class Delimited:
         """Open the decompressed bytes."""
         return open_bytes(self.path, self.compression)
 
-    def options(self, *, columns: Sequence[str] | None = None, as_text: Sequence[str] = ()) -> dict[str, Any]:
+    def options(self, *, columns: Collection[str] | None = None, as_text: Collection[str] = ()) -> dict[str, Any]:
         """Spell the options out for Arrow; only ``columns`` are converted, ``as_text`` without inference."""
         return {
             "read_options": arrow_csv.ReadOptions(encoding=self.encoding),
@@ -121,7 +110,7 @@ def read_delimited(
         Gets all column names, returns those to read (or raises).
     """
     _check(delimiter, encoding, decimal, null_values)
-    marked = next((name for mark, name in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
+    marked = marked_encoding(head)
     file = Delimited(
         path=path,
         compression=compression,
@@ -151,28 +140,6 @@ def open_bytes(path: Path, compression: str | None) -> pa.NativeFile:
     """Open a file as decompressed bytes."""
     raw = pa.OSFile(str(path), "rb")
     return pa.CompressedInputStream(raw, compression) if compression else raw
-
-
-def detect_delimiter(text: str) -> str | None:
-    r"""Find what separates the fields: most rows agree with the first on the number of fields, which is not one.
-
-    >>> detect_delimiter('name;place\n"Doe; Ann";Bonn\n'), detect_delimiter("alone")
-    (';', None)
-    """
-    lines = text.splitlines(keepends=True)
-    scores = {}
-    for delimiter in _DELIMITERS:
-        widths = []
-        try:
-            for row in csv.reader(iter(lines), delimiter=delimiter):
-                widths += [len(row)] if row else []
-                if len(widths) > _ROWS_LOOKED_AT:
-                    break
-        except csv.Error:
-            continue
-        if widths and widths[0] > 1:
-            scores[delimiter] = (widths.count(widths[0]) / len(widths), widths[0])
-    return max(scores, key=lambda delimiter: scores[delimiter]) if scores else None
 
 
 def _check(delimiter: str | None, encoding: str | None, decimal: str, null_values: Sequence[str]) -> None:
@@ -206,21 +173,21 @@ def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[s
     chosen = choose(looks.names)
     if not chosen:
         return pa.table({}), notices
-    suspects = [name for name in chosen if _is_number(looks.field(name).type)]
+    suspects = {name: looks.field(name).type for name in chosen if _is_number(looks.field(name).type)}
     columns = _read_columns(file, chosen, as_text=suspects)
-    late = [name for name in chosen if _is_number(columns[name].type)]
+    late = {name: column.type for name, column in columns.items() if _is_number(column.type)}
     if late:  # empty as far as was looked
         columns |= _read_columns(file, late, as_text=late)
+        suspects |= late
     if not len(columns[chosen[0]]):
         raise _no_rows(file)
     if any(pa.types.is_binary(column.type) for column in columns.values()):  # Arrow's last resort
         raise UnicodeError
-    suspects += late
-    converted = in_parallel(lambda name: _numbers(columns[name], file.decimal), suspects)
+    converted = in_parallel(lambda name: _numbers(columns[name], suspects[name], file.decimal), suspects)
     columns |= {name: column for name, (column, _) in zip(suspects, converted, strict=True)}
     kept = [name for name, (_, is_kept) in zip(suspects, converted, strict=True) if is_kept]
     table = pa.table(columns)
-    return table, [*notices, *_column_notices(file, table, kept)]
+    return table, [*notices, *_column_notices(file, looks.names, table, kept)]
 
 
 def _start(head: bytes, encoding: str) -> str:
@@ -238,7 +205,7 @@ def _infer(file: Delimited, start: str) -> pa.Schema:
         return arrow_csv.read_csv(pa.BufferReader(start.encode()), **options).schema
 
 
-def _read_columns(file: Delimited, columns: Sequence[str], *, as_text: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+def _read_columns(file: Delimited, columns: Collection[str], *, as_text: Collection[str]) -> dict[str, pa.ChunkedArray]:
     # Not closed by us: where reading fails, Arrow's threads may still read ahead, and would then read from whatever
     # file is opened next under the same number. The last of them closes it.
     with _translated_errors(file):
@@ -250,15 +217,15 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _numbers(texts: pa.ChunkedArray, decimal: str) -> tuple[pa.ChunkedArray, bool]:
+def _numbers(texts: pa.ChunkedArray, likely: pa.DataType, decimal: str) -> tuple[pa.ChunkedArray, bool]:
     """Numbers, or the texts themselves; and whether they are kept though they look like numbers."""
     try:
-        return _converted(texts, decimal), False
+        return _converted(texts, likely, decimal), False
     except _NotNumbersError as refusal:
         if refusal.look_like_numbers:
             return texts, True
     try:
-        return _converted(pc.ascii_trim_whitespace(texts), decimal), False
+        return _converted(pc.ascii_trim_whitespace(texts), likely, decimal), False
     except _NotNumbersError as refusal:
         return texts, refusal.look_like_numbers
 
@@ -270,16 +237,18 @@ class _NotNumbersError(Exception):
         self.look_like_numbers = look_like_numbers
 
 
-def _converted(texts: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
+def _converted(texts: pa.ChunkedArray, likely: pa.DataType, decimal: str) -> pa.ChunkedArray:
     """Integers, else floats; `_NotNumbersError` if neither, or if the numbers would lose something of the texts."""
     try:
-        numbers, first = texts.cast(pa.int64()), "0-"
+        numbers = _floats(texts, decimal) if pa.types.is_floating(likely) else texts.cast(pa.int64())
     except pa.ArrowInvalid:
-        numbers, first = _floats(texts, decimal), "0-+"
-        if _loses_digits(texts, numbers):
-            raise _NotNumbersError(look_like_numbers=True) from None
-    if (pc.min(numbers).as_py() or 0) >= 0:
-        first = first.replace("-", "")
+        numbers = _floats(texts, decimal)
+    bounds = pc.min_max(numbers).as_py()
+    first = "0" if (bounds["min"] or 0) >= 0 else "0-"
+    if pa.types.is_floating(numbers.type):
+        first += "+"
+        if max(-(bounds["min"] or 0.0), bounds["max"] or 0.0) >= _MOST_EXACT_INTEGER and _loses_digits(texts, numbers):
+            raise _NotNumbersError(look_like_numbers=True)
     if _any_starts(texts, first):
         raise _NotNumbersError(look_like_numbers=True)
     return numbers
@@ -296,46 +265,35 @@ def _floats(texts: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
         raise _NotNumbersError(look_like_numbers=False) from None
 
 
-def _any_starts(texts: pa.ChunkedArray, characters: str) -> bool:
-    """Whether any text begins with what a number would lose."""
-    return any(_any_match(texts, pc.starts_with(texts, character), _NO_NUMBER) for character in characters)
-
-
 def _loses_digits(texts: pa.ChunkedArray, floats: pa.ChunkedArray) -> bool:
-    """Whether there are integers among the floats that a double cannot hold."""
-    bounds = pc.min_max(floats).as_py()
-    if max(-(bounds["min"] or 0.0), bounds["max"] or 0.0) <= _MOST_EXACT_INTEGER:
-        return False
-    return _any_match(texts, pc.greater(pc.abs(floats), float(_MOST_EXACT_INTEGER)), r"^[+-]?[0-9]+$")
+    """Whether there are integers among the texts that their floats do not tell to the last digit."""
+    large = pc.greater_equal(pc.abs(floats), float(_MOST_EXACT_INTEGER))
+    pairs = zip(texts.filter(large), floats.filter(large), strict=True)
+    return any(_differs(text.as_py(), number.as_py()) for text, number in pairs)
 
 
-def _any_match(texts: pa.ChunkedArray, possible: pa.ChunkedArray, pattern: str) -> bool:
-    """Whether any of the possible texts matches; patterns are slow, so the others are not shown to it."""
-    if not pc.any(possible).as_py():
-        return False
-    return bool(pc.any(pc.match_substring_regex(texts.filter(possible), pattern)).as_py())
+def _differs(text: str, number: float) -> bool:
+    return bool(_INTEGER.match(text)) and (len(text) > _MOST_DIGITS or int(text) != number)
+
+
+def _any_starts(texts: pa.ChunkedArray, characters: str) -> bool:
+    """Whether any text begins with what a number would lose; the pattern is slow, and sees only those that may."""
+    for character in characters:
+        possible = pc.starts_with(texts, character)
+        if pc.any(possible).as_py() and pc.any(pc.match_substring_regex(texts.filter(possible), _NO_NUMBER)).as_py():
+            return True
+    return False
 
 
 def _detect_encoding(file: Delimited) -> str:
-    """Guess the encoding from lines that have more than ASCII in them."""
-    from charset_normalizer import from_bytes
-
-    sample = b""
     with _translated_errors(file), file.open() as stream:
-        while len(sample) < _SAMPLE_BYTES and (block := stream.read(1 << 20)):
-            sample += b"".join(re.findall(rb"[^\n]*[\x80-\xff][^\n]*\n?", block))[:_SAMPLE_BYTES]
-    matches = from_bytes(sample, cp_isolation=list(_LEGACY_ENCODINGS))
-    best = matches.best()
-    if best is None:
+        detected = detect_encoding(iter(lambda: bytes(stream.read(1 << 20)), b""))
+    if detected is None:
         raise SourceError(
             f"{file.path} is not UTF-8, and its encoding could not be told: pass encoding=, such as 'cp1252'",
             source=file.path,
         )
-    for match in matches:  # ties go to what is most common
-        as_good = match.chaos <= best.chaos and match.coherence >= best.coherence
-        if as_good and _USUAL_ENCODING in match.could_be_from_charset:
-            return _USUAL_ENCODING
-    return best.encoding
+    return detected
 
 
 def _undecodable(file: Delimited, *, declared: bool) -> SourceError:
@@ -373,10 +331,11 @@ def _translated_errors(file: Delimited) -> Iterator[None]:
         ) from None
     else:
         return
-    if "UTF8" in text:
-        raise UnicodeError
-    if ("Expected" in text and "columns" in text) or "straddling" in text:
+    # The row that Arrow shows could hold any words: what names a ragged row is looked for first.
+    if re.search(r"Expected \d+ columns, got \d+", text) or "straddling" in text:
         raise _ragged(file)
+    if "invalid UTF8" in text:
+        raise UnicodeError
     if "Empty CSV" in text:
         raise _no_rows(file)
     raise SourceError(f"{file.path} cannot be read as delimited text", source=file.path)
@@ -401,7 +360,7 @@ def _ragged(file: Delimited) -> SourceError:
                     found = len(row)
                     break
                 line = rows.line_num
-        except csv.Error:
+        except (csv.Error, OSError):
             found = 0
     if not found:
         return SourceError(
@@ -411,7 +370,7 @@ def _ragged(file: Delimited) -> SourceError:
     fields = "1 field" if found == 1 else f"{found:,} fields"
     return SourceError(
         f"{file.path}: line {line + 1:,} has {fields} and the header has {width:,}, separated by "
-        f"{_DELIMITERS.get(delimiter, repr(delimiter))}: mend the line, or pass delimiter= if fields are "
+        f"{DELIMITERS.get(delimiter, repr(delimiter))}: mend the line, or pass delimiter= if fields are "
         "separated otherwise",
         source=file.path,
     )
@@ -421,16 +380,16 @@ def _delimiter_notices(file: Delimited, detected: str | None) -> Iterator[str]:
     if detected is None:
         yield f"no delimiter was found in {file.path.name}: it is read as one column"
     elif detected != "," and not (detected == "\t" and ".tsv" in file.path.name.lower()):
-        yield f"the fields of {file.path.name} are taken to be separated by {_DELIMITERS[detected]}"
+        yield f"the fields of {file.path.name} are taken to be separated by {DELIMITERS[detected]}"
 
 
-def _column_notices(file: Delimited, table: pa.Table, kept: list[str]) -> Iterator[str]:
-    names = table.column_names
+def _column_notices(file: Delimited, header: list[str], table: pa.Table, kept: list[str]) -> Iterator[str]:
     if kept:
         yield f"kept as text, for numbers would lose leading zeros, plus signs or digits: {', '.join(kept)}"
-    if file.decimal == "." and (commas := [name for name in names if _has_decimal_commas(table.column(name))]):
+    commas = [name for name in table.column_names if _has_decimal_commas(table.column(name))]
+    if commas and file.decimal == ".":
         yield f"read as text, though they look like numbers with a decimal comma (decimal=','): {', '.join(commas)}"
-    if names and all(_reads_as_number(name) for name in names):
+    if all(_reads_as_number(name) for name in header):
         yield f"the first line of {file.path.name} is taken for column names, though it holds numbers"
 
 

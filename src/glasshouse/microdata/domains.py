@@ -173,7 +173,9 @@ def kind_of(kind: pa.DataType, name: str) -> str:
         return "timestamp"
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return "category"
-    raise DomainError(f"column {name!r} has type {kind}, which cannot be coded: cast it to text or numbers", column=name)
+    raise DomainError(
+        f"column {name!r} has type {kind}, which cannot be coded: cast it to text or numbers", column=name
+    )
 
 
 def text_of(value: Any) -> str:
@@ -228,7 +230,9 @@ def _declared_order(domain: Domain, order: Sequence[Any]) -> NDArray[np.int64]:
     repeated = sorted({text for text in texts if texts.count(text) > 1})
     if repeated:
         raise DomainError(
-            f"the order declared for column {domain.name!r} repeats {_few(repeated)}", column=domain.name, values=repeated
+            f"the order declared for column {domain.name!r} repeats {_few(repeated)}",
+            column=domain.name,
+            values=repeated,
         )
     place = {text: i for i, text in enumerate(texts)}
     missed = [text for text in domain.texts if text not in place]

@@ -74,11 +74,10 @@ def in_parallel(work: Callable[[str], Any], names: Iterable[str]) -> list[Any]:
 
 
 def _normal(column: pa.ChunkedArray, name: str) -> pa.Array:
-    flat = _flat(column, name)
-    if flat.null_count == len(flat):
-        return pa.nulls(len(flat))
     try:
-        return _contiguous(_plain(flat, name))
+        flat = _flat(column, name)
+        plain = flat if flat.null_count == len(flat) else _plain(flat, name)
+        return pa.nulls(len(plain)) if plain.null_count == len(plain) else _contiguous(plain)
     except pa.ArrowInvalid:  # its text would show a value
         raise DomainError(
             f"column {name!r} has values beyond the range of its type in the normal form, {column.type}: "
@@ -91,11 +90,10 @@ def _flat(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Undo dictionary and run-end encoding, views and extension types; refuse nesting."""
     kind = column.type
     if pa.types.is_dictionary(kind):
-        # values become plain before they are looked up: Arrow cannot take from views
-        chunks = [_flat(pa.chunked_array([c.dictionary]), name).combine_chunks().take(c.indices) for c in column.chunks]
-        return pa.chunked_array(chunks) if chunks else _flat(pa.chunked_array([], kind.value_type), name)
+        # values become flat before they are looked up: Arrow cannot take from views
+        return _chunked([_flat_array(c.dictionary, name).take(c.indices) for c in column.chunks])
     if pa.types.is_run_end_encoded(kind):
-        return _flat(pc.run_end_decode(column), name)
+        return _chunked([_without_runs(c, name) for c in column.chunks])
     if isinstance(kind, pa.BaseExtensionType):
         return _without_extension(column, name)
     if pa.types.is_nested(kind):
@@ -106,6 +104,19 @@ def _flat(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         size = pa.large_string() if column.nbytes > _MOST_STRING_BYTES else pa.string()
         return column.cast(size)
     return column
+
+
+def _flat_array(values: pa.Array, name: str) -> pa.Array:
+    return _flat(pa.chunked_array([values]), name).combine_chunks()
+
+
+def _chunked(chunks: list[pa.Array]) -> pa.ChunkedArray:
+    return pa.chunked_array(chunks, None if chunks else pa.null())
+
+
+def _without_runs(values: pa.RunEndEncodedArray, name: str) -> pa.Array:
+    flat = pa.RunEndEncodedArray.from_arrays(values.run_ends, _flat_array(values.values, name))
+    return pc.run_end_decode(flat.slice(values.offset, len(values)))
 
 
 def _without_extension(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

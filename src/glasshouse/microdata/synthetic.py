@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Synthetic tables about people who do not exist: a census in the papers' shape, and a hospital.
 
-The papers' own census extracts (OCC and SAL, from IPUMS) may not be passed on. `census` stands in for them: it has their
-attributes, their domain sizes and about their correlations, and as many people as one likes. As in the papers ("All
-attributes have integer domains", TRANSPARENT 4.1) its values are integers. Shapes of curves compare with the papers;
-absolute numbers do not. `hospital` is a small table with readable values, for examples and demonstrations.
+The papers' own census extracts (OCC and SAL, from IPUMS) may not be passed on. `census` stands in for them: it has
+their attributes, their domain sizes and about their correlations, and as many people as one likes. As in the papers
+("All attributes have integer domains", TRANSPARENT 4.1) its values are integers. Shapes of curves compare with the
+papers; absolute numbers do not. `hospital` is a small table with readable values, for examples and demonstrations.
 
 Everything is drawn from tables of whole numbers with the words of ``numpy.random.PCG64``: the same seed gives the same
 table on every platform. The seed protects nothing and need not: synthetic people have no secrets.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -30,13 +30,15 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.table import Microdata
 
+    Integers = NDArray[np.integer[Any]]
+
 __all__ = ["ANATOMY_QUASI", "TRANSPARENT_QUASI", "census", "census_table", "hospital", "hospital_table"]
 
 TRANSPARENT_QUASI = ("age", "gender", "education", "birthplace")
 """The quasi-identifiers of TRANSPARENT Table XII; 79, 2, 17 and 57 values."""
 
 ANATOMY_QUASI = ("age", "gender", "education", "marital", "race", "workclass", "country")
-"""The quasi-identifiers of ANATOMY Table 6, in its order: OCC-d and SAL-d have the first d. 78, 2, 17, 6, 9, 10 and 83."""
+"""The quasi-identifiers of ANATOMY Table 6 (OCC-d and SAL-d have the first d); 78, 2, 17, 6, 9, 10 and 83 values."""
 
 _CENSUS = (*TRANSPARENT_QUASI, "marital", "race", "workclass", "country", "occupation", "income")
 
@@ -60,31 +62,34 @@ def census(
     sensitive
         ``occupation`` (the papers' OCC) or ``income`` (their SAL, in 50 steps); 50 values each, none above 5 %.
     quasi
-        Quasi-identifiers: those of TRANSPARENT Table XII by default, ``ANATOMY_QUASI[:d]`` for ANATOMY's OCC-d and SAL-d,
-        or any others of `census_table`.
+        Quasi-identifiers: those of TRANSPARENT Table XII by default, ``ANATOMY_QUASI[:d]`` for ANATOMY's OCC-d and
+        SAL-d, or any others of `census_table`.
     ages
-        How many ages there are: 79 as in TRANSPARENT, or 78 as in ANATOMY and ANGEL, where the last stands for the last two.
+        How many ages there are: 79 as in TRANSPARENT, or 78 as in ANATOMY and ANGEL, where the last stands for two.
 
     Notes
     -----
     *Correlation.* TRANSPARENT Table XIV gives correlation ratios (Kendall and Stuart) between quasi-identifiers and
-    sensitive attributes, and does not say which explains which. They are read here as the share of a quasi-identifier's
-    standard deviation that knowing the sensitive value explains, ``sqrt(Var(E[Q | S]) / Var(Q))``: the other direction
-    cannot be, for its squares (1.68 in sum for income) would exceed 1 on nearly independent attributes. Measured at
-    600,000 people, beside the paper's:
+    sensitive attributes, and does not say which explains which. They are read here as the part of a quasi-identifier's
+    spread that is explained by the sensitive value, ``sqrt(Var(E[Q | S]) / Var(Q))``. The other direction cannot be
+    meant: for income its squares add up to 1.68, where attributes that are nearly independent can reach 1 together.
+    Measured at 600,000 people, with the paper's in brackets:
 
     ==========  ===========  ===========  ===========  ===========
     ..          age          gender       education    birthplace
     ==========  ===========  ===========  ===========  ===========
     occupation  0.49 (0.49)  0.62 (0.62)  0.28 (0.28)  0.38 (0.38)
-    income      0.66 (0.71)  0.87 (0.87)  0.38 (0.41)  0.47 (0.50)
+    income      0.65 (0.71)  0.87 (0.87)  0.38 (0.41)  0.47 (0.50)
     ==========  ===========  ===========  ===========  ===========
 
-    *Model.* Age comes from a population pyramid; gender and education depend on it; birthplace (states of very different
-    size, regions abroad) does not. A person then takes one of 50 sensitive values. Half of them are mostly women's, half
-    mostly men's. Within each half, a value leans towards an age, a level of education and a birthplace, and a person
-    takes one of those that suit best, the popular ones more often. So people who are alike in all four still share eleven
-    values or more, and ell-diversity is possible in small groups; that is why income stays a little below the paper.
+    *Model.* Age comes from a population pyramid; gender and education depend on it; birthplace (states of very
+    different size, regions abroad) does not. A person then takes one of 50 sensitive values. Half of them are mostly
+    women's, half mostly men's. Within its half each value leans towards an age, a level of education and a birthplace;
+    a person takes one of those that suit best, the popular ones more often. Even people who are alike in all four have
+    eleven likely values or more, which keeps the papers' ell of 6 to 10 within reach. This is why income stays a
+    little below the paper.
+
+    *Cost.* Ten million people: less than a second of processor time in `census_table`, and a byte a value.
 
     Examples
     --------
@@ -99,9 +104,7 @@ def census(
     return read(table, quasi=list(quasi), sensitive=sensitive, categorical=[sensitive])
 
 
-def census_table(
-    n: int = 600_000, seed: int = 0, *, columns: Iterable[str] = _CENSUS, ages: int = 79
-) -> pa.Table:
+def census_table(n: int = 600_000, seed: int = 0, *, columns: Iterable[str] = _CENSUS, ages: int = 79) -> pa.Table:
     """Make the plain table behind `census`: small integers, one row a person.
 
     The columns, with their domain sizes in TRANSPARENT Table XII and ANATOMY Table 6: age (18 to 96; 79 or 78), gender
@@ -142,13 +145,13 @@ _COARSE = 12  # bits that choose from one of many conditional distributions, who
 
 
 def _lanes(generator: np.random.Generator, n: int, lanes: int) -> NDArray[np.uint16]:
-    """Random bits, ``lanes`` times 16 a person; person after person, so that a longer table begins like a shorter one."""
+    """Draw 16 random bits a lane, person after person, so that a longer table begins like a shorter one."""
     # All 2**64 values: these are the bit generator's own words, whose stream NumPy promises to keep.
     words = generator.integers(0, 2**64, size=n * lanes // 4, dtype=np.uint64)
     return words.astype("<u8", copy=False).view("<u2").reshape(n, lanes)
 
 
-def _urn(weights: ArrayLike, bits: int, kind: type[np.integer] = np.int8) -> NDArray[np.integer]:
+def _urn(weights: ArrayLike, bits: int, kind: type[np.integer[Any]] = np.int8) -> Integers:
     """Turn whole-number weights into a lookup table: the share of slots that hold a value is the value's share.
 
     One row of ``2**bits`` slots per row of weights, all rows in one flat array.
@@ -160,14 +163,14 @@ def _urn(weights: ArrayLike, bits: int, kind: type[np.integer] = np.int8) -> NDA
     return np.repeat(np.tile(np.arange(table.shape[1], dtype=kind), len(table)), counts.ravel())
 
 
-def _pick(urn: NDArray[np.integer], lane: NDArray[np.uint16], row: NDArray[np.intp] | None = None) -> NDArray[np.integer]:
+def _pick(urn: Integers, lane: NDArray[np.uint16], row: Integers | None = None) -> Integers:
     """Draw a value for each person from an urn: from the only row, or from each person's own."""
     if row is None:
         return urn.take(lane)
     return urn.take((row << _COARSE) + (lane >> (16 - _COARSE)))
 
 
-def _draw_people(lanes: NDArray[np.uint16], wanted: Sequence[str]) -> dict[str, NDArray[np.integer]]:
+def _draw_people(lanes: NDArray[np.uint16], wanted: Sequence[str]) -> dict[str, Integers]:
     """Draw the wanted attributes of some people, each from a lane of its own; age as a code that starts at 0."""
     model = _census_model()
     age = _pick(model.age, lanes[:, 0])
@@ -187,7 +190,8 @@ def _draw_people(lanes: NDArray[np.uint16], wanted: Sequence[str]) -> dict[str, 
     if "workclass" in wanted:
         people["workclass"] = _pick(model.workclass, lanes[:, 6], generation)
     if "occupation" in wanted or "income" in wanted:
-        cell = ((band * 2 + gender) * _N_SCHOOLINGS + model.schooling.take(education)) * _N_PLACES + model.place.take(origin)
+        cell = (band * 2 + gender) * _N_SCHOOLINGS + model.schooling.take(education)
+        cell = cell * _N_PLACES + model.place.take(origin)
         if "occupation" in wanted:
             people["occupation"] = _pick(model.occupation, lanes[:, 7], cell)
         if "income" in wanted:
@@ -221,8 +225,10 @@ _N_SCHOOLINGS = 6
 
 # Fifty states and the capital, of about their real, very different sizes; regions abroad and the countries in each
 # (Latin America, Asia, Europe, Africa, North America, Oceania), the first countries much larger than the last.
-_STATES = (17, 3, 20, 10, 128, 16, 13, 3, 3, 40, 28, 5, 6, 49, 24, 12, 11, 17, 18, 5, 21, 26, 40, 20, 12, 22, 4, 7, 6, 5,
-           32, 8, 74, 30, 3, 46, 14, 11, 50, 4, 15, 3, 23, 80, 10, 2, 27, 21, 8, 22, 2)  # fmt: skip
+# fmt: off
+_STATES = (17, 3, 20, 10, 128, 16, 13, 3, 3, 40, 28, 5, 6, 49, 24, 12, 11, 17, 18, 5, 21, 26, 40, 20, 12, 22,
+           4, 7, 6, 5, 32, 8, 74, 30, 3, 46, 14, 11, 50, 4, 15, 3, 23, 80, 10, 2, 27, 21, 8, 22, 2)
+# fmt: on
 _REGIONS = (72, 36, 22, 6, 5, 2)
 _COUNTRIES = (24, 24, 22, 7, 2, 3)
 _N_PLACES = 8  # classes of birthplaces, of about equal shares
@@ -266,23 +272,23 @@ class _Ties:
     stride: int  # codes are scattered by this stride; 1 keeps the order of the model
 
 
-_OCCUPATION = _Ties(own=810, suited=14, leaning=(100, 56, 71), popularity=(200, 400), stray=4, stride=21)
-_INCOME = _Ties(own=935, suited=11, leaning=(100, 54, 62), popularity=(200, 240), stray=1, stride=1)
+_OCCUPATION = _Ties(own=810, suited=14, leaning=(100, 56, 71), popularity=(200, 400), stray=5, stride=21)
+_INCOME = _Ties(own=935, suited=11, leaning=(100, 52, 61), popularity=(200, 240), stray=1, stride=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Model:
     """Urns to draw from, and the classes on which the urns depend."""
 
-    age: NDArray[np.integer]
-    gender: NDArray[np.integer]  # by band
-    education: NDArray[np.integer]  # by generation
-    origin: NDArray[np.integer]  # a state or a country
-    marital: NDArray[np.integer]  # by generation and gender
-    race: NDArray[np.integer]  # by region
-    workclass: NDArray[np.integer]  # by generation
-    occupation: NDArray[np.integer]  # by band, gender, schooling and place
-    income: NDArray[np.integer]  # by the same
+    age: Integers
+    gender: Integers  # by band
+    education: Integers  # by generation
+    origin: Integers  # a state or a country
+    marital: Integers  # by generation and gender
+    race: Integers  # by region
+    workclass: Integers  # by generation
+    occupation: Integers  # by band, gender, schooling and place
+    income: Integers  # by the same
     band: NDArray[np.intp]  # of an age
     generation: NDArray[np.intp]  # of an age
     schooling: NDArray[np.intp]  # of an education
@@ -341,7 +347,8 @@ def _census_model() -> _Model:
 
 def _midranks(weights: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where the middle of each value lies when people stand in the order of values: from -1000 to 1000."""
-    return (2 * np.cumsum(weights) - weights) * 1000 // weights.sum() - 1000
+    places: NDArray[np.int64] = (2 * np.cumsum(weights) - weights) * 1000 // weights.sum() - 1000
+    return places
 
 
 def _class_midranks(weights: NDArray[np.int64], classes: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
@@ -349,7 +356,7 @@ def _class_midranks(weights: NDArray[np.int64], classes: NDArray[np.int64], n_cl
     return _midranks(np.bincount(classes, weights, minlength=n_classes).astype(np.int64))
 
 
-def _sensitive_urn(ties: _Ties, positions: tuple[NDArray[np.int64], ...]) -> NDArray[np.integer]:
+def _sensitive_urn(ties: _Ties, positions: tuple[NDArray[np.int64], ...]) -> Integers:
     """One row of slots per band, gender, schooling and place; see the model in `census`."""
     half = _N_VALUES // 2
     index = np.arange(half)
@@ -379,10 +386,11 @@ def hospital(n: int = 1_000, seed: int = 0, *, quasi: Sequence[str] = ("age", "s
     """Make a hospital's patients: one admission each, with a disease that must not be learned.
 
     The identifier is the patient's number, the sensitive column the disease: fourteen of clearly different frequency,
-    from 11.2 % down to 2.6 % at any ``n``, so that 8-diversity is possible. Diseases go with age and sex as one expects.
+    from 11.2 % down to 2.6 % but for rounding, so that 8-diversity is possible. Diseases go with age and sex as one
+    expects; the zip code, a text that may begin with zero, is no help.
 
     >>> hospital(100)
-    Microdata(100 tuples; quasi-identifiers age (60), sex (2), zipcode (31); sensitive disease (14))
+    Microdata(100 tuples; quasi-identifiers age (60), sex (2), zipcode (28); sensitive disease (14))
     """
     columns = ["patient", *quasi, "disease"]
     table = hospital_table(n, seed)
@@ -399,6 +407,7 @@ def hospital_table(n: int = 1_000, seed: int = 0) -> pa.Table:
     ['patient', 'age', 'sex', 'zipcode', 'admitted', 'disease']
     """
     _check_size("hospital", n, seed)
+    # Quotas, not draws: a frequency that must stay below 1/ell should not depend on luck.
     shares = np.array([disease.share for disease in _DISEASES])
     quota = np.diff(np.cumsum(shares) * n // shares.sum(), prepend=0)
     generator = np.random.Generator(np.random.PCG64(seed))

@@ -8,7 +8,6 @@ published: beside the others it would be one more quasi-identifier, unprotected.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -23,6 +22,8 @@ from glasshouse.microdata.sources import open_source
 from glasshouse.microdata.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
 __all__ = ["Microdata", "read"]
@@ -144,7 +145,9 @@ def read(
     for option, mapping in [*options.items(), ("categorical", dict.fromkeys(categorical))]:
         for name in mapping or {}:
             if name not in roles[: len(quasi_names) + len(sensitive_names)]:
-                raise SchemaError.unknown(name, roles, role=f"{option}, which takes quasi-identifiers and sensitive columns")
+                raise SchemaError.unknown(
+                    name, roles, role=f"{option}, which takes quasi-identifiers and sensitive columns"
+                )
 
     notices = list(opened.notices)
     left_out = [name for name in opened.columns if name not in roles]
@@ -256,7 +259,8 @@ def _refuse_infinite(values: pa.Array, name: str) -> None:
         count = pc.sum(pc.is_inf(values)).as_py() or 0
         if count:
             raise DomainError(
-                f"column {name!r} has {count:,} infinite values: give them a bottom or top code or drop them", column=name
+                f"column {name!r} has {count:,} infinite values: give them a bottom or top code or drop them",
+                column=name,
             )
 
 
@@ -265,8 +269,8 @@ def _refuse_amounts(values: pa.Array, name: str, categorical: Sequence[str]) -> 
     if kind in ("category", "boolean") or name in categorical:
         return
     raise DomainError(
-        f"the sensitive column {name!r} holds amounts ({kind}): distinct amounts satisfy l-diversity and protect nothing. "
-        f"Bin it (bins={{{name!r}: gh.Taxonomy.intervals(...)}}), or list it in categorical= if its numbers are names",
+        f"the sensitive column {name!r} holds amounts ({kind}): distinct amounts satisfy l-diversity and protect "
+        f"nothing. Bin it (bins={{{name!r}: gh.Taxonomy.intervals(...)}}), or list it in categorical= if its numbers are names",
         column=name,
     )
 

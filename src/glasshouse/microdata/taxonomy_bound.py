@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """BoundTaxonomy: a taxonomy cut down to the values of one column, ready for questions about ranges of codes.
 
-Nodes are numbered level by level from the root, 0, and from left to right within a level, so an ancestor's number is
-always smaller than a descendant's. Then the lowest common ancestor of the leaves ``low .. high`` is simply the smallest
-of the ancestors that neighbouring leaves of that range share, and a table of minima answers it in constant time
-(Bender, Farach-Colton, "The LCA Problem Revisited", LATIN 2000).
+Nodes are numbered level by level from the root, 0, so of a leaf's ancestors the higher one has the smaller number.
+The lowest common ancestor of the leaves ``low .. high`` is then the smallest of the ancestors that neighbours in that
+range share, and a table of minima gives it in constant time (Bender, Farach-Colton, "The LCA Problem Revisited", LATIN
+2000).
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from glasshouse.microdata.taxonomy_nodes import depths, first_leaves, upward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,38 +75,25 @@ class BoundTaxonomy:
         cls,
         *,
         labels: Sequence[str],
-        parents: Sequence[int],
-        heights: Sequence[int],
-        leaf_counts: Sequence[int],
-        codes: Sequence[int],
-        order: NDArray[np.int64],
+        parents: NDArray[np.int64],
+        heights: NDArray[np.int64],
+        leaf_counts: NDArray[np.int64],
+        values: NDArray[np.int64],
     ) -> BoundTaxonomy:
-        """Make it from nodes in preorder; ``codes`` has each leaf's code, and -1 for inner nodes."""
-        n = len(labels)
-        depth = [0] * n
-        first, last = list(codes), list(codes)
-        for node in range(1, n):
-            depth[node] = depth[parents[node]] + 1
-        for node in range(n - 1, 0, -1):
-            parent = parents[node]
-            first[parent] = first[node]  # the leftmost child comes last here, and stays
-            last[parent] = max(last[parent], last[node])
-        old = np.argsort(depth, kind="stable")  # preorder, sorted by level: level by level, left to right
-        new = np.empty(n + 1, np.int32)
-        new[old] = np.arange(n, dtype=np.int32)
-        new[-1] = -1
-        at_leaf = np.asarray(codes, np.int64)
-        leaves = np.empty(len(order), np.int32)
-        leaves[at_leaf[at_leaf >= 0]] = new[:n][at_leaf >= 0]
+        """Make it from nodes in level order; ``values`` has the place of each leaf's value, and -1 at inner nodes."""
+        is_leaf = values >= 0
+        n_bound = upward(parents, is_leaf.astype(np.int64), np.add)
+        first = first_leaves(parents, n_bound)
+        leaves = np.flatnonzero(is_leaf)[np.argsort(first[is_leaf])]
         return cls(
-            order=_still(order, np.int64),
-            labels=tuple(labels[node] for node in old.tolist()),
-            parents=_still(new[np.asarray(parents, np.int64)[old]], np.int32),
-            depth=_still(np.asarray(depth)[old], np.int32),
-            ranges=_still(np.stack([first, last], axis=1)[old], np.int32),
+            order=_still(values[leaves], np.int64),
+            labels=tuple(labels),
+            parents=_still(parents, np.int32),
+            depth=_still(depths(parents), np.int32),
+            ranges=_still(np.stack([first, first + n_bound - 1], axis=1), np.int32),
             leaves=_still(leaves, np.int32),
-            heights=_still(np.asarray(heights)[old], np.int32),
-            leaf_counts=_still(np.asarray(leaf_counts)[old], np.int64),
+            heights=_still(heights, np.int32),
+            leaf_counts=_still(leaf_counts, np.int64),
         )
 
     def __len__(self) -> int:

@@ -12,7 +12,6 @@ import numbers
 import operator
 import warnings
 from dataclasses import dataclass, fields
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -63,8 +62,7 @@ class Builder:
         groups, paths = self.groups(name, values, counts)
         texts = self.texts(values)
         tree = Tree.grown([texts[index] for index in order], groups[order].tolist(), paths)
-        nodes = tree.nodes_of(texts)
-        return tree.cut(nodes, nodes)
+        return tree.cut(tree.nodes_of(texts))
 
     def bins(
         self, name: str, values: pa.Array, counts: NDArray[np.int64] | None = None
@@ -131,7 +129,7 @@ class Intervals(Builder):
         if pa.types.is_integer(values.type) and isinstance(start, int) and isinstance(width, int):
             ends = int(amounts.min()), int(amounts.max()), start, width
             if max(map(abs, ends)) < _LARGEST_WHOLE:
-                return (amounts.astype(np.int64) - start) // width
+                return np.asarray((amounts.astype(np.int64) - start) // width)
         exact = [value if isinstance(value, int) else Fraction(text_of(value)) for value in values.to_pylist()]
         return np.array([(value - start) // width for value in exact], object)
 
@@ -327,8 +325,10 @@ def _exact(number: float) -> int | Fraction:
 
 
 def _decimal(number: int | Fraction) -> str:
-    if number == int(number):
-        return str(int(number))
-    with localcontext(prec=60):
-        quotient = Decimal(number.numerator) / Decimal(number.denominator)
-        return f"{quotient.normalize():f}"
+    """Write a border out in full; it is a whole number or a finite decimal, for start and width are."""
+    digits = 0
+    while (number * 10**digits).denominator != 1:
+        digits += 1
+    scaled = str(abs(int(number * 10**digits))).rjust(digits + 1, "0")
+    whole, rest = scaled[: len(scaled) - digits], scaled[len(scaled) - digits :]
+    return f"{'-' * (number < 0)}{whole}{'.' * (digits > 0)}{rest}"

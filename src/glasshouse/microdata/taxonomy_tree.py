@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from glasshouse.errors import DomainError, ParameterError
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.taxonomy_bound import BoundTaxonomy
+from glasshouse.microdata.taxonomy_nodes import depths, first_leaves, level_order, renumbered, upward
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,7 +40,7 @@ _SCALARS = (str, bool, int, float, Decimal, datetime.date, datetime.time)
 
 @dataclass(frozen=True, repr=False)
 class Tree:
-    """Labels and parents of nodes in preorder: the root first, every parent before its children, -1 above the root."""
+    """Labels and parents of nodes, numbered level by level (see `taxonomy_nodes`)."""
 
     labels: tuple[str, ...]
     parents: tuple[int, ...]
@@ -49,7 +50,7 @@ class Tree:
         """Take rows ``leaf, ..., root``, all of one length.
 
         >>> Tree.from_rows([("flu", "lungs", "*"), ("ulcer", "stomach", "*")]).labels
-        ('*', 'lungs', 'flu', 'stomach', 'ulcer')
+        ('*', 'lungs', 'stomach', 'flu', 'ulcer')
         """
         if not rows:
             raise DomainError("the taxonomy has no rows")
@@ -65,103 +66,90 @@ class Tree:
     def grown(cls, leaves: Sequence[str], groups: Sequence[int], paths: Sequence[tuple[str, ...]]) -> Tree:
         """Hang leaf ``i`` below ``paths[groups[i]]``, a way up to the root; a label on one level is one node."""
         if len(leaves) == 1 and not paths[0]:
-            return cls._settled(list(leaves), [[]])
+            return cls._settled(list(leaves), [-1])
         tops = dict.fromkeys(path[-1] for path in paths if path)
         if len(tops) != 1:
             _refuse("the last field of every row is the root, and must be the same; found", tops)
-        labels = [next(iter(tops))]
-        children: list[list[int]] = [[]]
-        above: dict[tuple[int, str], str] = {}  # (level, label) -> the label of its parent
+        labels, parents = [next(iter(tops))], [-1]
         nodes = {(len(paths[0]) - 1, labels[0]): 0}
+        homes = np.zeros(len(paths), np.int64)
         contradicted: dict[str, None] = {}
-        for path in (paths[group] for group in dict.fromkeys(groups)):  # siblings in the order of their first leaves
-            parent = 0
+        for group in dict.fromkeys(groups):  # siblings come in the order of their first leaves
+            path, here = paths[group], 0
             for level in range(len(path) - 2, -1, -1):
-                key = level, path[level]
-                if above.setdefault(key, path[level + 1]) != path[level + 1]:
-                    contradicted[path[level]] = None
-                if key not in nodes:
-                    nodes[key] = len(labels)
+                node = nodes.setdefault((level, path[level]), len(labels))
+                if node == len(labels):
                     labels.append(path[level])
-                    children.append([])
-                    children[parent].append(nodes[key])
-                parent = nodes[key]
+                    parents.append(here)
+                elif parents[node] != here:
+                    contradicted[path[level]] = None
+                here = node
+            homes[group] = here
         if contradicted:
             _refuse("two different parents in the taxonomy for", contradicted)
-        homes = [nodes[0, path[0]] for path in paths]
-        for leaf, group in zip(leaves, groups, strict=True):
-            children[homes[group]].append(len(labels))
-            labels.append(leaf)
-            children.append([])
-        return cls._settled(labels, children)
+        return cls._settled([*labels, *leaves], [*parents, *homes[np.asarray(groups)].tolist()])
 
     @classmethod
     def from_nested(cls, nested: object) -> Tree:
         """Take dicts ``{label: what is below}`` and lists of labels (or of dicts); see `Taxonomy.from_nested`."""
-        labels: list[str] = []
-        children: list[list[int]] = []
-
-        def add(label: object) -> int:
-            labels.append(_label(label))
-            children.append([])
-            return len(labels) - 1
-
-        seen: set[int] = set()
-        waiting: list[tuple[int, object]] = []
+        waiting: list[tuple[int, object, object]]  # parent, label, what is below
         if isinstance(nested, Mapping) and len(nested) == 1:
-            label, below = next(iter(nested.items()))
-            waiting.append((add(label), below))
+            waiting = [(-1, *item) for item in nested.items()]
         elif isinstance(nested, Mapping | list | tuple) and nested:
-            waiting.append((add(ANY), nested))
+            waiting = [(-1, ANY, nested)]
         else:
             raise DomainError("a nested taxonomy is a dict of labels, or a list of labels, and not empty")
-        while waiting:
-            node, content = waiting.pop()
-            for label, below in _entries(content, labels[node], seen):
-                child = add(label)
-                children[node].append(child)
-                waiting.append((child, below))
-        return cls._settled(labels, children)
+        labels: list[str] = []
+        parents: list[int] = []
+        seen: set[int] = set()
+        for parent, label, content in waiting:  # grows as we go: level by level
+            parents.append(parent)
+            labels.append(_label(label))
+            waiting.extend((len(labels) - 1, *entry) for entry in _entries(content, labels[-1], seen))
+        return cls._settled(labels, parents)
 
     @classmethod
     def from_data(cls, data: object) -> Tree:
         """Take what `to_data` gave: a label, or a list of a label and what is below it."""
         labels: list[str] = []
-        children: list[list[int]] = []
+        parents: list[int] = []
         waiting: list[tuple[int, object]] = [(-1, data)]
-        while waiting:
-            parent, item = waiting.pop()
-            head, *below = item if isinstance(item, list | tuple) and item else [item]
-            if not isinstance(head, str):
+        for parent, item in waiting:
+            label, *below = item if isinstance(item, list | tuple) and item else [item]
+            if not isinstance(label, str):
                 raise ParameterError("Taxonomy.from_data", "tree", "a label or a list that begins with one", item)
-            if parent >= 0:
-                children[parent].append(len(labels))
-            waiting.extend((len(labels), child) for child in reversed(below))
-            labels.append(head)
-            children.append([])
-        return cls._settled(labels, children)
+            parents.append(parent)
+            labels.append(label)
+            waiting.extend((len(labels) - 1, child) for child in below)
+        return cls._settled(labels, parents)
 
     @classmethod
-    def _settled(cls, labels: Sequence[str], children: Sequence[Sequence[int]]) -> Tree:
-        """Put nodes in preorder, make one of parent and child that have one label, and check the rest."""
-        kept, parents = [labels[0]], [-1]
-        waiting = [(child, 0) for child in reversed(children[0])]
-        while waiting:
-            node, parent = waiting.pop()
-            if not children[node] or labels[node] != kept[parent]:
-                kept.append(labels[node])
-                parents.append(parent)
-                parent = len(kept) - 1
-            waiting.extend((child, parent) for child in reversed(children[node]))
+    def _settled(cls, labels: Sequence[str], parents: Sequence[int]) -> Tree:
+        """Put level by level, siblings as they come; make one of parent and child with one label; check the rest."""
+        above = np.array(parents, np.int64)
+        order = level_order(above, np.arange(len(above)))
+        above = renumbered(above, order)
+        names = [labels[node] for node in order.tolist()]
+        # where children move up, their place among their new siblings is that of their leaves
+        n_children = np.bincount(above + 1, minlength=len(above) + 1)[1:]
+        place = first_leaves(above, upward(above, (n_children == 0).astype(np.int64), np.add))
+        kept = np.ones(len(above), bool)
+        joined = np.append(np.arange(len(above)), -1)  # the root's parent, -1, stays
+        for node in np.flatnonzero(n_children[1:]) + 1:
+            if names[node] == names[above[node]]:
+                joined[node] = joined[above[node]]
+                kept[node] = False
+        above = joined[above]
         # a leaf that is all its parent holds, by the same label: the parent is the leaf
-        n_children = Counter(parents)
-        only = {node for node, parent in enumerate(parents) if not n_children[node] and n_children[parent] == 1}
-        doubled = {node for node in only if node and kept[node] == kept[parents[node]]}
-        place = np.cumsum([node not in doubled for node in range(len(kept))]) - 1
-        tree = cls(
-            tuple(label for node, label in enumerate(kept) if node not in doubled),
-            tuple(int(place[p]) if p >= 0 else -1 for node, p in enumerate(parents) if node not in doubled),
-        )
+        n_children = np.bincount(above[kept] + 1, minlength=len(above) + 1)[1:]
+        for node in np.flatnonzero(kept & (n_children == 0) & (n_children[above] == 1)):
+            kept[node] = not node or names[node] != names[above[node]]
+        if not kept.all():
+            order = np.flatnonzero(kept)
+            above, names = renumbered(above, order), [names[node] for node in order]
+            order = level_order(above, place[order])
+            above, names = renumbered(above, order), [names[node] for node in order]
+        tree = cls(tuple(names), tuple(above.tolist()))
         tree.names  # noqa: B018  (refuses contradictions now, not when a column comes)
         return tree
 
@@ -169,64 +157,44 @@ class Tree:
         code = f"Taxonomy.from_nested({self._nested()!r})" if len(self.labels) <= _LONGEST_CODE else ""
         if 0 < len(code) <= _LONGEST_CODE:
             return code
-        return f"<Taxonomy of {sum(self._is_leaf)} leaves, height {self._heights[0]}, root {self.labels[0]!r}>"
+        return (
+            f"<Taxonomy of {self._is_leaf.sum()} leaves, height {depths(self._parents)[-1]}, root {self.labels[0]!r}>"
+        )
 
     def to_data(self) -> dict[str, Any]:
         """Write every inner node as a list of its label and what is below, every leaf as its label."""
-        below: list[list[Any]] = [[] for _ in self.labels]
-        for node in range(len(self.labels) - 1, -1, -1):
-            form = [self.labels[node], *reversed(below[node])] if below[node] else self.labels[node]
-            if node == 0:
-                break
-            below[self.parents[node]].append(form)
-        return {"kind": "tree", "tree": form}
+        forms: list[Any] = [label if leaf else [label] for label, leaf in zip(self.labels, self._is_leaf, strict=True)]
+        for node in range(1, len(forms)):
+            forms[self.parents[node]].append(forms[node])
+        return {"kind": "tree", "tree": forms[0]}
 
     def bind(self, name: str, values: pa.Array, counts: NDArray[np.int64] | None = None) -> BoundTaxonomy:
         """Cut down to ``values``; numbers and dates are brought into their own order as far as the tree allows."""
         del counts  # a listed taxonomy is what it is, however frequent its values are
         nodes = self._match(name, values)
         kind = values.type
+        ranks = None
         if pa.types.is_decimal(kind) or (pa.types.is_primitive(kind) and not pa.types.is_boolean(kind)):
             ranks = np.empty(len(values), np.int64)
             ranks[pc.array_sort_indices(values).to_numpy()] = np.arange(len(values))
-            return self.cut(nodes, ranks.tolist())
-        return self.cut(nodes, nodes)
+        return self.cut(nodes, ranks)
 
-    def cut(self, nodes: Sequence[int], ranks: Sequence[int]) -> BoundTaxonomy:
-        """Keep the leaves ``nodes`` and what is above them; siblings go by the lowest rank of a leaf below."""
-        size = len(self.labels)
-        absent = max(ranks) + 1
-        lowest = [absent] * size
-        value = [-1] * size
-        for index, (node, rank) in enumerate(zip(nodes, ranks, strict=True)):
-            lowest[node], value[node] = rank, index
-        children: list[list[int]] = [[] for _ in range(size)]
-        for node in range(size - 1, 0, -1):
-            if lowest[node] < absent:
-                parent = self.parents[node]
-                lowest[parent] = min(lowest[parent], lowest[node])
-                children[parent].append(node)
-        kept: list[int] = []
-        parents: list[int] = []
-        codes: list[int] = []
-        order: list[int] = []
-        waiting = [(0, -1)]
-        while waiting:
-            node, parent = waiting.pop()
-            here = len(kept)
-            kept.append(node)
-            parents.append(parent)
-            codes.append(len(order) if value[node] >= 0 else -1)
-            if value[node] >= 0:
-                order.append(value[node])
-            waiting.extend((child, here) for child in sorted(children[node], key=lowest.__getitem__, reverse=True))
+    def cut(self, nodes: Sequence[int], ranks: NDArray[np.int64] | None = None) -> BoundTaxonomy:
+        """Keep the leaves ``nodes`` and what is above them; siblings go by the lowest rank below them, if given."""
+        absent = len(self.labels)
+        lowest = np.full(len(self.labels), absent, np.int64)
+        value = np.full(len(self.labels), -1, np.int64)
+        value[nodes] = np.arange(len(nodes))
+        lowest[nodes] = np.asarray(nodes) if ranks is None else ranks
+        lowest = upward(self._parents, lowest, np.minimum)
+        used = np.flatnonzero(lowest < absent)
+        order = used[level_order(renumbered(self._parents, used), used if ranks is None else lowest[used])]
         return BoundTaxonomy.of(
-            labels=[self.names[node] for node in kept],
-            parents=parents,
-            heights=[self._heights[node] for node in kept],
-            leaf_counts=[self._leaf_counts[node] for node in kept],
-            codes=codes,
-            order=np.array(order, np.int64),
+            labels=[self.names[node] for node in order.tolist()],
+            parents=renumbered(self._parents, order),
+            heights=upward(self._parents, np.zeros(len(self.labels), np.int64), np.maximum, step=1)[order],
+            leaf_counts=upward(self._parents, self._is_leaf.astype(np.int64), np.add)[order],
+            values=value[order],
         )
 
     def bins(
@@ -236,12 +204,11 @@ class Tree:
 
         A bin is a node that holds leaves alone; a leaf beside branches, or below the root, is a bin of its own.
         """
-        holds_branch = [False] * len(self.labels)
-        for node in range(1, len(self.labels)):
-            holds_branch[self.parents[node]] |= not self._is_leaf[node]
+        branches = np.flatnonzero(~self._is_leaf)[1:]
+        mixed = set(self._parents[branches].tolist()) | {0, -1}
         nodes = self._match(name, values)
         homes = [self.parents[node] for node in nodes]
-        bins = [node if home <= 0 or holds_branch[home] else home for node, home in zip(nodes, homes, strict=True)]
+        bins = [node if home in mixed else home for node, home in zip(nodes, homes, strict=True)]
         if bins == nodes:
             message = "the taxonomy has no level between its values and its root, so it makes no bins"
             raise DomainError(f"{_of(name)}{message}", column=name or None)
@@ -275,11 +242,13 @@ class Tree:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What each node is published as; the rule is at the top of this file."""
-        leaves = Counter(label for label, leaf in zip(self.labels, self._is_leaf, strict=True) if leaf)
+        if len(set(self.labels)) == len(self.labels):
+            return self.labels
+        leaves = Counter(self.labels[node] for node in np.flatnonzero(self._is_leaf).tolist())
         repeated = [label for label, count in leaves.items() if count > 1]
         if repeated:
             _refuse("the taxonomy repeats", repeated)
-        if self.labels[0] in leaves and len(self.labels) > 1:
+        if self.labels[0] in leaves:
             _refuse("one of the leaves has the label of the root; give the root another than", self.labels[:1])
         counts = Counter(self.labels)
         shared = [node for node, label in enumerate(self.labels) if counts[label] > 1]
@@ -312,42 +281,25 @@ class Tree:
         return above >= 0
 
     @cached_property
-    def _is_leaf(self) -> list[bool]:
-        inner = set(self.parents)
-        return [node not in inner for node in range(len(self.labels))]
+    def _parents(self) -> NDArray[np.int64]:
+        return np.array(self.parents, np.int64)
+
+    @cached_property
+    def _is_leaf(self) -> NDArray[np.bool_]:
+        n_children = np.bincount(self._parents + 1, minlength=len(self.labels) + 1)[1:]
+        return np.asarray(n_children == 0)
 
     @cached_property
     def _leaves(self) -> dict[str, int]:
-        return {label: node for node, label in enumerate(self.labels) if self._is_leaf[node]}
-
-    @cached_property
-    def _heights(self) -> list[int]:
-        heights = [0] * len(self.labels)
-        for node in range(len(self.labels) - 1, 0, -1):
-            heights[self.parents[node]] = max(heights[self.parents[node]], heights[node] + 1)
-        return heights
-
-    @cached_property
-    def _leaf_counts(self) -> list[int]:
-        counts = [int(leaf) for leaf in self._is_leaf]
-        for node in range(len(self.labels) - 1, 0, -1):
-            counts[self.parents[node]] += counts[node]
-        return counts
+        return {self.labels[node]: node for node in np.flatnonzero(self._is_leaf).tolist()}
 
     def _nested(self) -> object:
         """Write the nested form that makes this tree."""
         below: list[list[Any]] = [[] for _ in self.labels]
-        for node in range(len(self.labels) - 1, -1, -1):
-            items, label = below[node][::-1], self.labels[node]
-            keys = [key for item in items if isinstance(item, dict) for key in item]
-            if len(set(keys)) == len(items) > 0:
-                form: Any = {label: {key: inner for item in items for key, inner in item.items()}}
-            else:
-                form = {label: items} if items or node == 0 else label
-            if node == 0:
-                return form
-            below[self.parents[node]].append(form)
-        raise AssertionError("a tree has a root")
+        for node in range(len(self.labels) - 1, 0, -1):
+            below[self.parents[node]].append(_form(self.labels[node], below[node][::-1]))
+        form = _form(self.labels[0], below[0][::-1])
+        return form if isinstance(form, dict) else {form: []}
 
 
 def listed(values: Iterable[object], most: int = 10) -> str:
@@ -382,6 +334,14 @@ def _entries(content: object, label: str, seen: set[int]) -> list[tuple[object, 
             _refuse("a list within a list has no label in the nested taxonomy, below", [label])
         pairs.extend(_entries(item, label, seen) if isinstance(item, Mapping) else [(item, None)])
     return pairs
+
+
+def _form(label: str, below: list[Any]) -> Any:
+    """Write one node in nested form: branches alone as a dict, anything else as a list."""
+    keys = [key for form in below if isinstance(form, dict) for key in form]
+    if below and len(set(keys)) == len(below):
+        return {label: {key: form[key] for form in below for key in form}}
+    return {label: below} if below else label
 
 
 def _label(label: object) -> str:

@@ -68,8 +68,8 @@ def most_distinguishing(columns: Sequence[Column], *, most: int) -> list[Column]
 def best_pairs_and_triples(columns: Sequence[Column]) -> tuple[tuple[Uniqueness, ...], tuple[Uniqueness, ...]]:
     """Find the pairs and the triples that single out the most rows, best first, ties in the order given.
 
-    Every pair is counted. A triple is not, where its pairs show that it cannot be among the best: a cell of ``m`` rows
-    holds at most ``min(m, c)`` unique rows once it is split by a column of ``c`` values.
+    Every pair is counted. A triple is not, where its pairs show that it cannot be among the best: once a cell of ``m``
+    rows is split by a column of ``c`` values, at most ``m`` of them are unique, and if ``m > c`` at most ``c - 1``.
     """
     sizes = {pair: _cell_sizes([columns[i] for i in pair]) for pair in combinations(range(len(columns)), 2)}
     pairs = nsmallest(BEST, (_Counted(-n_unique(cells), pair) for pair, cells in sizes.items()))
@@ -78,7 +78,7 @@ def best_pairs_and_triples(columns: Sequence[Column]) -> tuple[tuple[Uniqueness,
     def bound(triple: tuple[int, ...]) -> int:
         """Bound the unique rows of a triple by each pair in it and the values of the third column."""
         splits = ((histograms[_without(triple, i)], columns[i].domain.size) for i in triple)
-        return min(int(np.minimum(size, n_values) @ n_cells) for (size, n_cells), n_values in splits)
+        return min(int(np.where(size <= c, size, c - 1) @ n_cells) for (size, n_cells), c in splits)
 
     triples: list[_Counted] = []
     for hoped in sorted(_Counted(-bound(triple), triple) for triple in combinations(range(len(columns)), 3)):

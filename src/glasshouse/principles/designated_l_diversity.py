@@ -66,7 +66,7 @@ class DesignatedLDiversity(Principle):
         >>> DesignatedLDiversity(ell=4, values=("HIV", "cancer")).describe("disease")
         "in every group, at most one tuple in 4 has disease 'HIV', and as few have 'cancer'"
         """
-        first, *others = map(repr, self.values)
+        first, *others = ("missing" if value is None else repr(value) for value in self.values)
         one = f"in every group, at most one tuple in {self.ell:,} has {column or 'the sensitive value'} {first}"
         return one + "".join(f", and as few have {other}" for other in others)
 

@@ -18,6 +18,7 @@ Times ``scale * group size * whole size`` this is an integer, the *work*. For a 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,6 +132,11 @@ class EarthMover:
         group = slice(int(offsets[row]), int(offsets[row + 1]))
         listed = [values[group].tolist(), entries[group].tolist()]
         work = [0]
-        kernel = getattr(interpreted(_KERNELS), self.kernel)
+        kernel = getattr(_interpreted(), self.kernel)
         kernel([0], [0, len(listed[0])], *listed, [0] * len(self.arrays[0]), *(a.tolist() for a in self.arrays), work)
         return work[0]
+
+
+@cache
+def _interpreted() -> Any:
+    return interpreted(_KERNELS)

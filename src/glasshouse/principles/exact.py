@@ -26,14 +26,12 @@ def at_most(
     >>> at_most(np.array([1, 2**62]), 3, np.array([3, 2**62]), 2).tolist()
     [True, False]
     """
+    holds = np.zeros(len(left), np.bool_)
+    fits = holds.copy()
     if max(left_factor, right_factor) <= LARGEST:
         fits = (left <= LARGEST // max(left_factor, 1)) & (right <= LARGEST // max(right_factor, 1))
-    else:
-        fits = np.zeros(len(left), np.bool_)
-    if fits.all():
-        return np.asarray(left * left_factor <= right * right_factor)
-    holds = np.zeros(len(left), np.bool_)
-    if fits.any():
+        if fits.all():
+            return np.asarray(left * left_factor <= right * right_factor)
         holds[fits] = left[fits] * left_factor <= right[fits] * right_factor
     large = np.flatnonzero(~fits)
     pairs = zip(left[large].tolist(), right[large].tolist(), strict=True)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from glasshouse.errors import Infeasible
-from glasshouse.principles.exact import LARGEST, at_most
+from glasshouse.kernels import compiled
+from glasshouse.principles.exact import at_most
 from glasshouse.principles.parameters import fraction, integer, plain
 from glasshouse.principles.principle import Principle
 from glasshouse.principles.witness import most_frequent, of_column
@@ -91,10 +92,11 @@ class RecursiveLDiversity(Principle):
     def _rarer(self, counts: Counts) -> NDArray[np.int64]:
         """Tuples of the ell-th most frequent value and of all rarer ones, in each group."""
         offsets, _, entries = counts.histogram
-        cumulated = np.concatenate([[0], np.cumsum(_ascending(entries, offsets))])
-        # ascending within a group, the ell - 1 most frequent values are the last
-        ends = np.maximum(offsets[1:] - min(self.ell - 1, LARGEST), offsets[:-1])
-        return np.asarray(cumulated[ends] - cumulated[offsets[:-1]])
+        ranks = min(self.ell - 1, max(int(counts.distinct.max(initial=0)), 1))
+        rarer = np.empty(len(counts), np.int64)
+        kernels = compiled("glasshouse.principles._frequency_kernels")
+        kernels.without_most_frequent(offsets, entries, np.empty(ranks, np.int64), rarer)
+        return rarer
 
     def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
         nearest = self.feasible(whole)
@@ -112,12 +114,3 @@ class RecursiveLDiversity(Principle):
         allowed = int(self.c * int(self._rarer(whole)[0]))
         remedy = f"the smallest feasible c with ell = {self.ell:,} is {plain(nearest.c)}"
         return most_frequent(whole, column, domain).infeasible(self, allowed=allowed, remedy=remedy, largest=nearest.c)
-
-
-def _ascending(entries: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Sort the entries of each group."""
-    groups = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    width = int(entries.max(initial=0)).bit_length()
-    if width + len(offsets).bit_length() < 64:  # one sort of (group, entry) packed into a number: the fastest there is
-        return np.asarray(np.sort(groups << width | entries) & ((1 << width) - 1))
-    return np.asarray(entries[np.lexsort((entries, groups))])

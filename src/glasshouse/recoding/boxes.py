@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import pyarrow as pa
 
 from glasshouse.microdata.cells import interval, value_set, with_missing
 from glasshouse.recoding.generalized import CellColumn, generalized_table, group_ranges, group_sets
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from glasshouse.microdata import Column, Domain, Groups, Microdata
 
 __all__ = ["Boxes"]
@@ -35,8 +36,9 @@ class Boxes:
     >>> from glasshouse.microdata import Groups, examples
     >>> table = examples.transparent_t1()
     >>> groups = Groups(np.array([0, 0, 1, 1, 2, 2, 2, 2], np.int32), 3)
-    >>> Boxes().recode(table, groups)["data"].slice(0, 2).to_pylist()
-    [{'Age': '[21, 27]', 'Zipcode': '[10000, 18000]', 'Disease': 'dyspepsia'}, {'Age': '[21, 27]', 'Zipcode': '[10000, 18000]', 'Disease': 'flu'}]
+    >>> published = Boxes().recode(table, groups)["data"]
+    >>> published["Age"].unique().to_pylist()
+    ['[21, 27]', '32', '[54, 60]']
     """
 
     name: ClassVar[str] = "boxes"

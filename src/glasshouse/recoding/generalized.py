@@ -7,6 +7,7 @@ written out from the counts. So nothing of the input's order, nor of the groups'
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,7 @@ def group_sets(column: Column, groups: Groups) -> tuple[list[tuple[int, ...]], N
     packed = codes.tobytes()
     width = codes.itemsize
     bounds = (offsets * width).tolist()
-    keys = [packed[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    keys = [packed[a:b] for a, b in itertools.pairwise(bounds)]
     sets = sorted((tuple(np.frombuffer(key, np.int32).tolist()), key) for key in set(keys))
     rank = {key: i for i, (_, key) in enumerate(sets)}
     return [codes_ for codes_, _ in sets], np.fromiter((rank[key] for key in keys), np.int64, len(keys))
@@ -61,7 +62,7 @@ def generalized_table(table: Microdata, groups: Groups, cells: Sequence[CellColu
     """Write the published table: a row per published tuple, sorted by cells, then by sensitive values."""
     box_of_group, representative = _number_boxes(cells)
     n_boxes = len(representative)
-    joint, n_joint, decode = _joint_codes(table.sensitive, table.n_tuples)
+    joint, combinations = _joint_codes(table.sensitive, table.n_tuples)
     sizes = np.bincount(box_of_group, weights=groups.sizes, minlength=n_boxes).astype(np.int64)
 
     # counts: per box, how many published tuples have each (combination of) sensitive value
@@ -69,22 +70,25 @@ def generalized_table(table: Microdata, groups: Groups, cells: Sequence[CellColu
     kernels = compiled("glasshouse.recoding._generalizing_kernels")
     by_box = np.empty(int(offsets[-1]), np.int32)
     kernels.gather_by_box(groups.labels, box_of_group.astype(np.int32), joint, offsets[:-1].copy(), by_box)
-    _, values, counts = Counts(by_box, offsets, n_joint).histogram
+    _, values, counts = Counts(by_box, offsets, len(combinations)).histogram
 
     columns: dict[str, pa.Array] = {}
     for column, cell in zip(table.quasi, cells, strict=True):
         indices = np.repeat(cell.of_group[representative].astype(np.int32), sizes)
         columns[column.name] = _dictionary(indices, cell.texts)
-    for column, codes in zip(table.sensitive, decode(np.repeat(values, counts)), strict=True):
-        columns[column.name] = published_values(column, codes)
+    shown = np.repeat(values, counts)
+    for i, column in enumerate(table.sensitive):
+        columns[column.name] = published_values(column, combinations[:, i][shown])
     return pa.table(columns)
 
 
 def published_values(column: Column, codes: NDArray[np.int32]) -> pa.Array:
     """Values of a published column: text as a dictionary of the values that occur, anything else as it is."""
     if pa.types.is_string(column.domain.values.type) and not column.domain.missing:
-        present = np.unique(codes) if len(codes) < column.domain.size else np.flatnonzero(
-            np.bincount(codes, minlength=column.domain.size)
+        present = (
+            np.unique(codes)
+            if len(codes) < column.domain.size
+            else np.flatnonzero(np.bincount(codes, minlength=column.domain.size))
         )
         rank = np.zeros(column.domain.size, np.int32)
         rank[present] = np.arange(len(present), dtype=np.int32)
@@ -109,14 +113,12 @@ def _number_boxes(cells: Sequence[CellColumn]) -> tuple[NDArray[np.int64], NDArr
     return box_of_group, order[new]
 
 
-def _joint_codes(
-    sensitive: Sequence[Column], n_tuples: int
-) -> tuple[NDArray[np.int32], int, object]:
-    """One code per tuple for the combination of its sensitive values, in their order, and the way back."""
+def _joint_codes(sensitive: Sequence[Column], n_tuples: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """One code per tuple for the combination of its sensitive values, in their order; and each combination's codes."""
     if len(sensitive) == 1:
-        return sensitive[0].codes, sensitive[0].domain.size, lambda codes: [codes]
+        return sensitive[0].codes, np.arange(sensitive[0].domain.size, dtype=np.int32)[:, np.newaxis]
     if not sensitive:
-        return np.zeros(n_tuples, np.int32), 1, lambda codes: []
+        return np.zeros(n_tuples, np.int32), np.empty((1, 0), np.int32)
     matrix = np.stack([column.codes for column in sensitive], axis=1)
-    kinds, joint = np.unique(matrix, axis=0, return_inverse=True)
-    return joint.reshape(-1).astype(np.int32), len(kinds), lambda codes: list(kinds[codes].T)
+    combinations, joint = np.unique(matrix, axis=0, return_inverse=True)
+    return joint.reshape(-1).astype(np.int32), combinations

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Recipe"]
 
@@ -30,8 +31,9 @@ class Recipe:
 
     Examples
     --------
-    >>> recipe = Recipe(principle={"name": "k-anonymity", "k": 5}, method={"name": "mondrian"}, recoding={"name": "boxes"},
-    ...                 quasi=("age",))
+    >>> import json
+    >>> recipe = Recipe(principle={"name": "k-anonymity", "k": 5}, method={"name": "mondrian"},
+    ...                 recoding={"name": "boxes"}, quasi=("age",))
     >>> Recipe.from_data(json.loads(json.dumps(recipe.to_data()))) == recipe
     True
     """

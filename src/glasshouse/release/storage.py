@@ -24,6 +24,7 @@ from glasshouse.errors import OutputError, ParameterError, SourceError
 from glasshouse.release.guarantee import Guarantee
 from glasshouse.release.recipe import Recipe
 from glasshouse.release.release import PublishedColumn, Release
+from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -121,7 +122,9 @@ def refuse_existing(target: Path, *, force: bool) -> None:
 
 
 def _may_replace(target: Path) -> bool:
-    return target.is_dir() and ((target / MANIFEST).exists() or (target / "report.json").exists() or not any(target.iterdir()))
+    return target.is_dir() and (
+        (target / MANIFEST).exists() or (target / "report.json").exists() or not any(target.iterdir())
+    )
 
 
 def _put_in_place(temporary: Path, target: Path) -> None:
@@ -146,7 +149,7 @@ def write_table(table: pa.Table, path: Path, format: str) -> None:
     """Write a table as ``parquet`` or ``csv``, without any metadata."""
     plain = table.replace_schema_metadata(None)
     if format == "parquet":
-        pq.write_table(plain, path, compression="zstd")
+        pq.write_table(plain, path, compression="zstd", write_statistics=False)
     else:
         pa_csv.write_csv(pa.table({n: _undictionary(plain[n]) for n in plain.column_names}), path)
 
@@ -173,8 +176,6 @@ def _read_table(folder: Path, resource: Mapping[str, Any]) -> pa.Table:
 
 
 def _manifest(release: Release, folder: Path, format: str) -> dict[str, Any]:
-    from glasshouse import __version__
-
     columns = {column.name: column for column in release.columns}
     resources = []
     for name, table in release.tables.items():
@@ -197,7 +198,7 @@ def _manifest(release: Release, folder: Path, format: str) -> dict[str, Any]:
         "resources": resources,
         "glasshouse": {
             "format_version": FORMAT_VERSION,
-            "software": f"glasshouse {__version__}",
+            "software": f"glasshouse {VERSION}",
             "n_tuples": release.n_tuples,
             "n_dropped": release.n_dropped,
             "guarantee": release.guarantee.to_data(),

@@ -33,7 +33,8 @@ def largest(numerators: NDArray[Any], denominators: NDArray[Any]) -> tuple[Fract
     pairs = list(zip(numerators[near].tolist(), denominators[near].tolist(), strict=True))
     exact = {pair: Fraction(*pair) for pair in set(pairs)}
     best = max(exact.values())
-    return best, near[[exact[pair] == best for pair in pairs]]
+    attaining = {pair for pair, value in exact.items() if value == best}
+    return best, near[[pair in attaining for pair in pairs]]
 
 
 def exceeds(numerators: NDArray[Any], denominators: NDArray[Any], limit: Fraction) -> NDArray[np.bool_]:

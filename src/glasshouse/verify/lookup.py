@@ -86,6 +86,8 @@ def ancestors_by_height(
     tree = Taxonomy.from_file(given) if isinstance(given, str | Path) else given
     n_codes = len(column.values) + 1
     codes = np.setdiff1d(np.unique(column.codes), [*hidden, n_codes - 1])
+    if not len(codes):
+        return [np.arange(n_codes)]
     bound = tree.bind(column.name, column.values.take(pa.array(codes)))
     node = np.empty(len(codes), np.int64)
     node[bound.order] = bound.leaves

@@ -109,7 +109,9 @@ def risk_of(sizes: NDArray[np.int64], threshold: Fraction, population: int | Non
     population = whole("population", population, least=n)
     each, how_many = np.unique(sizes, return_counts=True)
     expected = _expected_reciprocals(each, n / population)
-    highest, average = (Fraction(float(share)) for share in (expected[0], (expected * each * how_many).sum() / n))
+    average = (expected * each * how_many).sum() / n
+    # to what floating point is good for, then up
+    highest, average = (Fraction(str(round(float(share), 12))) for share in (expected[0], average))
     return replace(
         risk,
         population=population,

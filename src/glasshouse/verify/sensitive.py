@@ -104,8 +104,8 @@ class SensitiveColumn:
         name, notes = self.column.name, []
         if self.are_amounts and self.levels is None:
             notes.append(
-                f"{name} holds amounts: different but close ones count as diverse, and tell an adversary nearly as much as "
-                "equal ones; rely on t with the ordered distance, or bin it first"
+                f"{name} holds amounts: different but close ones count as diverse and tell an adversary nearly as "
+                "much as equal ones; rely on t with the ordered distance, or bin it first"
             )
         odd = [
             word for word, codes in (("suppressed", self.hidden), ("missing", [-1])) if self.seen.totals[codes].any()

@@ -1,0 +1,54 @@
+"""How benchmarks measure: CPU seconds of the best of a few runs, and the peak memory of a process of its own."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_GIVEN = os.environ.get("GLASSHOUSE_BENCH_ROWS", "600000,10000000")
+ROWS = [int(text) for text in _GIVEN.split(",")]
+
+
+def cpu(work: Callable[[], Any], runs: int = 3) -> float:
+    """CPU seconds of all threads, the least of a few runs: other jobs on the machine disturb it least."""
+    best = float("inf")
+    for _ in range(runs):
+        start = time.process_time()
+        work()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def argsort(n: int, runs: int = 3) -> float:
+    """The yardstick: one stable argsort of uniform random 64-bit integers."""
+    numbers = np.random.default_rng(0).integers(0, 2**62, n)
+    return cpu(lambda: np.argsort(numbers, kind="stable"), runs)
+
+
+def apart(work: Callable[..., Any], *arguments: Any) -> dict[str, float]:
+    """Run in a process of its own; CPU seconds and peak memory (GB) of that process, start-up included."""
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_report, args=(sender, work, arguments))
+    process.start()
+    result = json.loads(receiver.recv())
+    process.join()
+    return result
+
+
+def _report(sender: Any, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    work(*arguments)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    sender.send(json.dumps({"cpu": used.ru_utime + used.ru_stime, "gigabytes": used.ru_maxrss / 1e6}))
+
+
+def row(what: str, *cells: str) -> None:
+    """Print one line of a table."""
+    print(f"{what:<48}" + "".join(f"{cell:>16}" for cell in cells), flush=True)

@@ -1,0 +1,17 @@
+"""Fixtures of the conformance suite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from glasshouse.release import storage
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _unflushed_files() -> Iterator[None]:
+    """Thousands of tiny releases are written here: that each one survives a power cut is not what is tested."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(storage, "_flush", lambda path: None)
+        yield
