@@ -27,12 +27,12 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive import enumerating
 
 from glasshouse import randomness
 from glasshouse.errors import NotSupported, ParameterError
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.randomness import Draws, Source
+from tests.naive import enumerating
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -77,6 +77,7 @@ def everything(source: Draws) -> list[Any]:
 
 
 @given(n=st.integers(1, 2**32 - 1) | st.sampled_from(NARROW), data=st.data())
+@settings(deadline=None)
 @pytest.mark.parametrize("kernels", [compiled, interpreted])
 def test_every_value_is_given_by_exactly_the_same_number_of_words(
     kernels: Callable[[str], Any], n: int, data: st.DataObject
@@ -98,6 +99,7 @@ def test_every_value_is_given_by_exactly_the_same_number_of_words(
 
 
 @given(n=st.integers(2**32, 2**62), words=st.lists(st.integers(0, 2**32 - 1), min_size=2, max_size=2))
+@settings(deadline=None)
 @pytest.mark.parametrize("kernels", [compiled, interpreted])
 def test_a_wide_draw_is_two_words_cut_to_the_bits_of_the_bound_and_rejected_from_the_bound_on(
     kernels: Callable[[str], Any], n: int, words: list[int]
@@ -128,6 +130,7 @@ def test_a_wide_draw_of_exactly_the_bound_is_rejected_and_one_below_it_is_not(
 
 
 @given(n=st.integers(2, 9), data=st.data())
+@settings(deadline=None)
 @pytest.mark.parametrize("kernels", [compiled, interpreted])
 def test_a_shuffle_rejects_the_words_that_would_favour_a_place(
     kernels: Callable[[str], Any], n: int, data: st.DataObject
@@ -165,7 +168,7 @@ def test_every_subset_has_the_same_probability_over_all_runs(n: int, k: int) -> 
 
 
 @given(seed=st.integers(), n=st.integers(0, 300), dtype=st.sampled_from([np.int32, np.int64]), data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_each_draw_is_made_of_draws_below_n_as_in_the_naive_twin(
     seed: int, n: int, dtype: type, data: st.DataObject
 ) -> None:
@@ -387,6 +390,7 @@ def test_a_seed_may_be_a_numpy_integer() -> None:
     first=st.integers(1, 5),
     largest=st.integers(1, 9),
 )
+@settings(deadline=None)
 def test_neither_the_size_of_requests_nor_that_of_blocks_can_be_seen(
     seed: int, bounds: list[int], cuts: list[int], first: int, largest: int
 ) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class TooManyRuns(RuntimeError):  # noqa: N818
+class TooManyRuns(RuntimeError):
     """The function has more runs than the limit allows."""
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.naive import enumerating
 
 from glasshouse.randomness import Draws
+from tests.naive import enumerating
 
 
 def test_all_draws_of_the_protocol_can_be_enumerated() -> None:

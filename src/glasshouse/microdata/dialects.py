@@ -74,9 +74,9 @@ def marked_encoding(head: bytes) -> str | None:
 
 
 def detect_encoding(blocks: Iterable[bytes]) -> str | None:
-    """Guess the encoding of a text that is not UTF-8, from those of its lines that have more than ASCII in them.
+    r"""Guess the encoding of a text that is not UTF-8, from those of its lines that have more than ASCII in them.
 
-    >>> detect_encoding(["Müller,Köln\\n".encode("latin-1")])
+    >>> detect_encoding(["Müller,Köln\n".encode("latin-1")])
     'cp1252'
     """
     from charset_normalizer import from_bytes

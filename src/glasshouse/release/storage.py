@@ -95,6 +95,7 @@ def new_folder(path: str | Path, *, force: bool = False, private: bool = False) 
     target = Path(path)
     refuse_existing(target, force=force)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+    made = [folder for folder in target.parents if not folder.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir(mode=0o700)
@@ -111,6 +112,10 @@ def new_folder(path: str | Path, *, force: bool = False, private: bool = False) 
         raise OutputError(f"cannot write {target}: {reason}; nothing was written", path=target) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        if not target.exists():
+            for folder in made:
+                with contextlib.suppress(OSError):  # somebody else put something there
+                    folder.rmdir()
 
 
 def refuse_existing(target: Path, *, force: bool) -> None:

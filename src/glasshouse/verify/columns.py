@@ -52,13 +52,17 @@ def encode(name: str, column: pa.ChunkedArray) -> Coded:
         return Coded(name, *_factorise(pa.chunked_array(chunks)))
     # The dictionaries of all chunks, one after another, are a small column of their own: code that, then look up.
     dictionary = encode(name, pa.chunked_array([chunk.dictionary for chunk in chunks]))
-    lookup = np.append(dictionary.codes, np.int32(len(dictionary.values)))
-    starts = np.cumsum([0, *(len(chunk.dictionary) for chunk in chunks)])
-    codes = [
-        lookup[_integers(chunk.indices, int(starts[-1] - start)) + start]
-        for chunk, start in zip(chunks, starts[:-1], strict=True)
-    ]
-    return Coded(name, np.concatenate(codes), dictionary.values)
+    n_values = len(dictionary.values)
+    codes = []
+    start = 0
+    for chunk in chunks:
+        lookup = dictionary.codes[start : start + len(chunk.dictionary)]
+        start += len(chunk.dictionary)
+        if (lookup == np.arange(len(lookup))).all():
+            codes.append(_integers(chunk.indices, n_values))
+        else:
+            codes.append(np.append(lookup, np.int32(n_values))[_integers(chunk.indices, len(lookup))])
+    return Coded(name, np.concatenate(codes) if len(codes) > 1 else codes[0], dictionary.values)
 
 
 def ascending(values: pa.Array) -> NDArray[np.int64]:
@@ -114,7 +118,7 @@ def _frozen(value: Any) -> Any:
     """Make a hashable stand-in for a list or a struct, equal where the values are."""
     if isinstance(value, dict):
         return tuple((key, _frozen(inner)) for key, inner in value.items())
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return tuple(map(_frozen, value))
     return None if isinstance(value, float) and math.isnan(value) else value
 

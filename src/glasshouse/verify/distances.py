@@ -7,17 +7,16 @@ ground distances. Each function gives an integer per group and a scale: over ``s
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from glasshouse.verify.groups import Histograms, starts_of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from glasshouse.verify.groups import Histograms
 
 __all__ = ["equal_excess", "hierarchical_excess", "ordered_excess"]
 
@@ -26,8 +25,9 @@ _FITS = 1 << 62  # sums that may reach this are made of Python's integers
 
 def equal_excess(seen: Histograms) -> tuple[NDArray[Any], int]:
     """Equal distance: half the sum of ``|p - q|``, which is the sum of what p has more; scale 1."""
-    excess = seen.counts * seen.n - seen.totals[seen.values] * seen.sizes[seen.groups]
-    return np.add.reduceat(np.maximum(excess, 0), seen.offsets[:-1]), 1
+    excess = seen.counts * seen.n
+    excess -= seen.totals[seen.values] * seen.sizes_by_entry
+    return np.add.reduceat(np.maximum(excess, 0, out=excess), seen.offsets[:-1]), 1
 
 
 def hierarchical_excess(seen: Histograms, levels: Sequence[NDArray[np.int64]]) -> tuple[NDArray[Any], int]:
@@ -38,22 +38,15 @@ def hierarchical_excess(seen: Histograms, levels: Sequence[NDArray[np.int64]]) -
     """
     total = np.zeros(len(seen.sizes), np.int64)
     for ancestors in levels:
-        n_nodes = int(ancestors.max()) + 1
-        keys = seen.groups * n_nodes + ancestors[seen.values]
+        bits = int(ancestors.max()).bit_length()
+        keys = (seen.groups.astype(np.int64) << bits) | ancestors[seen.values]
         order = np.argsort(keys, kind="stable")
-        starts = np.flatnonzero(np.append(True, np.diff(keys[order]) != 0))
-        groups, nodes = np.divmod(keys[order][starts], n_nodes)
-        node_totals = np.zeros(n_nodes, np.int64)
-        np.add.at(node_totals, ancestors, seen.totals)
-        merged = replace(
-            seen,
-            offsets=np.append(0, np.cumsum(np.bincount(groups, minlength=len(seen.sizes)))),
-            groups=groups,
-            values=nodes,
-            counts=np.add.reduceat(seen.counts[order], starts),
-            totals=node_totals,
-        )
-        total += equal_excess(merged)[0]
+        keys = keys[order]
+        starts = starts_of_runs(keys)
+        counts = np.add.reduceat(seen.counts[order], starts)
+        totals = np.zeros(1 << bits, np.int64)
+        np.add.at(totals, ancestors, seen.totals)
+        total += equal_excess(Histograms.of_pairs(seen.sizes, keys[starts], bits, counts, totals))[0]
     return total, max(len(levels), 1)
 
 
@@ -71,13 +64,13 @@ def ordered_excess(seen: Histograms) -> tuple[NDArray[Any], int]:
 
     # One piece before each group's first value, where P is 0, and one from each value up to the next.
     cumulated = np.cumsum(seen.counts)
-    p = cumulated - (cumulated - seen.counts)[seen.offsets[:-1]][seen.groups]
+    p = cumulated - np.repeat((cumulated - seen.counts)[seen.offsets[:-1]], seen.distinct)
     ends = np.append(ranks[1:], n_ranks)
     ends[seen.offsets[1:] - 1] = n_ranks
     total = _pieces(
         np.zeros_like(seen.sizes), seen.sizes, np.zeros_like(seen.sizes), ranks[seen.offsets[:-1]], q, q_sums
     )
-    body = _pieces(p, seen.sizes[seen.groups], ranks, ends, q, q_sums)
+    body = _pieces(p, seen.sizes_by_entry, ranks, ends, q, q_sums)
     return total + np.add.reduceat(body, seen.offsets[:-1]), max(n_ranks - 1, 1)
 
 

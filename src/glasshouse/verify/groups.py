@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from glasshouse.verify.columns import Coded
 
-__all__ = ["Division", "Histograms", "divide", "histograms"]
+__all__ = ["Division", "Histograms", "divide", "histograms", "starts_of_runs"]
 
 _FITS = 1 << 62  # keys stay below this, or are numbered anew
 
@@ -39,11 +39,11 @@ class Division:
 def divide(columns: Sequence[Coded]) -> Division:
     """Group the rows: equal neighbours are found as runs and only runs are sorted, so a sorted table costs one pass."""
     n = len(columns[0].codes)
-    starts_run = np.ones(n, bool)
-    starts_run[1:] = False
+    differs = np.zeros(n, bool)
+    differs[0] = True
     for column in columns:
-        starts_run[1:] |= column.codes[1:] != column.codes[:-1]
-    starts = np.flatnonzero(starts_run)
+        differs[1:] |= column.codes[1:] != column.codes[:-1]
+    starts = np.flatnonzero(differs)
 
     keys, n_keys = np.zeros(len(starts), np.int64), 1
     for column in columns:
@@ -54,8 +54,9 @@ def divide(columns: Sequence[Coded]) -> Division:
         keys, n_keys = keys * radix + column.codes[starts], n_keys * radix
     group_of_run, first_run = _dense(keys, n_keys)
 
-    labels = np.repeat(group_of_run, np.diff(np.append(starts, n)))
-    return Division(tuple(columns), labels, np.bincount(labels), starts[first_run])
+    lengths = np.diff(starts, append=n)
+    sizes = np.bincount(group_of_run, weights=lengths).astype(np.int64)  # exact: doubles hold integers up to 2^53
+    return Division(tuple(columns), np.repeat(group_of_run, lengths), sizes, starts[first_run])
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,17 +65,36 @@ class Histograms:
 
     sizes: NDArray[np.int64]  # one per group
     offsets: NDArray[np.int64]  # group g has entries offsets[g] .. offsets[g + 1]
-    groups: NDArray[np.int64]  # one per entry
-    values: NDArray[np.int64]  # one per entry
+    groups: NDArray[np.int32]  # one per entry
+    values: NDArray[np.int32]  # one per entry
     counts: NDArray[np.int64]  # one per entry, positive
     totals: NDArray[np.int64]  # one per code: in the whole table
 
-    @property
+    @classmethod
+    def of_pairs(
+        cls,
+        sizes: NDArray[np.int64],
+        pairs: NDArray[np.int64],
+        bits: int,
+        counts: NDArray[np.int64],
+        totals: NDArray[np.int64],
+    ) -> Histograms:
+        """Take ascending pairs ``group << bits | code`` and their counts; no group is without."""
+        groups = (pairs >> bits).astype(np.int32)
+        values = (pairs & ((1 << bits) - 1)).astype(np.int32)
+        return cls(sizes, np.append(starts_of_runs(groups), len(groups)), groups, values, counts, totals)
+
+    @cached_property
+    def sizes_by_entry(self) -> NDArray[np.int64]:
+        """The size of each entry's group."""
+        return np.repeat(self.sizes, self.distinct)
+
+    @cached_property
     def n(self) -> int:
         """Tuples in the table."""
         return int(self.totals.sum())
 
-    @property
+    @cached_property
     def distinct(self) -> NDArray[np.int64]:
         """Different values in each group."""
         return np.diff(self.offsets)
@@ -83,9 +103,12 @@ class Histograms:
     def descending(self) -> NDArray[np.int64]:
         """Counts, group after group, the largest of each group first."""
         top = int(self.counts.max())
-        keys = self.groups * (top + 1) + (top - self.counts)
+        bits = top.bit_length()
+        keys = self.groups.astype(np.int64) << bits
+        keys |= top - self.counts
         keys.sort(kind="stable")
-        return top - (keys - self.groups * (top + 1))
+        keys &= (1 << bits) - 1
+        return np.asarray(top - keys)
 
     def tails(self, ell: int) -> NDArray[np.int64]:
         """``n_ell + ... + n_m`` of every group, its counts in descending order; 0 where it has fewer values."""
@@ -100,22 +123,28 @@ class Histograms:
 
 def histograms(division: Division, column: Coded) -> Histograms:
     """Count a sensitive column in every group."""
-    n_codes = len(column.values) + 1
-    pairs = division.labels * n_codes + column.codes
-    n_pairs = division.n_groups * n_codes
+    bits = len(column.values).bit_length()
+    pairs = division.labels << bits
+    pairs |= column.codes
+    n_pairs = division.n_groups << bits
     if n_pairs <= 4 * len(pairs) + 1024:
         table = np.bincount(pairs, minlength=n_pairs)
         pairs = np.flatnonzero(table)
         counts = table[pairs]
     else:
         pairs.sort(kind="stable")  # linear where rows lie group by group and value by value, fast where nearly so
-        starts = np.flatnonzero(np.append(True, pairs[1:] != pairs[:-1]))
-        counts = np.diff(np.append(starts, len(pairs)))
+        starts = starts_of_runs(pairs)
+        counts = np.diff(starts, append=len(pairs))
         pairs = pairs[starts]
-    groups, values = np.divmod(pairs, n_codes)
-    offsets = np.append(0, np.cumsum(np.bincount(groups, minlength=division.n_groups)))
-    totals = np.bincount(column.codes, minlength=n_codes)
-    return Histograms(division.sizes, offsets, groups, values, counts, totals)
+    totals = np.bincount(column.codes, minlength=len(column.values) + 1)
+    return Histograms.of_pairs(division.sizes, pairs, bits, counts, totals)
+
+
+def starts_of_runs(keys: NDArray[Any]) -> NDArray[np.int64]:
+    """Find where equal neighbours begin."""
+    starts = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=starts[1:])
+    return np.flatnonzero(starts)
 
 
 def _dense(keys: NDArray[np.int64], n_keys: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
