@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 KERNELS := $(shell find src -name '_*kernels.py')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fix prove bench docs clean
+.PHONY: help setup demo test check fix bench docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -37,6 +37,10 @@ fix: $(VENV)/developer ## format and mend what can be mended
 
 bench: $(VENV)/developer ## measure, as ratios to a physical limit or a peer
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+docs: $(VENV)/developer ## build the documentation into site/
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@$(BIN)/zensical build --clean --strict
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) build dist demo/release demo/audit src/*.egg-info

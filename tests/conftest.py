@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The gate must not flake: there, hypothesis tries the same examples every time. Elsewhere it goes on looking.
+settings.register_profile("gate", deadline=None, derandomize=True)
+settings.register_profile("look", deadline=None, print_blob=True)
+settings.load_profile("gate" if os.environ.get("CI") else "look")
 
 ROOT = Path(__file__).resolve().parents[1]
 

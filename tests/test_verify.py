@@ -17,17 +17,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive import verification as naive
 
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
 from glasshouse.microdata.taxonomy import Taxonomy
-from glasshouse.verify import distances as distances_module
 from glasshouse.verify import groups as groups_module
 from glasshouse.verify import verify, verify_table
 from glasshouse.verify.columns import encode
 from glasshouse.verify.distances import ordered_excess
 from glasshouse.verify.groups import divide, histograms
 from glasshouse.verify.risk import _expected_reciprocals
+from tests.naive import verification as naive
 
 QUASI = ["age", "zip"]
 DISEASES = ["asthma", "flu", "gastritis", "ulcer"]
@@ -301,36 +300,37 @@ def test_numbering_keys_anew_changes_nothing(table: list[dict[str, Any]]) -> Non
 
 
 def test_domains_whose_product_passes_64_bits_do_not_collide() -> None:
-    n = 3000
-    columns = {f"q{i}": np.roll(np.arange(n) // 2, 0 if i < 6 else 1) for i in range(12)}
+    n = 2**16 - 1  # with missing, each of the later columns takes 16 bits, which would push the first one out of 64
+    rows = np.arange(2 * n)
+    columns = {"first": rows // n} | {f"q{i}": rows % n for i in range(4)}
     found = verify(columns, quasi=list(columns))
 
-    assert 1500**12 > 2**64
-    assert (found.k, found.n_groups) == (1, n)
+    assert (found.k, found.n_groups) == (1, 2 * n)
 
 
 def test_sums_beyond_64_bits_are_exact() -> None:
-    counts = np.array([2**30, 2**30 - 1, 5, 1], np.int64)
+    most, n_values = 2**30, 40
+    columns = [[most, *[0] * (n_values - 1)], [*[0] * (n_values - 1), most], [1] * n_values]  # one histogram a group
+    entries = [(g, v, count) for g, column in enumerate(columns) for v, count in enumerate(column) if count]
+    groups, values, counts = (np.array(part) for part in zip(*entries, strict=True))
     seen = groups_module.Histograms(
-        sizes=np.array([2**31 - 1, 6]),
-        offsets=np.array([0, 2, 4]),
-        groups=np.array([0, 0, 1, 1]),
-        values=np.array([0, 1, 0, 2]),
+        sizes=np.array([sum(column) for column in columns]),
+        offsets=np.array([0, 1, 2, 2 + n_values]),
+        groups=groups,
+        values=values,
         counts=counts,
-        totals=np.array([2**30 + 5, 2**30 - 1, 1]),
+        totals=np.array([sum(each) for each in zip(*columns, strict=True)]),
     )
     excess, scale = ordered_excess(seen)
 
-    n, whole = 2**31 + 5, [2**30 + 5, 2**31 + 4]
+    whole = np.cumsum(seen.totals).tolist()
     expected = [
-        abs(2**30 * n - whole[0] * (2**31 - 1)) + abs((2**31 - 1) * n - whole[1] * (2**31 - 1)),
-        abs(5 * n - whole[0] * 6) + abs(5 * n - whole[1] * 6),
+        sum(abs(sum(column[: j + 1]) * whole[-1] - whole[j] * sum(column)) for j in range(n_values))
+        for column in columns
     ]
-    assert scale == 2
-    assert excess.tolist() == expected
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distances_module, "_FITS", 2**40)
-        assert ordered_excess(seen)[0].tolist() == expected
+    assert max(expected) > 2**63
+    assert min(expected) < 2**62
+    assert (scale, excess.tolist()) == (n_values - 1, expected)
 
 
 # --- cases that other tools get wrong ---------------------------------------------------------------------------------

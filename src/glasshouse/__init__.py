@@ -38,7 +38,6 @@ from glasshouse.errors import (
     SchemaError,
     SourceError,
 )
-
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:

@@ -186,8 +186,8 @@ def _guarantee(requirement: Requirement, claim: Claim, whole: Microdata, n_kept:
     if dropped:
         limits.append(
             f"{dropped:,} of {whole.n_tuples:,} tuples were dropped, at random among those with the most frequent "
-            "sensitive values; nothing is promised to them: who is known to be in the table and is not in the release "
-            "has such a value"
+            "sensitive values, and nothing is promised to them: who is known to be in the table and not in the release "
+            "has such a value, and who is only known to be in the table may have been dropped"
         )
     return Guarantee(
         promise=requirement.describe(),

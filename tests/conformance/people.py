@@ -68,6 +68,17 @@ def _paths(tree: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
         yield (*above, tree)
 
 
+def _leaf_order(tree: Any, by_text: Mapping[str, Any]) -> list[Any]:
+    """The values that occur, in the tree's order; of numbers, siblings come in the order of their smallest."""
+    if not isinstance(tree, Mapping | list):
+        return [by_text[tree]] if tree in by_text else []
+    branches = [_leaf_order(below, by_text) for below in (tree.values() if isinstance(tree, Mapping) else tree)]
+    found = [branch for branch in branches if branch]
+    if found and not isinstance(found[0][0], str):
+        found.sort(key=min)
+    return [value for branch in found for value in branch]
+
+
 @dataclass(frozen=True)
 class People:
     """A table about people: columns by name, roles, and for some columns a declared order or a tree."""
@@ -109,10 +120,10 @@ class People:
 
     def natural_order(self, name: str) -> list[Any]:
         """The values of a column, without gaps: as declared, by its tree, by size or by bytes."""
-        values = {value for value in self.columns[name] if value is not None}
+        values = {0.0 if value == 0.0 and isinstance(value, float) else value for value in self.columns[name]} - {None}
         if name in self.trees:
-            place = {leaf: i for i, leaf in enumerate(leaves(self.trees[name]))}
-            return sorted(values, key=lambda value: place[str(value)])
+            by_text = {str(value): value for value in values}
+            return _leaf_order(self.trees[name], by_text)
         if name in self.orders:
             return sorted(values, key=list(self.orders[name]).index)
         return sorted(values, key=lambda value: value.encode() if isinstance(value, str) else value)

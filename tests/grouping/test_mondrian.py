@@ -137,8 +137,26 @@ def test_k_anonymity_claims_more_than_a_principle_on_sensitive_values() -> None:
     assert (by_size.adversary.value, by_value.adversary.value) == ("algorithm-aware", "linking")
 
 
-def test_a_million_distinct_values_are_cut_exactly() -> None:
-    wide = np.random.default_rng(3).permutation(1_000_000)[:4_000]
-    table = gh.read({"wide": wide, "s": [str(i % 5) for i in range(4_000)]}, quasi=["wide"], sensitive="s")
+@pytest.mark.parametrize("partitioning", PARTITIONINGS)
+@pytest.mark.parametrize("dense", [0, memory.DENSE])
+def test_wide_domains_are_cut_exactly(partitioning: str, dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Codes beyond two bytes, and nodes whose codes lie far apart."""
+    monkeypatch.setattr(memory, "DENSE", dense)
+    n, wide = 1_000, np.random.default_rng(3)
+    table = gh.read(
+        {"a": wide.integers(0, 1 << 40, n), "b": wide.integers(0, 1 << 40, n), "s": [str(i % 5) for i in range(n)]},
+        quasi=["a", "b"],
+        sensitive="s",
+    )
 
-    assert twin(table, "strict", 3, 0) == divide(table, "strict", 3)
+    assert twin(table, partitioning, 3, 0) == divide(table, partitioning, 3)
+
+
+def test_more_than_two_to_the_sixteen_values_work() -> None:
+    n = 70_000
+    table = gh.read({"wide": np.arange(n) * 7, "s": [str(i % 4) for i in range(n)]}, quasi=["wide"], sensitive="s")
+    groups = gh.Mondrian().divide(table, Requirement.of(gh.LDiversity(ell=2), table))
+
+    assert table.quasi[0].domain.size == n
+    assert (groups.counts(table.sensitive[0]).largest * 2 <= groups.sizes).all()
+    assert groups.sizes.max() < 16

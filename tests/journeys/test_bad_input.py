@@ -49,7 +49,7 @@ CASES = {
     "all-missing column": Case(["'sex'", "no value at all"], file=GOOD.replace(",F,", ",,").replace(",M,", ",,")),
     "duplicate column names": Case(["2 columns named 'age'", "rename"], file=GOOD.replace("id,age", "age,age")),
     "duplicate identifiers": Case(
-        ["'id'", "1 rows", "one row per person"],
+        ["'id'", "before: 1.", "one row per person"],
         file=GOOD.replace("\n2,", "\n1,"),
         options=[*ROLES, "--ell", "2", "--identifier", "id"],
     ),

@@ -186,6 +186,7 @@ def test_a_hospital_table_gets_the_roles_that_a_steward_would_give() -> None:
     assert "free text" in report.column("notes").reason
     assert report.column("salary").role == "sensitive"
     assert all(c.reason for c in report.columns)
+    assert report.notices == ("also sensitive, and not published unless named: salary",)
 
 
 def test_the_suggested_roles_read_the_table() -> None:

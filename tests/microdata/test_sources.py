@@ -289,6 +289,36 @@ def test_line_breaks_between_quotes_survive_the_borders_of_blocks(tmp_path: Path
     assert opened.table.column("b").value_counts().to_pylist()[1] == {"values": "line one\nline two", "counts": rows}
 
 
+@pytest.mark.parametrize("compression", ["gzip", "zstd"])
+def test_line_breaks_between_quotes_survive_compression(compression: str, tmp_path: Path) -> None:
+    content = b"a,b\n1,x\n" + b'2,"line one\nline two"\n' * 200_000
+    packed = (
+        pa.compress(content, compression, asbytes=True) if compression == "zstd" else gzip.compress(content, mtime=0)
+    )
+
+    opened = open_source(csv_file(tmp_path, packed))
+
+    assert opened.table.num_rows == 200_001
+
+
+def test_a_long_quoted_field_at_the_end_of_what_is_looked_at_does_no_harm(tmp_path: Path) -> None:
+    note = "word\n" * 200
+    path = csv_file(tmp_path, "a,b\n" + f'1,"{note}"\n' * 1000)
+    assert path.stat().st_size > 2 * HEAD_BYTES
+
+    assert open_source(path).table.column("b").unique().to_pylist() == [note]
+
+
+@pytest.mark.parametrize("shift", ["", "x"])
+def test_a_letter_of_two_bytes_at_the_end_of_what_is_looked_at_does_no_harm(shift: str, tmp_path: Path) -> None:
+    path = csv_file(tmp_path, f"a{shift},b\n" + ("é" * 63 + ",\n") * 5000)
+
+    opened = open_source(path)
+
+    assert opened.table.column(0).unique().to_pylist() == ["é" * 63]
+    assert opened.notices == ()
+
+
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 def test_every_line_end_is_understood(line_end: str, tmp_path: Path) -> None:
     path = csv_file(tmp_path, line_end.join(["a;b", "1;x", "2;y", ""]))
@@ -307,6 +337,12 @@ def test_a_decimal_comma_is_read_when_declared_and_suspected_when_not(tmp_path: 
 
 def test_with_a_decimal_comma_a_point_makes_text(tmp_path: Path) -> None:
     assert column(csv_file(tmp_path, "a;b\n1,5;1\n1.5;2\n"), decimal=",").to_pylist() == ["1,5", "1.5"]
+
+
+def test_with_a_decimal_comma_a_point_far_down_makes_text_too(tmp_path: Path) -> None:
+    path = csv_file(tmp_path, "a;b\n" + "1,5;1\n" * 100_000 + "1.5;2\n")
+
+    assert column(path, decimal=",")[-1].as_py() == "1.5"
 
 
 def test_types_are_inferred(tmp_path: Path) -> None:
@@ -489,6 +525,7 @@ def test_a_byte_order_mark_is_believed(encoding: str, tmp_path: Path) -> None:
         ("jméno,město\nJiří,Plzeň\nŽofie,České Budějovice\nTomáš,Kroměříž\n", "cp1250"),
         ("όνομα,πόλη\nΓιώργος,Αθήνα\nΜαρία,Θεσσαλονίκη\n", "cp1253"),  # noqa: RUF001
         ("a,b\nMüller,1\n", "cp1252"),
+        ("a,b\n" + "Müller,1\n" * 40, "cp1252"),
     ],
 )
 def test_another_encoding_is_detected_and_reported(text: str, encoding: str, tmp_path: Path) -> None:
@@ -513,6 +550,12 @@ def test_a_foreign_letter_far_down_the_file_is_found(compressed: bool, tmp_path:
     assert opened.table.column("name")[-1].as_py() == "Müller"
     assert opened.table.column("n").type == pa.int64()
     assert "cp1252" in opened.notices[0]
+
+
+def test_the_encoding_is_guessed_from_lines_that_tell_it(tmp_path: Path) -> None:
+    content = b"n,name\n" + b"1,Ivanov\n" * 50_000 + "2,Новосибирск\n".encode("cp1251")
+
+    assert column(csv_file(tmp_path, content), "name")[-1].as_py() == "Новосибирск"
 
 
 def test_a_declared_encoding_is_used_without_a_word(tmp_path: Path) -> None:
@@ -590,6 +633,14 @@ def test_a_dictionary_of_any_type_in_any_order_is_what_it_stands_for(values: lis
     assert column(pa.table({"a": nested})).equals(expected)
 
 
+def test_a_slice_is_only_its_own_values() -> None:
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3, 6], pa.int32()), pa.array(["b", None, "a"]))
+    words = pa.array(["b", "b", None, "a", "a", "a"])
+
+    for whole in (runs, words, words.dictionary_encode(), words.cast(pa.string_view())):
+        assert column(pa.table({"a": whole.slice(1, 3)})).to_pylist() == ["b", None, "a"]
+
+
 @pytest.mark.parametrize("kind", [pa.int8(), pa.int16(), pa.int32(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()])
 def test_every_integer_is_int64(kind: pa.DataType) -> None:
     assert column(pa.table({"a": pa.array([1, None, 100], kind)})).equals(pa.array([1, None, 100], pa.int64()))
@@ -613,6 +664,11 @@ def test_every_float_is_float64_where_nan_is_null_and_zero_has_no_sign(kind: pa.
 
 def test_infinity_stays_for_the_caller_to_judge() -> None:
     assert column({"a": [1.0, float("inf")]}).to_pylist() == [1.0, float("inf")]
+
+
+def test_nan_among_texts_is_null_too() -> None:
+    assert column({"a": ["x", float("nan"), None]}).to_pylist() == ["x", None, None]
+    assert column(pd.DataFrame({"a": ["x", float("nan"), None, pd.NA]}, dtype=object)).null_count == 3
 
 
 @pytest.mark.parametrize(
@@ -856,7 +912,7 @@ def test_orders_are_in_the_normal_form_of_their_column() -> None:
 
 
 def test_batches_that_disagree_on_an_order_declare_none() -> None:
-    def batch(dictionary: list[str]) -> pa.DictionaryArray:
+    def batch(dictionary: list[str | None]) -> pa.DictionaryArray:
         return pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), pa.array(dictionary), ordered=True)
 
     growing = pa.chunked_array([batch(["a"]), batch(["a", "b"])])
@@ -864,6 +920,7 @@ def test_batches_that_disagree_on_an_order_declare_none() -> None:
 
     assert open_source(pa.table({"a": growing})).orders == {"a": ("a", "b")}
     assert open_source(pa.table({"a": opposed})).orders == {}
+    assert open_source(pa.table({"a": batch(["a", None, "b"])})).orders == {"a": ("a", "b")}
 
 
 def test_duckdb_names_that_are_words_of_sql_are_quoted() -> None:
@@ -875,10 +932,11 @@ def test_duckdb_names_that_are_words_of_sql_are_quoted() -> None:
 
 
 def test_parquet_columns_with_dots_are_not_mistaken_for_nesting(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"a": [1], "a.b": [2], "s": [{"x": 3}]}), tmp_path / "dots.parquet")
+    pq.write_table(pa.table({"a": [1], "a.b": [2], "s": [{"x": 3}], "s.x": [4]}), tmp_path / "dots.parquet")
 
     assert open_source(tmp_path / "dots.parquet", columns=["a"]).table.to_pydict() == {"a": [1]}
     assert open_source(tmp_path / "dots.parquet", columns=["a.b"]).table.to_pydict() == {"a.b": [2]}
+    assert open_source(tmp_path / "dots.parquet", columns=["s.x"]).table.to_pydict() == {"s.x": [4]}
 
 
 def test_opening_a_file_imports_no_frame_library(tmp_path: Path) -> None:
@@ -986,6 +1044,8 @@ def test_a_ragged_file_in_another_encoding_is_told_too(tmp_path: Path) -> None:
     assert "line 3 has 1 field and" in refusal(csv_file(tmp_path, text.encode("latin-1")))
     assert "line 3 has 1 field and" in refusal(csv_file(tmp_path, text.encode("utf-16")))
     assert "line 3 has 1 field and" in refusal(csv_file(tmp_path, text.encode("utf-8-sig")))
+    quoted = '"last, first",n\nMüller,1\nJäger\n'
+    assert "line 3 has 1 field and the header has 2" in refusal(csv_file(tmp_path, quoted.encode("utf-8-sig")))
 
 
 @pytest.mark.parametrize("rows", [1, 1_000_000])

@@ -70,13 +70,12 @@ def glasshouse() -> None:
 @glasshouse.command(short_help="What a file holds: types, risks, likely roles.")
 @click.argument("file")
 @click.option("--sensitive", metavar="COLUMN", help="Sensitive column, for the largest feasible l.")
-@options.source_options
+@click.option("--delimiter", help="Delimiter of a CSV file; detected if not given.")
+@click.option("--encoding", help="Encoding of a CSV file; detected if not given.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_plainly
-def inspect(
-    file: str, sensitive: str | None, delimiter: str | None, encoding: str | None, decimal: str, *, as_json: bool
-) -> None:
-    r"""Show types, distinct values, how identifying columns are, likely roles, and the largest feasible l.
+def inspect(file: str, sensitive: str | None, delimiter: str | None, encoding: str | None, *, as_json: bool) -> None:
+    """Show types, distinct values, how identifying columns are, likely roles, and the largest feasible l.
 
     \b
     Example:
@@ -112,7 +111,7 @@ def inspect(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_plainly
 def publish(file: str, out: Path, format_: str, *, force: bool, as_json: bool, **given: Any) -> None:
-    r"""Publish a table under a privacy principle.
+    """Publish a table under a privacy principle.
 
     \b
     Examples:
@@ -161,7 +160,7 @@ def publish(file: str, out: Path, format_: str, *, force: bool, as_json: bool, *
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_plainly
 def verify(file: str, quasi: str, sensitive: str | None, *, as_json: bool, **given: Any) -> None:
-    r"""Recount what a table achieves, whatever tool made it.
+    """Recount what a table achieves, whatever tool made it.
 
     \b
     Example:
@@ -191,7 +190,7 @@ def verify(file: str, quasi: str, sensitive: str | None, *, as_json: bool, **giv
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_plainly
 def show(folder: Path, rows: int, *, as_json: bool) -> None:
-    r"""Show a release: what it promises, and some of its rows.
+    """Show a release: what it promises, and some of its rows.
 
     \b
     Example:

@@ -65,8 +65,8 @@ class Mondrian:
     """
 
     name: ClassVar[str] = "mondrian"
+    looks_at: ClassVar[str] = "both"
     randomised: ClassVar[bool] = False
-    needs_monotone: ClassVar[bool] = True
 
     partitioning: str = "strict"
 
@@ -107,7 +107,7 @@ class Mondrian:
             )
         engine = engine or Memory()
         rows = Rows(table, requirement.columns, self._ties(table, source))
-        spans = np.array([np.ptp(domain.positions) for domain in rows.domains])
+        spans = np.array([np.ptp(domain.positions / 2) for domain in rows.domains])  # halves: no difference overflows
 
         def step(nodes: Nodes) -> tuple[Nodes, Nodes]:
             """Cut every node once: return the parts of those that could be cut, and the others, which are groups."""
@@ -148,7 +148,8 @@ def _widest_first(
     widths = np.zeros(low.shape)
     for dim, domain in enumerate(rows.domains):
         if spans[dim] > 0:
-            widths[:, dim] = (domain.positions[high[:, dim]] - domain.positions[low[:, dim]]) / spans[dim]
+            ends = domain.positions[high[:, dim]] / 2, domain.positions[low[:, dim]] / 2
+            widths[:, dim] = (ends[0] - ends[1]) / spans[dim]
     widths[high == low] = -1.0
     order: NDArray[np.intp] = np.argsort(-widths, axis=1, kind="stable")
     return order

@@ -2,13 +2,12 @@
 """Suppression: drop as few tuples as make a table eligible, at random among those with the most frequent values.
 
 A table that breaks a principle as a whole can have no release that keeps it. Trimming the most frequent sensitive
-values to a common cap is the least that helps. Who is dropped is a uniform choice among the tuples with a value above the
-cap; that a person was dropped tells that hers is such a value, so nothing is promised to those who are dropped.
+values to a common cap is the least that helps. Who is dropped is a uniform choice among the tuples with a value above
+the cap; that a person was dropped tells that hers is such a value, so nothing is promised to those who are dropped.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from glasshouse.errors import Infeasible, ParameterError
 from glasshouse.microdata.counts import Counts
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.ties import secret_order
 from glasshouse.principles.requirement import Requirement
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def keep_eligible(
     """
     allowed = exact_share(share)
     kept, left = np.arange(table.n_tuples), table
-    for _ in range(1 + len(table.sensitive)):  # trimming one column can unbalance another
+    while True:  # trimming one column can unbalance another; every round drops someone, so there is a last one
         broken = [part for part in Requirement.of(principle, left).parts if not _eligible(part)]
         if not broken:
             return kept
@@ -57,7 +56,6 @@ def keep_eligible(
         left = table.take(kept)
         if table.n_tuples - len(kept) > allowed * table.n_tuples:
             raise _too_many(broken[0], table.n_tuples, len(kept), allowed)
-    raise Infeasible("no share of dropped tuples makes this table eligible for every sensitive column at once")
 
 
 def exact_share(share: Any) -> Fraction:
@@ -97,7 +95,7 @@ def _largest_cap(part: Part) -> int:
 def _first_of_each(table: Microdata, column: Column | None, cap: int, source: Source) -> NDArray[np.int64]:
     """Keep ``cap`` tuples of every sensitive value, chosen by a secret uniform order."""
     assert column is not None  # a cap above 0 exists only for principles that look at sensitive values
-    order = tie_order(replace(table, identifier=None), source)  # identifiers would make the choice public
+    order = secret_order(table, source)  # not by identifier, which would make the choice public
     codes = table.column(column.name).codes[order]
     by_value = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[by_value], np.arange(column.domain.size))

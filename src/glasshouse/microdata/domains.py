@@ -151,8 +151,10 @@ def code(
     distinct, codes = _factorise(values)
     domain = Domain(name=name, kind=kind, values=distinct, ordered=kind not in ("category", "boolean"), missing=missing)
     if taxonomy is not None:
-        bound = taxonomy.bind(name, distinct)
-        domain = replace(domain, taxonomy=bound, tree=taxonomy)
+        bound = taxonomy.bind(name, distinct, counts=np.bincount(codes, minlength=len(distinct))[: len(distinct)])
+        # leaves out of their own order: an interval of numbers would then say what no tuple of the group says
+        ordered = domain.ordered and bool(np.all(np.diff(bound.order) > 0))
+        domain = replace(domain, taxonomy=bound, tree=taxonomy, ordered=ordered)
         return _reorder(Column(domain, codes), np.asarray(bound.order))
     if order is not None:
         return _reorder(Column(replace(domain, ordered=True), codes), _declared_order(domain, order))

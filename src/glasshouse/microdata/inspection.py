@@ -218,6 +218,9 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
         yield "no column looks like a quasi-identifier: name what others may know about everyone (quasi=)"
     if chosen is None:
         yield "no column looks sensitive: name the one that must not be learned (sensitive=)"
+    others = [report.name for report in reports if report.role == "sensitive" and report.name != chosen]
+    if others:
+        yield f"also sensitive, and not published unless named: {', '.join(others)}"
     if not any(map(_is_key, reports)):
         repeated = [report.name for report in reports if report.role == "identifier"]
         why = f": values of {', '.join(repeated)} repeat or are missing" if repeated else ""

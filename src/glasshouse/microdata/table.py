@@ -141,13 +141,20 @@ def read(
     for name, role in _roles(quasi_names, sensitive_names, identifier):
         if name not in opened.columns:
             raise SchemaError.unknown(name, opened.columns, role=role)
-    options = {"ordered": ordered, "taxonomies": taxonomies, "bins": bins, "bottom": bottom, "top": top}
-    for option, mapping in [*options.items(), ("categorical", dict.fromkeys(categorical))]:
-        for name in mapping or {}:
-            if name not in roles[: len(quasi_names) + len(sensitive_names)]:
-                raise SchemaError.unknown(
-                    name, roles, role=f"{option}, which takes quasi-identifiers and sensitive columns"
-                )
+    published = [*quasi_names, *sensitive_names]
+    for option, named, allowed in (
+        ("ordered", ordered, published),
+        ("taxonomies", taxonomies, published),
+        ("bins", bins, published),
+        ("categorical", categorical, published),
+        ("bottom", bottom, quasi_names),
+        ("top", top, quasi_names),
+    ):
+        for name in named or ():
+            if name not in allowed:
+                raise SchemaError.unknown(name, allowed, role=option)
+            if option == "taxonomies" and name in (ordered or {}):
+                raise SchemaError(f"column {name!r} has an order and a taxonomy, which has one: give one", column=name)
 
     notices = list(opened.notices)
     left_out = [name for name in opened.columns if name not in roles]
@@ -165,11 +172,11 @@ def read(
         notices.append(f"{name} is top-coded: the largest value stands for itself and everything above")
     raw, dropped = _apply_missing_rule(raw, quasi_names + sensitive_names, missing)
     if dropped:
-        notices.append(f"{dropped:,} rows with missing values were dropped")
+        notices.append(f"rows dropped because a value was missing: {dropped:,}")
 
     orders = {**opened.orders, **{name: list(order) for name, order in (ordered or {}).items()}}
     for name, builder in (bins or {}).items():
-        raw[name], orders[name] = _taxonomy(builder).bin(raw[name])
+        raw[name], orders[name] = _taxonomy(builder).bin(raw[name], name=name)
 
     def coded(name: str) -> Column:
         values = raw[name].cast(pa.string()) if name in categorical and name not in sensitive_names else raw[name]
@@ -210,7 +217,9 @@ def _check_roles(quasi: list[str], sensitive: list[str], identifier: str | None)
 
 
 def _plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _taxonomy(given: Taxonomy | str | Path) -> Taxonomy:
@@ -270,7 +279,8 @@ def _refuse_amounts(values: pa.Array, name: str, categorical: Sequence[str]) -> 
         return
     raise DomainError(
         f"the sensitive column {name!r} holds amounts ({kind}): distinct amounts satisfy l-diversity and protect "
-        f"nothing. Bin it (bins={{{name!r}: gh.Taxonomy.intervals(...)}}), or list it in categorical= if its numbers are names",
+        f"nothing. Bin it (bins={{{name!r}: gh.Taxonomy.intervals(...)}}), or list it in categorical= if its numbers "
+        "are names",
         column=name,
     )
 
@@ -281,6 +291,6 @@ def _check_identifier(values: pa.Array, name: str) -> None:
     duplicates = len(values) - pc.count_distinct(values).as_py()
     if duplicates:
         raise InputError(
-            f"the identifier {name!r} repeats in {duplicates:,} rows: the guarantee needs one row per person. "
+            f"rows whose identifier {name!r} was there before: {duplicates:,}. The guarantee needs one row per person. "
             "Aggregate to one row each, or leave identifier out to promise per row"
         )

@@ -121,7 +121,7 @@ class Intervals(Builder):
         amounts = values.to_numpy(zero_copy_only=False)
         if pa.types.is_floating(values.type):
             if not np.isfinite(amounts).all():
-                raise DomainError(f"column {name!r} has infinite values, which no interval holds", column=name or None)
+                raise DomainError(f"{_column(name)} has infinite values, which no interval holds", column=name or None)
             with np.errstate(over="ignore"):
                 guess = np.floor((amounts.astype(np.float64) - float(start)) / float(width))
             if np.abs(guess).max() < _LARGEST_GUESS and float(np.abs(amounts).max()) < _LARGEST_AMOUNT:
@@ -166,8 +166,8 @@ class Quantiles(Builder):
         fits = _is_number(values.type) or _is_date(values.type)
         _require(name, values, fits, "Taxonomy.quantiles", "numbers or dates")
         warnings.warn(
-            f"Taxonomy.quantiles{f' of column {name!r}' if name else ''} looked at the table: its borders depend on "
-            "the data, and published labels show them. Borders that do not: Taxonomy.intervals",
+            f"Taxonomy.quantiles of {_column(name)} looked at the table: its borders depend on the data, and published "
+            "labels show them. Borders that do not: Taxonomy.intervals",
             DisclosureWarning,
             stacklevel=4,
         )
@@ -223,9 +223,9 @@ class Prefix(Builder):
         whole = not _is_text(values.type)
         unfit = [text for text in texts if len(text) > self.length or (whole and text.startswith("-"))]
         if unfit:
-            what = f"codes of column {name!r}" if name else "codes"
+            what = f"{len(unfit)} codes of {_column(name)} are longer, or negative"
             raise DomainError(
-                f"Taxonomy.prefix(length={self.length}): {len(unfit)} {what} are longer, or negative: {listed(unfit)}",
+                f"Taxonomy.prefix(length={self.length}): {what}: {listed(unfit)}",
                 column=name or None,
                 values=unfit,
             )
@@ -286,8 +286,11 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _require(name: str, values: pa.Array, fits: bool, owner: str, what: str) -> None:  # noqa: FBT001
     if not fits:
-        column = f"column {name!r}" if name else "the column"
-        raise DomainError(f"{owner} needs {what}; {column} has type {values.type}", column=name or None)
+        raise DomainError(f"{owner} needs {what}; {_column(name)} has type {values.type}", column=name or None)
+
+
+def _column(name: str) -> str:
+    return f"column {name!r}" if name else "the column"
 
 
 def _whole(owner: str, name: str, value: Any, least: int) -> int:

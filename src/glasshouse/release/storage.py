@@ -33,6 +33,7 @@ __all__ = ["load", "new_folder", "refuse_existing", "save", "write_table"]
 
 FORMAT_VERSION = 1
 MANIFEST = "datapackage.json"
+AUDIT_FILES = {"report.json", "partition.parquet"}
 _PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 _MEDIA_TYPES = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
 _FIELD_TYPES = {"integer": "integer", "float": "number", "date": "date", "timestamp": "datetime", "boolean": "boolean"}
@@ -127,9 +128,19 @@ def refuse_existing(target: Path, *, force: bool) -> None:
 
 
 def _may_replace(target: Path) -> bool:
-    return target.is_dir() and (
-        (target / MANIFEST).exists() or (target / "report.json").exists() or not any(target.iterdir())
-    )
+    """Only what we wrote, and nothing that somebody put beside it, may be replaced."""
+    if not target.is_dir():
+        return False
+    files = {path.name for path in target.iterdir()}
+    return files <= AUDIT_FILES or files == _files_of_release(target)
+
+
+def _files_of_release(folder: Path) -> set[str]:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        return {MANIFEST, *(str(r["path"]) for r in manifest["resources"])} if "glasshouse" in manifest else set()
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
 
 
 def _put_in_place(temporary: Path, target: Path) -> None:

@@ -1,0 +1,148 @@
+"""Tables at the edge: one tuple, one value, huge domains, wide numbers, dates, gaps; every method and recoding."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+import glasshouse as gh
+from tests.conformance.people import PLACES, People, leaves
+from tests.conformance.publishing import assert_lawful, published
+from tests.conformance.samples import METHODS, PLAIN_PRINCIPLES, RECODINGS, RecodingSample
+
+DIVERSE = next(sample for sample in PLAIN_PRINCIPLES if sample.principle == gh.LDiversity(ell=2))
+ANONYMOUS = next(sample for sample in PLAIN_PRINCIPLES if sample.principle == gh.KAnonymity(k=2))
+CITIES = list(leaves(PLACES))
+NOON = dt.datetime(2024, 2, 29, 12)
+
+
+def of(n: int, **quasi: list[Any]) -> People:
+    """A table with a place for everyone, whose tree every recoding can use, and two sensitive values in turn."""
+    columns = {**quasi, "place": [CITIES[i * 5 % 9] for i in range(n)], "sensitive": ["s0", "s1"] * (n // 2)}
+    return People(columns=columns, quasi=(*quasi, "place"), trees={"place": PLACES})
+
+
+TABLES: dict[str, People] = {
+    "two tuples": of(2, age=[30, 40]),
+    "all equal": of(8, age=[30] * 8).with_columns({"place": ["Lund"] * 8}),
+    "one attribute": of(8),
+    "one attribute and one value": of(8).with_columns({"place": ["Lund"] * 8}),
+    "constant column": of(8, age=[30] * 8, height=[1.5, 1.6] * 4),
+    "duplicate rows": of(12, age=[1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3]).with_columns({"place": ["Lund", "Oulu", "Adra"] * 4}),
+    "every row unique": of(12, age=list(range(12))),
+    "beyond 32 bits": of(8, salary=[2**31, 2**31 + 1, -(2**31) - 1, 2**40, -(2**40), 2**31 - 1, 0, 1]),
+    "beyond exact floats": of(8, number=[2**53, 2**53 + 1, 2**53 + 2, 2**53 + 3, -(2**53) - 1, 2**62, -(2**63), 2**63 - 1]),
+    "negative": of(8, balance=[-1, -2, -3, -100, -5, 0, 5, -1]),
+    "tiny and huge floats": of(8, x=[5e-324, -5e-324, 1.7e308, -1.7e308, 0.1, 0.30000000000000004, 0.3, 1e22]),
+    "negative zero": of(4, x=[-0.0, 0.0, 1.5, -1.5]),
+    "dates": of(8, born=[dt.date(1900 + 17 * i, 2, 28) for i in range(8)]),
+    "dates before the epoch": of(4, born=[dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1969, 12, 31), dt.date(1970, 1, 1)]),
+    "timestamps": of(8, seen=[NOON + dt.timedelta(microseconds=7**i) for i in range(8)]),
+    "time zones": of(4, seen=[(NOON + dt.timedelta(hours=i)).replace(tzinfo=dt.timezone.utc) for i in range(4)]),
+    "times of day": of(4, at=[dt.time(8, 30), dt.time(0), dt.time(23, 59, 59, 999_999), dt.time(8, 30)]),
+    "booleans": of(8, smokes=[True, False, True, True, False, False, True, False]),
+    "one boolean": of(4, smokes=[True] * 4),
+    "gaps in numbers": of(8, age=[30, None, 31, None, 45, 46, None, 60]),
+    "gaps in text": of(8, city=["Ulm", None, "Bonn", "Ulm", None, None, "Bonn", "Ulm"]),
+    "gaps in the tree": of(8, age=list(range(8))).with_columns(
+        {"place": ["Lund", None, "Oulu", None, None, "Adra", "Zadar", "Lund"]}
+    ),
+    "gaps in booleans": of(4, smokes=[True, None, None, False]),
+    "gaps in dates": of(4, born=[dt.date(2000, 1, 1), None, dt.date(2001, 1, 1), None]),
+    "gaps but one": of(6, age=[None, None, 31, None, None, None]),
+    "gaps in the sensitive column": of(8, age=list(range(8))).with_columns(
+        {"sensitive": ["s0", None, "s1", None, "s0", "s2", None, "s1"]}
+    ),
+    "words of the grammar": of(8, word=["missing", "*", "a, b", "{a}", "[1, 2]", 'say "so"', "", "a or missing"]),
+    "blanks": of(6, word=[" ", "  ", "a ", " a", "a", "\t"]),
+    "other alphabets": of(6, word=["Ωμέγα", "日本", "é", "e\u0301", "🏠", "Z"]),
+    "numbers as text": of(6, code=["007", "7", "07", "1e3", "1000", "-0"]),
+}
+HUGE = 100_000
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("recoding", RECODINGS, ids=repr)
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_tables_at_the_edge_are_published_lawfully(method: Any, recoding: RecodingSample, name: str) -> None:
+    table = TABLES[name]
+    for sample, format in ((DIVERSE, "parquet"), (ANONYMOUS, "csv")):
+        made = published(
+            table.read(), principle=sample.principle, method=method, recoding=recoding.recoding, format=format
+        )
+        assert_lawful(table, made, {"sensitive": sample}, recoding)
+
+
+@pytest.mark.parametrize("recoding", RECODINGS, ids=repr)
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_one_tuple_can_be_published_under_no_principle_that_hides_it(method: Any, recoding: RecodingSample) -> None:
+    table = People(columns={"place": ["Lund"], "sensitive": ["s0"]}, quasi=("place",), trees={"place": PLACES})
+
+    for sample in PLAIN_PRINCIPLES:
+        if not sample.judge(["s0"], ["s0"]):
+            with pytest.raises(gh.Infeasible) as refused:
+                published(table.read(), principle=sample.principle, method=method, recoding=recoding.recoding)
+            assert sample.witness(["s0"], refused.value)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_one_tuple_is_its_own_group_under_t_closeness(method: Any) -> None:
+    table = gh.read({"age": [30], "s": ["a"]}, quasi=["age"], sensitive="s")
+
+    release = published(table, principle=gh.TCloseness(t="0.1"), method=method).release
+
+    assert [{"age": "30", "s": "a"}] == release.data.to_pylist()
+
+
+@pytest.mark.parametrize("kind", ["numbers", "text"])
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_huge_domains_are_published_lawfully(method: Any, kind: str) -> None:
+    numbers = [(i * 7919) % HUGE for i in range(HUGE)]  # 7919 and 100,000 share no factor: every number once
+    values = numbers if kind == "numbers" else [f"v{number:06}" for number in numbers]
+    table = gh.read({"wide": values, "s": ["a", "b", "c", "d"] * (HUGE // 4)}, quasi=["wide"], sensitive="s")
+
+    made = published(table, principle=gh.LDiversity(ell=2), method=method)
+
+    sensitive = ["a", "b", "c", "d"]
+    for group in made.partition:
+        counts = [sum(row % 4 == i for row in group) for i in range(len(sensitive))]
+        assert max(counts) * 2 <= len(group)
+    expected = sum(len(group) for group in made.partition)
+    assert HUGE == expected == made.release.data.num_rows
+    cells = set(made.release.data["wide"].unique().to_pylist())
+    if kind == "numbers":
+        assert {_interval([values[row] for row in group]) for group in made.partition} == cells
+    else:
+        assert {_set([str(values[row]) for row in group]) for group in made.partition} == cells
+
+
+def _interval(values: list[Any]) -> str:
+    return str(values[0]) if len(values) == 1 else f"[{min(values)}, {max(values)}]"
+
+
+def _set(values: list[str]) -> str:
+    return values[0] if len(values) == 1 else "{" + ", ".join(sorted(values)) + "}"
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_a_missing_number_is_published_as_a_range_or_missing(method: Any) -> None:
+    table = gh.read(
+        {"age": [34, None, 21, None], "s": ["a", "a", "b", "b"]}, quasi=["age"], sensitive="s", missing="category"
+    )
+
+    release = published(table, principle=gh.KAnonymity(k=4), method=method).release
+
+    assert {"[21, 34] or missing"} == set(release.data["age"].to_pylist())
+    assert "or missing" in release.columns[0].meaning
+
+
+def test_a_group_in_which_all_are_missing_says_so() -> None:
+    table = gh.read(
+        {"age": [30, 30, None, None], "s": ["a", "b", "a", "b"]}, quasi=["age"], sensitive="s", missing="category"
+    )
+
+    release = published(table, principle=gh.LDiversity(ell=2)).release
+
+    assert ["30", "30", "missing", "missing"] == release.data["age"].to_pylist()

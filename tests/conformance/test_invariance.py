@@ -1,0 +1,180 @@
+"""With the same seed, what says the same is published the same, byte by byte."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import glasshouse as gh
+from glasshouse.engines import memory
+from tests.conformance.disguises import DISGUISES, SUFFIXES, as_file
+from tests.conformance.people import SENSITIVE, People, people
+from tests.conformance.publishing import Published, examples, published
+from tests.conformance.samples import METHODS, PRINCIPLES, RECODINGS, PrincipleSample, RecodingSample
+
+
+def outcome(table: gh.Microdata, **choices: Any) -> Any:
+    """The bytes that go out, or what is refused and why."""
+    try:
+        return published(table, **choices).files
+    except gh.Infeasible as refusal:
+        return str(refusal), refusal.value, refusal.count, refusal.of
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+@examples(20)
+@given(data=st.data(), recoding=st.sampled_from(RECODINGS), sample=st.sampled_from(PRINCIPLES))
+def test_a_table_in_other_clothes_is_published_byte_by_byte_alike(
+    method: Any, disguise: str, data: st.DataObject, recoding: RecodingSample, sample: PrincipleSample
+) -> None:
+    identifier = data.draw(st.booleans())
+    needs = {"tree": recoding.tree, "declared": sample.declared, "occurring": sample.occurring}
+    table = data.draw(people(identifier=identifier, widest=3, **needs))
+    choices = {
+        "principle": sample.principle,
+        "method": method,
+        "recoding": recoding.recoding,
+        "suppress": data.draw(st.sampled_from(["0", "0.6"])),
+        "seed": data.draw(st.integers(0, 3)),
+        "format": data.draw(st.sampled_from(["parquet", "csv"])),
+    }
+
+    expected = outcome(table.read(), **choices)
+
+    assert expected == outcome(table.read(DISGUISES[disguise](table, data.draw)), **choices)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+@examples(20)
+@given(table=people(least=6, tree=True), sample=st.sampled_from(PRINCIPLES[:4]), data=st.data())
+def test_threads_and_pieces_and_the_way_of_counting_change_no_byte(
+    method: Any, table: People, sample: PrincipleSample, data: st.DataObject
+) -> None:
+    choices = {"principle": sample.principle, "method": method, "recoding": gh.Taxonomies(), "seed": 3}
+    expected = outcome(table.read(), **choices)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "PIECE", data.draw(st.integers(0, 12)))
+        patch.setattr(memory, "DENSE", data.draw(st.sampled_from([0, 1 << 40])))
+
+        assert expected == outcome(table.read(), threads=data.draw(st.integers(1, 4)), **choices)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_threads_change_no_byte_of_a_table_with_many_pieces(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = gh.synthetic.hospital(n=4_000, seed=5)
+    choices = {"principle": gh.LDiversity(ell=3), "method": method}
+    expected = outcome(table, **choices)
+    monkeypatch.setattr(memory, "PIECE", 300)
+
+    assert expected == outcome(table, threads=1, **choices)
+    assert expected == outcome(table, threads=4, **choices)
+
+
+MIXED = pa.table(
+    {
+        "age": [34, 21, 60, 47, 34, 52, 21, 66, 39, 45, 34, 58],
+        "height": [1.75, 1.5, 1.825, 1.61, 1.7, 1.75, 1.93, 1.5, 1.66, 1.75, 1.8, 1.61],
+        "born": pa.array(np.arange("2001-03-01", "2001-03-13", dtype="datetime64[D]")),
+        "seen": pa.array(np.datetime64("2024-05-01T08:30:00", "us") + np.arange(12) * np.timedelta64(3607, "s")),
+        "smokes": [True, False, False, True, True, False, True, False, True, False, False, True],
+        "city": ["Ulm", "Köln", "Ulm", "Bonn", "St. John's, NL", "Köln", "Bonn", "Ulm", "Köln", "Ulm", "Bonn", "Köln"],
+        "disease": ["flu", "ulcer", "flu", "gout", "ulcer", "flu", "gout", "gout", "ulcer", "flu", "gout", "ulcer"],
+    }
+)
+ROLES: dict[str, Any] = {"quasi": ["age", "height", "born", "seen", "smokes", "city"], "sensitive": "disease"}
+
+
+@pytest.mark.parametrize("gaps", [False, True], ids=["complete", "with gaps"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_files_and_frames_of_the_same_table_are_published_byte_by_byte_alike(
+    method: Any, suffix: str, gaps: bool
+) -> None:
+    whole = MIXED
+    if gaps:
+        left_out = {name: pa.array([(i + j) % 5 == 0 for j in range(12)]) for i, name in enumerate(MIXED.column_names)}
+        whole = pa.table({n: pa.compute.if_else(left_out[n], None, MIXED[n]) for n in MIXED.column_names})
+    choices = {"principle": gh.LDiversity(ell=2), "method": method, "seed": 1}
+    options = {**ROLES, "missing": "category"}
+
+    expected = outcome(gh.read(whole, **options), **choices)
+
+    with as_file(whole, suffix) as path:
+        assert expected == outcome(gh.read(path, **options), **choices)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+@pytest.mark.parametrize("recoding", RECODINGS, ids=repr)
+@examples(25)
+@given(data=st.data(), sample=st.sampled_from(PRINCIPLES), seed=st.integers(0, 3))
+def test_renaming_sensitive_values_in_their_order_changes_nothing_but_the_names(
+    recoding: RecodingSample, method: Any, data: st.DataObject, sample: PrincipleSample, seed: int
+) -> None:
+    table = data.draw(people(tree=recoding.tree, declared=sample.declared, occurring=sample.occurring))
+    names = {value: f"T{value[1:]} renamed" for value in SENSITIVE} | {"never seen": "Unseen", None: None}
+    renamed = People(
+        columns={**table.columns, "sensitive": [names[value] for value in table.columns["sensitive"]]},
+        quasi=table.quasi,
+        orders={n: [names.get(v, v) for v in order] for n, order in table.orders.items()},
+        trees={n: _renamed(tree, names) if n == "sensitive" else tree for n, tree in table.trees.items()},
+    )
+    principle = sample.principle
+    if isinstance(principle, gh.DesignatedLDiversity):
+        principle = gh.DesignatedLDiversity(ell=principle.ell, values=tuple(names[value] for value in principle.values))
+    choices = {"method": method, "recoding": recoding.recoding, "seed": seed, "suppress": "0.6"}
+
+    def run(people: People, principle: Any) -> Published | gh.Infeasible:
+        try:
+            return published(people.read(), principle=principle, **choices)
+        except gh.Infeasible as refusal:
+            return refusal
+
+    one, other = run(table, sample.principle), run(renamed, principle)
+    if isinstance(one, gh.Infeasible) or isinstance(other, gh.Infeasible):
+        assert (type(one), one.count, one.of) == (type(other), other.count, other.of)  # type: ignore[union-attr]
+        assert names[one.value] == other.value  # type: ignore[index, union-attr]
+        return
+    assert one.labels == other.labels
+    assert one.release.data.select(table.quasi) == other.release.data.select(table.quasi)
+    assert [names[v] for v in one.release.data["sensitive"].to_pylist()] == other.release.data["sensitive"].to_pylist()
+    assert _without_principle(one.manifest) == _without_principle(other.manifest)
+
+
+def _renamed(tree: Any, names: Any) -> Any:
+    if isinstance(tree, dict):
+        return {label: _renamed(below, names) for label, below in tree.items()}
+    return [names[leaf] for leaf in tree]
+
+
+def _without_principle(manifest: Any) -> Any:
+    """All but what names a sensitive value, or weighs one."""
+    for resource in manifest["resources"]:
+        del resource["hash"], resource["bytes"]
+    del manifest["glasshouse"]["recipe"]["principle"], manifest["glasshouse"]["guarantee"]["promise"]
+    return manifest
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_another_seed_may_change_who_shares_a_group_but_never_what_is_promised(method: Any) -> None:
+    table = gh.read({"age": [1] * 6 + [2] * 6, "s": list("abcdef") * 2}, quasi=["age"], sensitive="s")
+    releases = [published(table, principle=gh.LDiversity(ell=2), method=method, seed=seed).release for seed in range(5)]
+
+    assert {str(release.guarantee) for release in releases} == {str(releases[0].guarantee)}
+
+
+def test_a_frame_comes_back_as_the_frame_that_went_in() -> None:
+    frame = pd.DataFrame({"age": [1, 2, 3, 4], "s": ["a", "b", "a", "b"]}, index=[3, 3, 1, 0])
+    table = gh.read(frame, quasi=["age"], sensitive="s")
+
+    native = gh.publish(table, principle=gh.LDiversity(ell=2)).to_native()
+
+    assert isinstance(native, pd.DataFrame)
+    assert [0, 1, 2, 3] == native.index.tolist()
