@@ -391,6 +391,16 @@ def test_ordered_categories_have_the_order_of_their_declaration() -> None:
     assert found.t_exact == Fraction(1, 8)  # {low, high} against two low, a middle, a high: 1/4 moves one of two steps
 
 
+def test_suppressed_and_missing_come_after_the_largest_amount() -> None:
+    table = {"q": ["a", "a", "b", "b"], "pay": [-1, 5, 7, None]}
+    found = verify(table, quasi=["q"], sensitive="pay", suppressed=[-1])
+
+    rows = [{"q": q, "pay": pay} for q, pay in zip(table["q"], table["pay"], strict=True)]
+    assert found.t_exact == naive.t(rows, ["q"], "pay", naive.ordered_distance([5, 7, -1, naive.MISSING]))
+    assert found.t_exact != naive.t(rows, ["q"], "pay", naive.ordered_distance([-1, 5, 7, naive.MISSING]))
+    assert "suppressed and missing in pay: after the largest value in the ordered distance" in found.counting
+
+
 def test_lists_and_records_are_cells_like_any_other() -> None:
     cells = pa.array([["a", "b"], ["a", "b"], ["b"], None, [None], ["b"]])
     records = pa.array([{"low": 1.0, "high": float("nan")}, {"low": 1.0, "high": None}, None, None, None, None])
@@ -474,6 +484,15 @@ def test_t_and_alpha_are_rounded_up() -> None:
     assert (found.t_exact, found.t) == (Fraction(1, 6), 0.166667)
 
 
+def test_ell_of_designated_values_is_rounded_down() -> None:
+    table = {"q": ["a"] * 10, "d": list("xxxyyyyyyy")}
+    found = verify(table, quasi=["q"], sensitive="d", designated={"d": ["x"]}, designated_ell=3)
+
+    assert found.columns["d"].to_dict()["designated_ell"]["value"] == 3.333333
+    assert found.holds
+    assert not verify(table, quasi=["q"], sensitive="d", designated={"d": ["x"]}, designated_ell=4).holds
+
+
 def test_a_float_threshold_means_the_decimal_that_it_prints() -> None:
     table = {"q": ["a"] * 10, "d": list("xxxyyyzzwv")}  # alpha is exactly 3/10, above the binary number nearest to it
 
@@ -517,6 +536,14 @@ def test_journalist_risk_lies_between_the_sample_and_the_blown_up_sample() -> No
     assert (np.diff(risk) < 0).all()
     assert (risk > p / sizes).all()  # Jensen: E[1/F] > 1/E[F]
     assert (risk < 1 / sizes).all()
+
+
+@pytest.mark.parametrize("p", [0.3, 1e-2, 1e-6])
+def test_journalist_risk_of_one_and_of_two_is_as_published(p: float) -> None:
+    q = 1 - p  # the closed forms that sdcMicro and mu-Argus use
+    expected = [-p / q * math.log(p), p / q**2 * (p * math.log(p) + q)]
+
+    assert _expected_reciprocals(np.array([1, 2]), p) == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_table_of_the_whole_population_has_the_prosecutors_risk() -> None:
