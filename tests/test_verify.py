@@ -401,6 +401,18 @@ def test_suppressed_and_missing_come_after_the_largest_amount() -> None:
     assert "suppressed and missing in pay: after the largest value in the ordered distance" in found.counting
 
 
+@pytest.mark.parametrize("frame", [dict, lambda columns: pd.DataFrame(columns, dtype=object)], ids=["dict", "pandas"])
+def test_a_number_and_the_text_that_looks_like_it_are_two_values(frame: Any) -> None:
+    ages = [34, "*", "34", 34.0, True, None, "*", float("nan"), "True", "34 (number)"]
+    found = verify(frame({"age": ages, "d": ["x", 1] * 5}), quasi=["age"], sensitive="d", k=2)
+
+    assert found.n_groups == 7  # 34 = 34.0, "*", "34", True, missing, "True", "34 (number)"
+    assert found.columns["d"].n_values == 2
+    assert "suppressed cells: a value of its own that equals only itself, in age (2)" in found.counting
+    assert [line for line in found.notices if "mixes types" in line]
+    assert not found.holds
+
+
 def test_lists_and_records_are_cells_like_any_other() -> None:
     cells = pa.array([["a", "b"], ["a", "b"], ["b"], None, [None], ["b"]])
     records = pa.array([{"low": 1.0, "high": float("nan")}, {"low": 1.0, "high": None}, None, None, None, None])

@@ -163,7 +163,7 @@ def _recipe(
 ) -> Recipe:
     return Recipe(
         principle=(
-            {name: p.to_data() for name, p in principle.items()}
+            {column.name: principle[column.name].to_data() for column in table.sensitive}
             if isinstance(principle, Mapping)
             else principle.to_data()
         ),

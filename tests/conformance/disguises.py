@@ -69,7 +69,9 @@ def alike(values: pa.Array) -> list[pa.Array | pa.ChunkedArray]:
         narrow = [pa.int8(), pa.int16(), pa.int32(), pa.uint8(), pa.uint32(), pa.uint64(), pa.decimal128(19, 0)]
         return [values, *(cast for small in narrow if (cast := _exact(values, small)) is not None)]
     if pa.types.is_float64(kind):
-        return [values, *(c for small in (pa.float32(), pa.decimal128(12, 3)) if (c := _exact(values, small)) is not None)]
+        narrow = [pa.float32(), pa.decimal128(12, 3)]
+        casts = [cast for small in narrow if (cast := _exact(values, small)) is not None]
+        return [values, *casts, values.fill_null(float("nan"))]
     if pa.types.is_date32(kind):
         return [values, values.cast(pa.date64())]
     if pa.types.is_timestamp(kind):
@@ -132,6 +134,18 @@ def as_polars(table: People, draw: Any) -> Any:
     chosen = [name for name in texts if draw(st.booleans())]
     frame = frame.with_columns(pl.col(name).cast(pl.Categorical) for name in chosen)
     return frame.lazy() if draw(st.booleans()) else frame
+
+
+def with_orders(table: People, draw: Any) -> Any:
+    """A frame that brings the declared orders itself: nothing else declares them."""
+    if draw(st.booleans()):
+        frame = table.arrow().to_pandas()
+        for name, order in table.orders.items():
+            frame[name] = pd.Categorical(frame[name], categories=list(order), ordered=True)
+        return frame
+    known = pl.from_arrow(table.arrow())
+    assert isinstance(known, pl.DataFrame)
+    return known.with_columns(pl.col(name).cast(pl.Enum(list(order))) for name, order in table.orders.items())
 
 
 def as_duckdb(table: People, draw: Any) -> Any:

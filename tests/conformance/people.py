@@ -41,7 +41,9 @@ _VALUE = {
     "timestamp": lambda code: _START + dt.timedelta(seconds=code * 61),
     "boolean": lambda code: code % 2 == 1,
     "category": lambda code: f"v{code}",
-    "quoted": lambda code: ["a, b", "missing", "{x}", "*", "x or missing", 'say "so"', " blank", "[1, 2]", "ü"][code % 9],
+    "quoted": lambda code: ["a, b", "missing", "{x}", "*", "x or missing", 'say "so"', " blank", "[1, 2]", "ü"][
+        code % 9
+    ],
     "grade": lambda code: GRADES[code % 5],
     "place": lambda code: list(leaves(PLACES))[code % 9],
     "ward": lambda code: code % 6,
@@ -89,6 +91,7 @@ class People:
     identifier: str | None = None
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     trees: Mapping[str, Any] = field(default_factory=dict)
+    categorical: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
@@ -103,6 +106,7 @@ class People:
             "identifier": self.identifier,
             "ordered": dict(self.orders),
             "taxonomies": {name: gh.Taxonomy.from_nested(tree) for name, tree in self.trees.items()},
+            "categorical": self.categorical,
             "missing": "category",
         }
 
@@ -198,9 +202,9 @@ def people(
         sensitive=tuple(names),
         identifier="who" if identifier else None,
         orders={f"q{i}": GRADES for i, kind in enumerate(kinds) if kind == "grade"}
-        | ({name: SENSITIVE_ORDER for name in names} if declared == "order" else {}),
+        | (dict.fromkeys(names, SENSITIVE_ORDER) if declared == "order" else {}),
         trees={f"q{i}": _TREES[kind] for i, kind in enumerate(kinds) if kind in _TREES}
-        | ({name: SENSITIVE_TREE for name in names} if declared == "tree" else {}),
+        | (dict.fromkeys(names, SENSITIVE_TREE) if declared == "tree" else {}),
     )
 
 

@@ -224,7 +224,9 @@ def _climbs(tree: Any, height: int, above: tuple[str, ...] = ()) -> dict[str, li
             for leaf in below:
                 heights = {name: _height(SENSITIVE_TREE, name) for name in path}
                 found[leaf] = [
-                    leaf if h == 0 else max((n for n in path if heights[n] <= h), key=lambda n: heights[n], default=leaf)
+                    leaf
+                    if h == 0
+                    else max((n for n in path if heights[n] <= h), key=lambda n: heights[n], default=leaf)
                     for h in range(height + 1)
                 ]
     return found

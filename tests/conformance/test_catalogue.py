@@ -91,7 +91,14 @@ def test_a_recipe_survives_json_and_becomes_the_same_objects(sample: Any, method
     assert recoding.recoding == catalog.recoding_of(again)
 
 
-@pytest.mark.parametrize("column", ["disease", "name", "principles"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        "disease",
+        pytest.param("name", marks=pytest.mark.xfail(reason="taken for the name of a principle", strict=True)),
+        "principles",
+    ],
+)
 def test_principles_by_column_survive_json_whatever_the_column_is_called(column: str) -> None:
     principles = {column: gh.LDiversity(ell=2), "other": gh.TCloseness(t="1/3")}
     table = gh.read(

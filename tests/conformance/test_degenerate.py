@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,17 +31,23 @@ TABLES: dict[str, People] = {
     "one attribute": of(8),
     "one attribute and one value": of(8).with_columns({"place": ["Lund"] * 8}),
     "constant column": of(8, age=[30] * 8, height=[1.5, 1.6] * 4),
-    "duplicate rows": of(12, age=[1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3]).with_columns({"place": ["Lund", "Oulu", "Adra"] * 4}),
+    "duplicate rows": of(12, age=[1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3]).with_columns(
+        {"place": ["Lund", "Oulu", "Adra"] * 4}
+    ),
     "every row unique": of(12, age=list(range(12))),
     "beyond 32 bits": of(8, salary=[2**31, 2**31 + 1, -(2**31) - 1, 2**40, -(2**40), 2**31 - 1, 0, 1]),
-    "beyond exact floats": of(8, number=[2**53, 2**53 + 1, 2**53 + 2, 2**53 + 3, -(2**53) - 1, 2**62, -(2**63), 2**63 - 1]),
+    "beyond exact floats": of(
+        8, number=[2**53, 2**53 + 1, 2**53 + 2, 2**53 + 3, -(2**53) - 1, 2**62, -(2**63), 2**63 - 1]
+    ),
     "negative": of(8, balance=[-1, -2, -3, -100, -5, 0, 5, -1]),
     "tiny and huge floats": of(8, x=[5e-324, -5e-324, 1.7e308, -1.7e308, 0.1, 0.30000000000000004, 0.3, 1e22]),
     "negative zero": of(4, x=[-0.0, 0.0, 1.5, -1.5]),
     "dates": of(8, born=[dt.date(1900 + 17 * i, 2, 28) for i in range(8)]),
-    "dates before the epoch": of(4, born=[dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1969, 12, 31), dt.date(1970, 1, 1)]),
+    "dates before the epoch": of(
+        4, born=[dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1969, 12, 31), dt.date(1970, 1, 1)]
+    ),
     "timestamps": of(8, seen=[NOON + dt.timedelta(microseconds=7**i) for i in range(8)]),
-    "time zones": of(4, seen=[(NOON + dt.timedelta(hours=i)).replace(tzinfo=dt.timezone.utc) for i in range(4)]),
+    "time zones": of(4, seen=[(NOON + dt.timedelta(hours=i)).replace(tzinfo=dt.UTC) for i in range(4)]),
     "times of day": of(4, at=[dt.time(8, 30), dt.time(0), dt.time(23, 59, 59, 999_999), dt.time(8, 30)]),
     "booleans": of(8, smokes=[True, False, True, True, False, False, True, False]),
     "one boolean": of(4, smokes=[True] * 4),
@@ -60,6 +67,17 @@ TABLES: dict[str, People] = {
     "other alphabets": of(6, word=["Ωμέγα", "日本", "é", "e\u0301", "🏠", "Z"]),
     "numbers as text": of(6, code=["007", "7", "07", "1e3", "1000", "-0"]),
 }
+ODD_SENSITIVE: dict[str, list[Any]] = {
+    "booleans": [True, False],
+    "booleans with gaps": [True, None, False],
+    "numbers that are names": [30, 4],
+    "numbers with gaps": [30, None, 4],
+    "floats": [1.0, 2.5],
+    "dates": [dt.date(2024, 1, 1), dt.date(1899, 12, 31)],
+    "timestamps": [NOON, NOON + dt.timedelta(microseconds=1)],
+    "words that mean missing": ["NA", "null", "", None, "nan", "missing"],
+    "odd text": ["a,b", 'say "so"', "two\nlines", " ", "007", "7", "true"],
+}
 HUGE = 100_000
 
 
@@ -73,6 +91,35 @@ def test_tables_at_the_edge_are_published_lawfully(method: Any, recoding: Recodi
             table.read(), principle=sample.principle, method=method, recoding=recoding.recoding, format=format
         )
         assert_lawful(table, made, {"sensitive": sample}, recoding)
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+@pytest.mark.parametrize("name", ODD_SENSITIVE)
+def test_sensitive_values_of_any_kind_are_published_as_they_are(name: str, format: str, tmp_path: Path) -> None:
+    values = ODD_SENSITIVE[name] * 3
+    columns = {"age": list(range(len(values))), "sensitive": values}
+    table = People(columns=columns, quasi=("age",), categorical=("sensitive",))
+
+    made = published(table.read(), principle=gh.LDiversity(ell=2), format=format)
+    for file, content in made.files.items():
+        (tmp_path / file).write_bytes(content)
+
+    assert_lawful(table, made, {"sensitive": DIVERSE}, RECODINGS[0])
+    assert made.release.data.to_pylist() == gh.load(tmp_path).data.to_pylist()
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_columns_may_be_called_anything(format: str, tmp_path: Path) -> None:
+    names = ["a,b", 'say "q"', "row", "group", "data", "name", "two\nlines", "ü", "x" * 300]
+    columns = {name: [i, i + 1, i, i + 1] for i, name in enumerate(names)} | {"missing": ["s0", "s1", "s1", "s0"]}
+    table = People(columns=columns, quasi=tuple(names), sensitive=("missing",))
+
+    made = published(table.read(), principle=gh.LDiversity(ell=2), format=format)
+    for file, content in made.files.items():
+        (tmp_path / file).write_bytes(content)
+
+    assert_lawful(table, made, {"missing": DIVERSE}, RECODINGS[0])
+    assert made.release.data.to_pylist() == gh.load(tmp_path).data.to_pylist()
 
 
 @pytest.mark.parametrize("recoding", RECODINGS, ids=repr)

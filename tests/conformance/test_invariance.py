@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import memory
-from tests.conformance.disguises import DISGUISES, SUFFIXES, as_file
+from tests.conformance.disguises import DISGUISES, SUFFIXES, as_file, with_orders
 from tests.conformance.people import SENSITIVE, People, people
 from tests.conformance.publishing import Published, examples, published
 from tests.conformance.samples import METHODS, PRINCIPLES, RECODINGS, PrincipleSample, RecodingSample
@@ -160,6 +160,52 @@ def _without_principle(manifest: Any) -> Any:
         del resource["hash"], resource["bytes"]
     del manifest["glasshouse"]["recipe"]["principle"], manifest["glasshouse"]["guarantee"]["promise"]
     return manifest
+
+
+@examples(40)
+@given(data=st.data(), method=st.sampled_from(METHODS))
+def test_an_order_that_a_frame_brings_is_as_good_as_a_declared_one(data: st.DataObject, method: Any) -> None:
+    sample = next(sample for sample in PRINCIPLES if sample.declared == "order")
+    table = data.draw(people(declared="order", widest=2))
+    choices = {"principle": sample.principle, "method": method}
+
+    expected = outcome(table.read(), **choices)
+
+    assert expected == outcome(table.read(with_orders(table, data.draw), ordered={}), **choices)
+
+
+@pytest.mark.parametrize("recoding", RECODINGS, ids=repr)
+@examples(30)
+@given(data=st.data(), method=st.sampled_from(METHODS))
+def test_rows_that_are_dropped_for_their_gaps_might_as_well_not_have_been_there(
+    recoding: RecodingSample, data: st.DataObject, method: Any
+) -> None:
+    table = data.draw(people(tree=recoding.tree))
+    complete = [row for row in range(table.n) if None not in [values[row] for values in table.columns.values()]]
+    choices = {"principle": gh.KAnonymity(k=2), "method": method, "recoding": recoding.recoding}
+    if not complete:
+        with pytest.raises(gh.DomainError):
+            table.read(missing="drop")
+        return
+
+    expected = outcome(table.permuted(complete).read(missing="error"), **choices)
+
+    dropping = table.read(missing="drop")
+    assert expected == outcome(dropping, **choices)
+    dropped = table.n - len(complete)
+    assert (dropped > 0) == any("dropped" in notice and f"{dropped:,}" in notice for notice in dropping.notices)
+
+
+def test_what_says_the_same_in_other_words_is_published_byte_by_byte_alike() -> None:
+    table = gh.read(
+        {"age": [1, 2, 3, 4, 5], "a": list("xxxyy"), "b": list("uvwuv")}, quasi=["age"], sensitive=["a", "b"]
+    )
+    diverse, close = gh.LDiversity(ell=2), gh.TCloseness(t=0.5)
+    expected = outcome(table, principle={"a": diverse, "b": close}, suppress="1/5")
+
+    assert isinstance(expected, dict)
+    assert expected == outcome(table, principle={"b": gh.TCloseness(t="1/2"), "a": diverse}, suppress=0.2)
+    assert expected == outcome(table, principle={"a": diverse, "b": close}, suppress="0.20", method=gh.Mondrian())
 
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)

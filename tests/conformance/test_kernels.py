@@ -68,4 +68,10 @@ def test_a_whole_journey_asks_for_kernels_of_every_room() -> None:
     with all_interpreted() as asked:
         published(table, principle=gh.TCloseness(t="0.5"), method=gh.Mondrian(partitioning="relaxed"))
 
-    assert {name.split(".")[1] for name in asked} >= {"_random_kernels", "engines", "microdata", "principles", "recoding"}
+    assert {name.split(".")[1] for name in asked} >= {
+        "_random_kernels",
+        "engines",
+        "microdata",
+        "principles",
+        "recoding",
+    }

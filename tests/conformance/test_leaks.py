@@ -125,7 +125,12 @@ def test_no_byte_of_a_release_tells_what_was_not_published(
     table = gh.read(sources(tmp_path)[door], **ROLES)
 
     publish_to(
-        tmp_path / "out", table, principle=gh.LDiversity(ell=2), method=method, recoding=recoding.recoding, format=format
+        tmp_path / "out",
+        table,
+        principle=gh.LDiversity(ell=2),
+        method=method,
+        recoding=recoding.recoding,
+        format=format,
     )
 
     files = bytes_of(tmp_path / "out" / "release")
@@ -192,4 +197,6 @@ def test_the_names_and_paths_stay_in_the_audit_which_its_owner_alone_can_read(tm
     assert 0o700 == audit.stat().st_mode & 0o777
     assert {0o600} == {path.stat().st_mode & 0o777 for path in audit.iterdir()}
     assert hospital()["CANARYID_name"] == pq.read_table(audit / "partition.parquet")["identifier"].to_pylist()
-    assert not {path.name for path in audit.iterdir()} & {path.name for path in (tmp_path / "out" / "release").iterdir()}
+    assert not {path.name for path in audit.iterdir()} & {
+        path.name for path in (tmp_path / "out" / "release").iterdir()
+    }

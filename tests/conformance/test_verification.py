@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import glasshouse as gh
+from glasshouse.publish import publish_to
 from tests.conformance.people import people
 from tests.conformance.publishing import examples, published
 from tests.conformance.samples import METHODS, PRINCIPLES, RECODINGS, PrincipleSample, RecodingSample
@@ -46,6 +50,32 @@ def test_verify_and_its_twin_find_what_was_promised(
     assert twin.distinct_ell(rows, table.quasi, "sensitive") == achieved.distinct_ell
     assert Fraction(twin.entropy_ell(rows, table.quasi, "sensitive"), 10**6) == achieved.entropy.exact
     assert twin.t(rows, table.quasi, "sensitive", twin.equal_distance) == achieved.closeness["equal"].exact
+
+
+@dataclass(frozen=True, kw_only=True)
+class Liar:
+    """A method that puts everybody into a group of her own, whatever was asked for."""
+
+    name: ClassVar[str] = "liar"
+
+    def claim(self, requirement: Any) -> Any:
+        return gh.Mondrian().claim(requirement)
+
+    def divide(self, table: gh.Microdata, requirement: Any, **how: Any) -> gh.Groups:
+        return gh.Groups(np.arange(table.n_tuples, dtype=np.int32), table.n_tuples)
+
+
+@pytest.mark.parametrize("sample", [s for s in PRINCIPLES if not s.declared], ids=repr)
+def test_a_method_that_lies_is_caught_and_nothing_is_written(sample: PrincipleSample, tmp_path: Path) -> None:
+    values = ["s0", "s1", "s2", "s3", "s4", "s5"]
+    table = gh.read({"age": list(range(6)), "sensitive": values}, quasi=["age"], sensitive="sensitive")
+    if all(sample.judge([value], values) for value in values):
+        pytest.skip("this principle allows groups of one")
+
+    with pytest.raises(gh.GuaranteeBroken):
+        publish_to(tmp_path / "out", table, principle=sample.principle, method=Liar())
+
+    assert [] == list(tmp_path.rglob("*"))
 
 
 @pytest.mark.parametrize("recoding", RECODINGS, ids=repr)

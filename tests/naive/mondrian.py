@@ -39,7 +39,7 @@ def strict(
     rows
         The tuples. A missing value is the last code of its dimension.
     positions
-        ``positions[dim][code]`` is the exact place of a code on its axis; a missing value has that of the largest value.
+        ``positions[dim][code]`` is the exact place of a code on its axis; a missing value has the largest value's.
     holds
         The principle.
     separations

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from tests.naive import principles as naive
 
 import glasshouse.principles as p
 from glasshouse.microdata import Counts, Domain, Taxonomy
+from tests.naive import principles as naive
 
 
 def slow(max_examples: int = 60) -> settings:

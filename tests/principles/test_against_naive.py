@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.principles.cases import KINDS, counts_of, large, slow, small
 
 from glasshouse.microdata import Counts
+from tests.principles.cases import KINDS, counts_of, large, slow, small
 
 
 @given(st.integers(1, 5).flatmap(lambda m: st.lists(small(m), min_size=1, max_size=4)))

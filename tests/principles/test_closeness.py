@@ -9,8 +9,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.naive import principles as naive
-from tests.principles.cases import KINDS, counts_of, domain_of, filled, slow, small, trees
 
 import glasshouse.principles as p
 from glasshouse import kernels
@@ -18,6 +16,8 @@ from glasshouse.errors import DomainError, InputError
 from glasshouse.microdata import Domain, Taxonomy
 from glasshouse.principles import earth_movers
 from glasshouse.principles.earth_movers import EarthMover
+from tests.naive import principles as naive
+from tests.principles.cases import KINDS, counts_of, domain_of, filled, slow, small, trees
 
 DISEASES = {
     "any": {

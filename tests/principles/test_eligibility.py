@@ -8,10 +8,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.principles.cases import KINDS, counts_of, domain_of, filled, large, slow, small
 
 import glasshouse.principles as p
 from glasshouse.errors import DomainError, Infeasible, InputError
+from tests.principles.cases import KINDS, counts_of, domain_of, filled, large, slow, small
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,12 +10,12 @@ from math import prod
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.naive import principles as naive
-from tests.principles.cases import counts_of, slow
 
 import glasshouse.principles as p
 from glasshouse.principles import entropy_l_diversity
 from glasshouse.principles.entropy_l_diversity import powers_at_least_one
+from tests.naive import principles as naive
+from tests.principles.cases import counts_of, slow
 
 
 @pytest.mark.parametrize("ell", [2, 3, 5, 6, 7, 10, 30, 49, 100])

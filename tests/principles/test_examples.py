@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tests.principles.cases import counts_of
-
 import glasshouse.principles as p
 from glasshouse.microdata import Counts
+from tests.principles.cases import counts_of
 
 
 def test_the_group_of_corruption_figure_1_is_one_half_three_diverse_and_no_more():

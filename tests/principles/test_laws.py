@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.principles.cases import KINDS, counts_of, domain_of, large, slow, small
 
 import glasshouse.principles as p
 from glasshouse import kernels
 from glasshouse.errors import NotSupported
+from tests.principles.cases import KINDS, counts_of, domain_of, large, slow, small
 
 
 def add(*histograms):

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.principles.cases import KINDS, slow
 
 import glasshouse.principles as p
 from glasshouse.errors import InputError, ParameterError
 from glasshouse.principles.parameters import plain
+from tests.principles.cases import KINDS, slow
 
 SOME = [
     p.KAnonymity(k=5),

@@ -22,6 +22,7 @@ from glasshouse.verify.asked import check_sensitive, fraction, roles, thresholds
 from glasshouse.verify.columns import encode
 from glasshouse.verify.groups import divide
 from glasshouse.verify.lookup import suppressed_codes
+from glasshouse.verify.mixed import untangled
 from glasshouse.verify.naming import check, worst_of
 from glasshouse.verify.risk import Risk, risk_of
 from glasshouse.verify.sensitive import SensitiveColumn
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from glasshouse.microdata.sources import Source
     from glasshouse.microdata.taxonomy import Taxonomy
     from glasshouse.verify.asked import Distance, Missing, Number, Thresholds
     from glasshouse.verify.columns import Coded
@@ -104,10 +106,8 @@ def verify(
     >>> print(found.checks[1].worst[0])
     zip=476** (2 tuples)
     """
-    from glasshouse.microdata.sources import open_source
-
     names, others = roles(quasi, sensitive)
-    opened = open_source(source, columns=[*names, *others], delimiter=delimiter, encoding=encoding)
+    opened, mixed = _open(source, [*names, *others], delimiter=delimiter, encoding=encoding)
     roles(quasi, sensitive, opened.columns)
     orders = {name: order for name, order in opened.orders.items() if name in others}
     return verify_table(
@@ -122,7 +122,7 @@ def verify(
         suppressed=suppressed,
         population=population,
         risk_threshold=risk_threshold,
-        notices=opened.notices,
+        notices=[*opened.notices, *mixed],
         **asked,
     )
 
@@ -194,6 +194,22 @@ def verify_table(
         counting=(*_counting(columns, division, suppressed), *notes),
         notices=tuple(notices),
     )
+
+
+def _open(source: Any, names: list[str], *, delimiter: str | None, encoding: str | None) -> tuple[Source, list[str]]:
+    """Open the source, and where a column mixes types, say so and take its values as texts."""
+    from glasshouse.microdata.sources import open_source
+
+    notices: list[str] = []
+    while True:
+        try:
+            return open_source(source, columns=names, delimiter=delimiter, encoding=encoding), notices
+        except DomainError as error:
+            plainer = None if error.column is None else untangled(source, error.column)
+            if plainer is None:
+                raise
+            notices.append(f"{error.column} mixes types: a number and the text that looks like it are two values")
+            source = plainer
 
 
 def _apply_missing_rule(columns: dict[str, Coded], missing: Missing) -> tuple[dict[str, Coded], int]:

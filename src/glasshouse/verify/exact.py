@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from glasshouse.verify.groups import Histograms
@@ -88,38 +86,38 @@ def _counts_of(seen: Histograms, groups: NDArray[np.int64]) -> list[bytes]:
     return [seen.descending[start:end].tobytes() for start, end in bounds]
 
 
-def _lowest_terms(key: bytes) -> list[int]:
-    """Divide the counts of a group by their common divisor, which changes no share."""
-    counts = np.frombuffer(key, np.int64).tolist()
-    divisor = math.gcd(*counts)
-    return [count // divisor for count in counts]
+def _powers(key: bytes) -> dict[int, int]:
+    """Give the tuples of a group by how often their value occurs: the powers in ``prod(c^c)``, all values together."""
+    numbers, times = np.unique(np.frombuffer(key, np.int64), return_counts=True)
+    return {count: count * n_values for count, n_values in zip(numbers.tolist(), times.tolist(), strict=True)}
+
+
+def _entropy(powers: dict[int, int]) -> decimal.Decimal:
+    """Compute the entropy of a group, ``log(n) - sum(c log(c)) / n``, in the digits of the context."""
+    n = sum(powers.values())
+    weighted = sum((power * decimal.Decimal(count).ln() for count, power in powers.items()), decimal.Decimal(0))
+    return decimal.Decimal(n).ln() - weighted / n
 
 
 def _diversity(key: bytes) -> decimal.Decimal:
-    """Compute ``exp`` of the entropy of a group, ``n / prod(c^(c/n))``, to `_DIGITS` digits or a few less."""
-    counts = _lowest_terms(key)
+    """Compute ``exp`` of the entropy of a group to `_DIGITS` digits or a few less."""
     with decimal.localcontext(prec=_DIGITS):
-        n = decimal.Decimal(sum(counts))
-        return (n.ln() - _weighted_logarithms(counts) / n).exp()
+        return _entropy(_powers(key)).exp()
 
 
 def _below(key: bytes, ell: Fraction) -> bool:
     """Whether ``exp`` of a group's entropy is below ``ell``: by logarithms, or by whole powers if those are equal."""
-    counts = _lowest_terms(key)
-    n = sum(counts)
+    powers = _powers(key)
     with decimal.localcontext(prec=_DIGITS):
         bound = decimal.Decimal(ell.numerator).ln() - decimal.Decimal(ell.denominator).ln()
-        gap = decimal.Decimal(n).ln() - _weighted_logarithms(counts) / n - bound
+        gap = _entropy(powers) - bound
         if abs(gap) > _EQUAL:
             return bool(gap < 0)
-    power = math.prod(count**count for count in counts)
-    return bool((n * ell.denominator) ** n < ell.numerator**n * power)
-
-
-def _weighted_logarithms(counts: Iterable[int]) -> decimal.Decimal:
-    numbers, times = np.unique(np.fromiter(counts, np.int64), return_counts=True)
-    terms = (c * m * decimal.Decimal(c).ln() for c, m in zip(numbers.tolist(), times.tolist(), strict=True))
-    return sum(terms, decimal.Decimal(0))
+    # n^n < ell^n * prod(c^c), after the largest root that leaves all powers whole
+    n = sum(powers.values())
+    root = math.gcd(n, *powers.values())
+    product = math.prod(count ** (power // root) for count, power in powers.items())
+    return bool((n * ell.denominator) ** (n // root) < ell.numerator ** (n // root) * product)
 
 
 def _quotients(numerators: NDArray[Any], denominators: NDArray[Any]) -> NDArray[np.float64]:
