@@ -26,6 +26,15 @@ def test_exactly_ell_equally_frequent_values_obey_and_one_tuple_more_does_not(el
     assert p.EntropyLDiversity(ell=ell).holds(counts_of([equal, uneven])).tolist() == [True, False]
 
 
+@pytest.mark.parametrize("each", [1, 7, 10**6 + 3])
+def test_equally_frequent_values_obey_no_ell_that_is_above_their_number_by_less_than_rounding_shows(each):
+    hair = Fraction(1, 10**20)
+    for distinct in range(2, 80):
+        group = counts_of([[each] * distinct])
+        assert not p.EntropyLDiversity(ell=distinct + hair).holds(group)[0]
+        assert p.EntropyLDiversity(ell=distinct - hair).holds(group)[0]
+
+
 @pytest.mark.parametrize("times", [1, 3, 10**8])
 def test_uneven_groups_exactly_at_the_border_obey(times):
     # half of the group at 1/2, half of it in eighths: 1/2 log 2 + 1/2 log 8 = log 4; and 1/2 log 2 + 1/2 log 18 = log 6

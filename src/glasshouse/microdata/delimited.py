@@ -206,8 +206,8 @@ def _infer(file: Delimited, start: str) -> pa.Schema:
 
 
 def _read_columns(file: Delimited, columns: Collection[str], *, as_text: Collection[str]) -> dict[str, pa.ChunkedArray]:
-    # Not closed by us: where reading fails, Arrow's threads may still read ahead, and would then read from whatever
-    # file is opened next under the same number. The last of them closes it.
+    # Not closed by hand: a thread of Arrow that still read ahead would read from whatever file is opened next under the
+    # same number. (The streaming reader, which is not used here, does read on after it is closed.)
     with _translated_errors(file):
         table = arrow_csv.read_csv(file.open(), **file.options(columns=columns, as_text=as_text))
     return dict(zip(columns, table.columns, strict=True))

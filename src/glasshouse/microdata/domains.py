@@ -215,7 +215,7 @@ def _factorise_dense(values: pa.Array, low: int, high: int) -> tuple[pa.Array, N
     missing = np.asarray(values.is_null()) if values.null_count else None
     filled = values.fill_null(low) if missing is not None else values
     numbers = filled.to_numpy(zero_copy_only=False)
-    shifted = numbers.astype(np.int64) - low if low else numbers
+    shifted = numbers - low if low else numbers
     present = np.zeros(high - low + 1, bool)
     present[shifted if missing is None else shifted[~missing]] = True
     ranks = np.cumsum(present, dtype=np.int32) - np.int32(1)

@@ -86,7 +86,7 @@ class EntropyLDiversity(Principle):
         surplus, doubt = _surplus(entries, offsets, sizes, distinct, ell)
         holds = surplus > 0  # wherever this is in doubt it is decided again below
         # equal frequencies are what is most often at the border; their entropy is log(distinct); no tuples, no values
-        uniform = (largest == sizes // np.maximum(distinct, 1)) & (sizes % np.maximum(distinct, 1) == 0)
+        uniform = largest == sizes // np.maximum(distinct, 1)  # no rounding: the largest is no less than the mean
         holds[uniform] = at_most(np.full(uniform.sum(), 1), ell.numerator, distinct[uniform], ell.denominator)
         for group in np.flatnonzero((np.abs(surplus) <= doubt) & ~uniform).tolist():
             holds[group] = _obeys(tuple(sorted(entries[offsets[group] : offsets[group + 1]].tolist())), ell)

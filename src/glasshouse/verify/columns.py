@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,9 +38,16 @@ class Coded:
         ranks[-1] = len(order)
         return replace(self, codes=ranks[self.codes], values=self.values.take(pa.array(order)))
 
-    def at(self, row: int) -> Any:
-        """Give the value in one row as Python has it; None if missing."""
-        code = int(self.codes[row])
+    @cached_property
+    def ranks(self) -> NDArray[np.int32]:
+        """The place of each code's value in the natural order; missing comes last."""
+        ranks = np.empty(len(self.values) + 1, np.int32)
+        ranks[ascending(self.values)] = np.arange(len(self.values))
+        ranks[-1] = len(self.values)
+        return ranks
+
+    def value(self, code: int) -> Any:
+        """Give the value of a code as Python has it; None if missing."""
         return None if code == len(self.values) else self.values[code].as_py()
 
 

@@ -21,6 +21,8 @@ _CLOSE = 1e-12  # relative; far above what two roundings to double precision can
 _CLOSE_ENTROPY = 1e-7  # absolute; far above the rounding of a sum of a billion logarithms
 _DIGITS = 60
 _MILLION = 1_000_000
+_FITS = 1 << 62
+_SMALL = 1 << 31  # the product of two smaller numbers fits into 64 bits
 _EQUAL = decimal.Decimal(10) ** (20 - _DIGITS)  # numbers of that many digits that differ by less may be equal
 
 
@@ -28,11 +30,11 @@ def largest(numerators: NDArray[Any], denominators: NDArray[Any]) -> tuple[Fract
     """Find the largest of some fractions, exactly, and where it is attained."""
     quotients = _quotients(numerators, denominators)
     near = np.flatnonzero(quotients >= quotients.max() * (1 - _CLOSE))
-    pairs = list(zip(numerators[near].tolist(), denominators[near].tolist(), strict=True))
-    exact = {pair: Fraction(*pair) for pair in set(pairs)}
-    best = max(exact.values())
-    attaining = {pair for pair, value in exact.items() if value == best}
-    return best, near[[pair in attaining for pair in pairs]]
+    above, below = _multipliable(numerators[near], denominators[near])
+    best = 0
+    while (lead := above * below[best] - above[best] * below).max() > 0:  # every step leads to a larger fraction
+        best = int(lead.argmax())
+    return Fraction(int(above[best]), int(below[best])), near[lead == 0]
 
 
 def exceeds(numerators: NDArray[Any], denominators: NDArray[Any], limit: Fraction) -> NDArray[np.bool_]:
@@ -41,14 +43,16 @@ def exceeds(numerators: NDArray[Any], denominators: NDArray[Any], limit: Fractio
     bound = float(limit)
     answer = quotients > bound
     near = np.flatnonzero(np.abs(quotients - bound) <= _CLOSE * bound)
-    pairs = list(zip(numerators[near].tolist(), denominators[near].tolist(), strict=True))
-    exact = {pair: Fraction(*pair) > limit for pair in set(pairs)}
-    answer[near] = [exact[pair] for pair in pairs]
+    above, below = _multipliable(numerators[near], denominators[near], limit.denominator, limit.numerator)
+    answer[near] = above * limit.denominator > limit.numerator * below
     return np.asarray(answer)
 
 
 def smallest_entropy(seen: Histograms) -> tuple[int, NDArray[np.int64]]:
     """Find ``exp`` of the smallest entropy in millionths, rounded down, and the groups that attain it."""
+    alone = np.flatnonzero(seen.distinct == 1)
+    if len(alone):
+        return _MILLION, alone
     approximate = entropies(seen)
     near = np.flatnonzero(approximate <= approximate.min() + _CLOSE_ENTROPY)
     counts_of = _counts_of(seen, near)
@@ -118,6 +122,16 @@ def _below(key: bytes, ell: Fraction) -> bool:
     root = math.gcd(n, *powers.values())
     product = math.prod(count ** (power // root) for count, power in powers.items())
     return bool((n * ell.denominator) ** (n // root) < ell.numerator ** (n // root) * product)
+
+
+def _multipliable(
+    numerators: NDArray[Any], denominators: NDArray[Any], *factors: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Make sure that products across do not overflow: Python's integers where 64 bits might not do."""
+    most = [int(part.max(initial=0)) for part in (numerators, denominators)]
+    if max(*most, *factors) < _SMALL or (not factors and most[0] * most[1] < _FITS):
+        return numerators, denominators
+    return numerators.astype(object), denominators.astype(object)
 
 
 def _quotients(numerators: NDArray[Any], denominators: NDArray[Any]) -> NDArray[np.float64]:

@@ -6,9 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
-from glasshouse.verify.columns import ascending
 from glasshouse.verify.verification import Check, WorstGroup
 
 if TYPE_CHECKING:
@@ -26,12 +24,8 @@ def first_by_cells(division: Division, groups: NDArray[np.int64]) -> int:
     for column in division.columns:
         if len(groups) == 1:
             break
-        codes = column.codes[division.example[groups]]
-        present = np.unique(codes)
-        present = present[present < len(column.values)]
-        if len(present):
-            first = ascending(column.values.take(pa.array(present)))[0]
-            groups = groups[codes == present[first]]
+        ranks = column.ranks[column.codes[division.example[groups]]]
+        groups = groups[ranks == ranks.min()]
     return int(groups[0])
 
 
@@ -40,7 +34,7 @@ def worst_of(division: Division, groups: NDArray[np.int64]) -> WorstGroup:
     group = first_by_cells(division, groups)
     row = int(division.example[group])
     return WorstGroup(
-        cells={column.name: column.at(row) for column in division.columns},
+        cells={column.name: column.value(int(column.codes[row])) for column in division.columns},
         size=int(division.sizes[group]),
         n_others=len(groups) - 1,
     )

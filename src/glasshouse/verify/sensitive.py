@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from glasshouse.errors import ParameterError
 from glasshouse.verify.columns import ascending
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from glasshouse.microdata.taxonomy import Taxonomy
@@ -194,11 +194,7 @@ class SensitiveColumn:
         """Find the most frequent value of a group: the first of several, and missing only if there is no other."""
         entries = slice(self.seen.offsets[group], self.seen.offsets[group + 1])
         codes = self.seen.values[entries][self.seen.counts[entries] == self.top[group]]
-        codes = codes[codes < len(self.column.values)]
-        if not len(codes):
-            return None
-        values = self.column.values.take(pa.array(codes))
-        return values[int(ascending(values)[0])].as_py()
+        return self.column.value(int(codes[self.column.ranks[codes].argmin()]))
 
     def _attained(self, exact: Fraction, groups: NDArray[np.int64]) -> Attained:
         return Attained(exact=exact, group=worst_of(self.division, groups))
