@@ -18,15 +18,14 @@ from glasshouse.randomness import Source
 from glasshouse.recheck import recheck
 from glasshouse.recoding import Boxes
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
-from glasshouse.release.audit import Audit, write_audit
+from glasshouse.release.audit import write_audit
 from glasshouse.release.storage import new_folder, refuse_existing
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from glasshouse.microdata import Groups, Microdata
     from glasshouse.principles import Principle
     from glasshouse.principles.adversaries import Claim
+    from glasshouse.verify import Verification
 
 __all__ = ["publish", "publish_to"]
 
@@ -72,7 +71,7 @@ def publish(
     >>> release.data.num_rows, release.n_dropped
     (8, 0)
     """
-    release, _ = _journey(table, principle, method, recoding, suppress, source, threads)
+    release, _, _ = _journey(table, principle, method, recoding, suppress, source, threads)
     return release
 
 
@@ -106,9 +105,10 @@ def publish_to(
     out = Path(out)
     for folder in (out / "release", out / "audit"):
         refuse_existing(folder, force=force)  # before the work, not after it
-    release, private = _journey(table, **choices)
+    release, partition, achieved = _journey(table, **choices)
+    report = {"notices": list(table.notices), "achieved": achieved.to_dict(), "recipe": release.recipe.to_data()}
     with new_folder(out / "audit", force=force, private=True) as inside:
-        write_audit(inside, private)
+        write_audit(inside, report, _who_is_where(table, partition))
         release.save(out / "release", format=format, force=force, allow_seed=allow_seed)
     return release
 
@@ -121,7 +121,8 @@ def _journey(
     suppress: Any = 0,
     source: Source | None = None,
     threads: int = 0,
-) -> tuple[Release, Audit]:
+) -> tuple[Release, Groups, Verification]:
+    """The journey itself; also the partition of the whole table, and what the second implementation counted."""
     method = Mondrian() if method is None else method
     recoding = Boxes() if recoding is None else recoding
     source = Source.secure() if source is None else source
@@ -149,8 +150,7 @@ def _journey(
 
     # check again, from the published tables alone, by the second implementation
     achieved = recheck(release, requirement)
-    report = {"notices": list(table.notices), "achieved": achieved.to_dict(), "recipe": release.recipe.to_data()}
-    return release, Audit(report=report, partition=_partition(table, groups, kept))
+    return release, groups if published is table else groups.spread(kept, table.n_tuples), achieved
 
 
 def _recipe(
@@ -210,9 +210,9 @@ def _published_columns(table: Microdata, recoding: Any) -> list[PublishedColumn]
     ]
 
 
-def _partition(table: Microdata, groups: Groups, kept: NDArray[np.int64]) -> pa.Table:
-    """Who is in which group, for later recodings of the same partition: by identifier, or by row of the input."""
-    labels = np.full(table.n_tuples, -1, np.int32)
-    labels[kept] = groups.labels
-    person = pa.array(np.arange(table.n_tuples)) if table.identifier is None else table.identifier
-    return pa.table({"row" if table.identifier is None else "identifier": person, "group": pa.array(labels)})
+def _who_is_where(table: Microdata, partition: Groups) -> pa.Table:
+    """The partition, for later recodings of the same table: by identifier, or by row of the input."""
+    people = (
+        {"row": pa.array(np.arange(table.n_tuples))} if table.identifier is None else {"identifier": table.identifier}
+    )
+    return pa.table({**people, "group": pa.array(partition.labels)})

@@ -452,6 +452,7 @@ def test_levels_grow_until_one_interval_holds_all_or_two_meet_at_the_start() -> 
         ([0.3, 0.7, 0.1], pa.float64(), ["[0.3, 0.4)", "[0.7, 0.8)", "[0.1, 0.2)"]),
         ([0.3, 0.7, 0.1], pa.float32(), ["[0.3, 0.4)", "[0.7, 0.8)", "[0.1, 0.2)"]),
         ([1e300, 0.05], pa.float64(), [f"[{10**300}, {10**300}.1)", "[0, 0.1)"]),
+        ([1e20, 0.05], pa.float64(), [f"[{10**20}, {10**20}.1)", "[0, 0.1)"]),
         ([2**64 - 1, 0], pa.uint64(), [f"[{2**64 - 1}, {2**64 - 1}.1)", "[0, 0.1)"]),
     ],
 )
@@ -459,6 +460,13 @@ def test_borders_are_the_decimals_that_were_asked_for(
     values: list[float], kind: pa.DataType, labels: list[str]
 ) -> None:
     assert Taxonomy.intervals(width=0.1).bin(pa.array(values, kind))[0].to_pylist() == labels
+
+
+def test_the_smallest_and_largest_whole_numbers_find_their_intervals() -> None:
+    for values, kind in [([-(2**63), 2**63 - 1], pa.int64()), ([0, 2**64 - 1], pa.uint64())]:
+        labels = Taxonomy.intervals(width=5, start=18).bin(pa.array(values, kind))[0].to_pylist()
+        lows = [value - (value - 18) % 5 for value in values]
+        assert labels == [f"[{low}, {low + 5})" for low in lows]
 
 
 # --- quantiles -------------------------------------------------------------------------------------------------------
@@ -629,6 +637,7 @@ def test_builders_print_as_short_as_they_can() -> None:
         (lambda: Taxonomy.intervals(width=5, levels=0), "levels must be an integer >= 1, got 0"),
         (lambda: Taxonomy.quantiles(n=1), "n must be an integer >= 2, got 1"),
         (lambda: Taxonomy.quantiles(n=2.5), "n must be an integer >= 2, got 2.5"),  # type: ignore[arg-type]
+        (lambda: Taxonomy.prefix(length=True), "length must be an integer >= 1, got True"),
         (lambda: Taxonomy.prefix(length=0), "length must be an integer >= 1, got 0"),
         (lambda: Taxonomy.dates(levels=["year", "month"]), "levels must be some of .* in this order"),
         (lambda: Taxonomy.dates(levels=["week"]), "levels must be some of"),
@@ -669,6 +678,13 @@ def test_bins_replace_values_by_labels_and_come_with_their_order() -> None:
     assert labels.type == pa.string()
     assert labels.to_pylist() == ["[120, 130)", "[0, 10)", None, None, "[90, 100)", "[0, 10)"]
     assert natural == ("[0, 10)", "[90, 100)", "[120, 130)")
+
+
+def test_bins_are_in_natural_order_whatever_order_the_values_came_in() -> None:
+    days = pa.array([dt.date(2020, 2, 1), dt.date(1999, 12, 31), dt.date(2020, 1, 31)])
+
+    assert Taxonomy.dates().bin(days)[1] == ("1999-12", "2020-01", "2020-02")
+    assert Taxonomy.prefix(length=2).bin(pa.array(["b1", "a2", "b0"]))[1] == ("a*", "b*")
 
 
 def test_a_column_without_values_has_no_bins() -> None:

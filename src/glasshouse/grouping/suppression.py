@@ -32,7 +32,7 @@ __all__ = ["exact_share", "keep_eligible"]
 
 def keep_eligible(
     table: Microdata, principle: Principle | Mapping[str, Principle], share: Any, source: Source
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """Return the tuples (row numbers, ascending) to keep so that the table can satisfy ``principle``.
 
     Raises `Infeasible` if more than ``share`` of the tuples would have to go.
@@ -44,7 +44,7 @@ def keep_eligible(
     4
     """
     allowed = exact_share(share)
-    kept, left = np.arange(table.n_tuples), table
+    kept, left = np.arange(table.n_tuples, dtype=np.int32), table
     while True:  # trimming one column can unbalance another; every round drops someone, so there is a last one
         broken = [part for part in Requirement.of(principle, left).parts if not _eligible(part)]
         if not broken:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Column", "Domain", "code"]
 
 _DENSE_RANGE = 1 << 22  # integers that span at most this many values are coded through a table, without a sort
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -194,7 +195,7 @@ def text_of(value: Any) -> str:
 
 
 def _factorise(values: pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:
-    """Distinct values ascending, and a code per value; a null gets the code past the last."""
+    """Distinct values ascending, integers widened, and a code per value; a null gets the code past the last."""
     if pa.types.is_integer(values.type) and len(values) > values.null_count:
         span = pc.min_max(values).as_py()
         if span["max"] - span["min"] < _DENSE_RANGE:
@@ -207,23 +208,27 @@ def _factorise(values: pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:
     ranks[order] = np.arange(len(order), dtype=np.int32)
     ranks[-1] = len(order)
     indices = encoded.indices.fill_null(len(order)) if encoded.null_count else encoded.indices
-    return encoded.dictionary.take(pa.array(order)), ranks[indices.to_numpy()]
+    distinct = encoded.dictionary.take(pa.array(order))
+    return distinct.cast(pa.int64()) if pa.types.is_integer(distinct.type) else distinct, ranks[indices.to_numpy()]
 
 
 def _factorise_dense(values: pa.Array, low: int, high: int) -> tuple[pa.Array, NDArray[np.int32]]:
-    """Integers of a short range: mark which occur, number them, look each one up."""
+    """Integers of a short range: mark which occur, number them, look each one up; by pieces that stay in cache."""
     missing = np.asarray(values.is_null()) if values.null_count else None
-    filled = values.fill_null(low) if missing is not None else values
-    numbers = filled.to_numpy(zero_copy_only=False)
-    shifted = numbers - low if low else numbers
+    numbers = (values if missing is None else values.fill_null(low)).to_numpy(zero_copy_only=False)
+    pieces = [slice(start, start + _PIECE) for start in range(0, len(numbers), _PIECE)]
     present = np.zeros(high - low + 1, bool)
-    present[shifted if missing is None else shifted[~missing]] = True
+    for piece in pieces:
+        some = numbers[piece] if missing is None else numbers[piece][~missing[piece]]
+        present[np.subtract(some, low, dtype=np.int64)] = True
+    distinct = np.flatnonzero(present)
     ranks = np.cumsum(present, dtype=np.int32) - np.int32(1)
-    codes = ranks[shifted]
-    distinct = np.flatnonzero(present) + low
+    codes = np.empty(len(numbers), np.int32)
+    for piece in pieces:
+        np.take(ranks, np.subtract(numbers[piece], low, dtype=np.int64), out=codes[piece], mode="clip")
     if missing is not None:
         codes[missing] = len(distinct)
-    return pa.array(distinct).cast(values.type), codes
+    return pa.array(distinct + low), codes
 
 
 def _declared_order(domain: Domain, order: Sequence[Any]) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,6 +58,16 @@ class Groups:
         kernels = compiled("glasshouse.microdata._counting_kernels")
         kernels.group_order(self.labels, self.offsets[:-1].copy(), order)
         return order
+
+    def spread(self, rows: NDArray[Any], n_tuples: int) -> Groups:
+        """Give the same groups as a partition of a larger table, of which only ``rows`` are published.
+
+        >>> Groups(np.array([0, 0], np.int32), 1).spread(np.array([0, 2]), 3).labels.tolist()
+        [0, -1, 0]
+        """
+        labels = np.full(n_tuples, -1, np.int32)
+        labels[rows] = self.labels
+        return Groups(labels, self.n_groups)
 
     def counts(self, column: Column) -> Counts:
         """Count a column's codes in every group."""

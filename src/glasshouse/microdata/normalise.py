@@ -27,7 +27,7 @@ _MOST_EXACT_INTEGER = 2**53  # beyond it a double no longer holds every integer
 
 
 def normalise(
-    table: pa.Table, *, whole_floats: bool = False
+    table: pa.Table, *, whole_floats: bool = False, narrow: bool = False
 ) -> tuple[pa.Table, dict[str, tuple[Any, ...]], tuple[str, ...]]:
     """Bring every column to its normal form.
 
@@ -37,6 +37,8 @@ def normalise(
         Any table with distinct column names.
     whole_floats
         Whether floats with gaps that are all whole are integers: so they are where gaps turn integers into floats.
+    narrow
+        Leave integers as narrow as they came: for a caller who codes them at once, and saves the memory.
 
     Returns
     -------
@@ -54,8 +56,14 @@ def normalise(
     >>> table.schema.types
     [DataType(int64), DataType(null)]
     """
+
+    def normal(name: str) -> pa.Array:
+        column = table.column(name)
+        small = narrow and pa.types.is_integer(column.type) and column.type != pa.uint64()
+        return _contiguous(column) if small and column.null_count < len(column) else _normal(column, name)
+
     names = table.column_names
-    columns = dict(zip(names, in_parallel(lambda name: _normal(table.column(name), name), names), strict=True))
+    columns = dict(zip(names, in_parallel(normal, names), strict=True))
     orders = {name: order for name in names if (order := _order(table.column(name), name)) is not None}
     notices = []
     if whole_floats:

@@ -83,6 +83,7 @@ def open_source(
     encoding: str | None = None,
     decimal: str = ".",
     null_values: Sequence[str] = NULL_SPELLINGS,
+    narrow: bool = False,
 ) -> Source:
     """Open a file or a frame as a table in normal form. Neither is changed.
 
@@ -95,6 +96,8 @@ def open_source(
     delimiter, encoding, decimal, null_values
         Of delimited text; other sources know these things themselves. The first two are detected unless given.
         ``null_values`` replaces the spellings of missing values: ``(*NULL_SPELLINGS, "?")`` adds one.
+    narrow
+        Leave integers as narrow as they came, instead of widening them to 64 bits.
 
     Raises
     ------
@@ -126,7 +129,7 @@ def open_source(
     table, notices = load(choose)
     if table.num_columns and not table.num_rows:
         raise SourceError(f"{name} has no rows", source=source)
-    normal, orders, assumed = normalise(table, whole_floats=kind == "pandas")
+    normal, orders, assumed = normalise(table, whole_floats=kind == "pandas", narrow=narrow)
     return Source(table=normal, kind=kind, columns=tuple(known), notices=(*notices, *assumed), orders=orders)
 
 

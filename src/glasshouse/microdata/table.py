@@ -137,7 +137,7 @@ def read(
         raise ParameterError("read", "missing", "'error', 'category' or 'drop'", missing)
 
     roles = [*quasi_names, *sensitive_names, *([identifier] if identifier else [])]
-    opened = open_source(source, columns=roles, delimiter=delimiter, encoding=encoding, decimal=decimal)
+    opened = open_source(source, columns=roles, delimiter=delimiter, encoding=encoding, decimal=decimal, narrow=True)
     for name, role in _roles(quasi_names, sensitive_names, identifier):
         if name not in opened.columns:
             raise SchemaError.unknown(name, opened.columns, role=role)
@@ -164,6 +164,8 @@ def read(
         notices.append("no identifier was named: the guarantee is per row, and holds per person if nobody has two rows")
 
     raw = {name: _plain(opened.table.column(name)) for name in roles}
+    for name in {*(bins or ()), *(bottom or ()), *(top or ())}:
+        raw[name] = raw[name].cast(pa.int64()) if pa.types.is_integer(raw[name].type) else raw[name]
     for name, limit in (bottom or {}).items():
         raw[name] = _clip(raw[name], name, limit, pc.max_element_wise)
         notices.append(f"{name} is bottom-coded: the smallest value stands for itself and everything below")

@@ -182,7 +182,7 @@ class Taxonomy:
         plain = _plain(values)
         if not len(plain):
             raise DomainError(f"column {name!r} has no values to bind a taxonomy to", column=name)
-        if plain.null_count or pc.count_distinct(plain).as_py() < len(plain):
+        if pc.count_distinct(plain).as_py() < len(plain):  # a null does not count
             raise DomainError(f"column {name!r}: a taxonomy is bound to distinct values, none missing", column=name)
         return self.source.bind(name, plain, counts)
 
