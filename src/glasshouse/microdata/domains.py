@@ -82,11 +82,16 @@ class Domain:
             numbers = np.asarray(self.values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
             places = numbers if np.all(np.diff(numbers) >= 0) else places
         elif self.kind in ("date", "timestamp"):
-            ticks = _ticks(self.values)
-            places = ticks.astype(np.float64) if np.all(np.diff(ticks) > 0) else places
+            places = self.ticks.astype(np.float64) if np.all(np.diff(self.ticks) > 0) else places
         if self.missing:
             places = np.append(places, places[-1] if len(places) else 0.0)
         return places
+
+    @cached_property
+    def ticks(self) -> NDArray[np.int64]:
+        """Dates and timestamps as whole numbers of their own unit."""
+        integer = pa.int32() if self.values.type.bit_width == 32 else pa.int64()
+        return np.asarray(self.values.view(integer).to_numpy(zero_copy_only=False)).astype(np.int64)
 
     @cached_property
     def separations(self) -> NDArray[np.int32]:
@@ -257,12 +262,6 @@ def _reorder(column: Column, order: NDArray[Any]) -> Column:
     ranks[-1] = len(order)
     values = column.domain.values.take(pa.array(order))
     return Column(replace(column.domain, values=values), ranks[column.codes])
-
-
-def _ticks(values: pa.Array) -> NDArray[np.int64]:
-    """Dates and timestamps as whole numbers of their own unit."""
-    integer = pa.int32() if values.type.bit_width == 32 else pa.int64()
-    return np.asarray(values.view(integer).to_numpy(zero_copy_only=False)).astype(np.int64)
 
 
 def _few(texts: Sequence[str], most: int = 10) -> str:
