@@ -5,15 +5,16 @@
 
     h_p(G) = |G| * sum over attributes i of (range of i in G) / R_i,      R_i the range of i in the whole table
 
-Multiplied by L, the least common multiple of the ranges R_i, it is a whole number: every code gets a *place*, its position
-times L / R_i, and ``L * h_p(G)`` is the size of G times the sum of the differences of its extreme places. Ties between cuts
-are then decided exactly. An attribute with one value adds 0.
+Multiplied by L, the least common multiple of the ranges R_i, it is a whole number: every code gets a *place*, its
+position times L / R_i, and ``L * h_p(G)`` is the size of G times the sum of the differences of its extreme places. Ties
+between cuts are then decided exactly. An attribute with one value adds 0.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import lcm
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ class Places:
     Attributes
     ----------
     tables
-        Per attribute, the place of each code: 64-bit integers where every perimeter fits into them, else Python integers.
+        Per attribute, the place of each code: 64-bit integers where all perimeters fit into them, else Python integers.
     fits
         Whether they do.
     """
@@ -77,7 +78,7 @@ def exact_positions(domain: Domain) -> list[Fraction]:
         places = [Fraction(int(tick)) for tick in domain.ticks]
     else:
         places = [Fraction(rank) for rank in range(len(values))]
-    if any(a >= b for a, b in zip(places, places[1:], strict=False)):
+    if any(a >= b for a, b in pairwise(places)):
         places = [Fraction(rank) for rank in range(len(values))]
     return places + places[-1:] if domain.missing else places
 
