@@ -98,6 +98,63 @@ def shuffle(
     progress[1] = last - i
 
 
+def shuffle_runs(
+    words: cython.uint[::1],
+    progress: cython.longlong[::1],
+    values: Integer[::1],
+    offsets: cython.longlong[::1],
+) -> None:
+    """Shuffle ``values[offsets[r] : offsets[r + 1]]`` for every run r; an item is a place, the last of a run first.
+
+    The first place of a run is an item that draws nothing: nothing is left to exchange it with.
+    """
+    n: cython.Py_ssize_t = values.shape[0]
+    n_words: cython.Py_ssize_t = words.shape[0]
+    at: cython.Py_ssize_t = progress[0]
+    item: cython.Py_ssize_t = progress[1]
+    run: cython.Py_ssize_t = 0
+    beyond: cython.Py_ssize_t = offsets.shape[0] - 1
+    start: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    top: cython.ulonglong = 0xFFFFFFFF
+    bound: cython.ulonglong
+    word: cython.ulonglong
+    low: cython.ulonglong
+    kept: Integer
+    with cython.nogil:
+        while run + 1 < beyond:  # the run in which the last call stopped: the last one that starts at or before item
+            j = (run + beyond) // 2
+            if offsets[j] <= item:
+                run = j
+            else:
+                beyond = j
+        while item < n:
+            while offsets[run + 1] <= item:
+                run += 1
+            start = offsets[run]
+            i = offsets[run + 1] - 1 - item  # the place within its run, from the last one down
+            while i > 0 and at < n_words:
+                bound = i + 1
+                word = words[at]
+                at += 1
+                word = word * bound
+                low = word & top
+                if low < bound and low < (top - bound + 1) % bound:
+                    continue
+                j = word >> 32
+                kept = values[start + i]
+                values[start + i] = values[start + j]
+                values[start + j] = kept
+                i -= 1
+            if i > 0:
+                item = offsets[run + 1] - 1 - i
+                break
+            item = offsets[run + 1]
+    progress[0] = at
+    progress[1] = item
+
+
 def mark_subset(
     draws: cython.longlong[::1],
     marks: cython.uchar[::1],

@@ -6,6 +6,7 @@ The command line, the manifest and the tests all use it: a recipe's plain data b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -14,26 +15,25 @@ from glasshouse import grouping, principles, recoding
 from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
+    from glasshouse.principles import Principle
     from glasshouse.release import Recipe
 
-__all__ = ["METHODS", "PRINCIPLES", "RECODINGS", "from_data", "method_of", "principle_of", "recoding_of", "to_data"]
+__all__ = [
+    "METHODS",
+    "PRINCIPLES",
+    "RECODINGS",
+    "from_data",
+    "method_of",
+    "principle_of",
+    "principle_to_data",
+    "recoding_of",
+    "to_data",
+]
 
-PRINCIPLES: dict[str, type[Any]] = {
-    cls.name: cls
-    for cls in (
-        principles.KAnonymity,
-        principles.LDiversity,
-        principles.DistinctLDiversity,
-        principles.EntropyLDiversity,
-        principles.RecursiveLDiversity,
-        principles.DesignatedLDiversity,
-        principles.AlphaKAnonymity,
-        principles.TCloseness,
-        principles.AllOf,
-    )
-}
+PRINCIPLES = principles.PRINCIPLES
+BY_COLUMN = "by-column"
 METHODS: dict[str, type[Any]] = {grouping.Mondrian.name: grouping.Mondrian}
 RECODINGS: dict[str, type[Any]] = {cls.name: cls for cls in (recoding.Boxes, recoding.Taxonomies)}
 
@@ -67,9 +67,16 @@ def from_data(classes: Mapping[str, type[Any]], data: Mapping[str, Any]) -> Any:
 
 def principle_of(recipe: Recipe) -> Any:
     """Return the principle of a recipe, or one per sensitive column."""
-    if "name" in recipe.principle:
-        return from_data(PRINCIPLES, recipe.principle)
-    return {column: from_data(PRINCIPLES, data) for column, data in recipe.principle.items()}
+    if recipe.principle.get("name") == BY_COLUMN:
+        return {column: from_data(PRINCIPLES, data) for column, data in recipe.principle["columns"].items()}
+    return from_data(PRINCIPLES, recipe.principle)
+
+
+def principle_to_data(principle: Principle | Mapping[str, Principle], columns: Sequence[str]) -> dict[str, Any]:
+    """Describe a principle, or one per sensitive column in the order of these, as plain data."""
+    if isinstance(principle, Mapping):
+        return {"name": BY_COLUMN, "columns": {column: principle[column].to_data() for column in columns}}
+    return principle.to_data()
 
 
 def method_of(recipe: Recipe) -> Any:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,8 @@ from glasshouse.release.audit import write_audit
 from glasshouse.release.storage import new_folder, refuse_existing
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from glasshouse.microdata import Groups, Microdata
     from glasshouse.principles import Principle
     from glasshouse.principles.adversaries import Claim
@@ -162,11 +163,7 @@ def _recipe(
     source: Source,
 ) -> Recipe:
     return Recipe(
-        principle=(
-            {column.name: principle[column.name].to_data() for column in table.sensitive}
-            if isinstance(principle, Mapping)
-            else principle.to_data()
-        ),
+        principle=catalog.principle_to_data(principle, [column.name for column in table.sensitive]),
         method=catalog.to_data(method),
         recoding=catalog.to_data(recoding),
         quasi=tuple(column.name for column in table.quasi),

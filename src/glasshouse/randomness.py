@@ -76,6 +76,10 @@ class Draws(Protocol):
         """Put ``array`` in random order, in place."""
         ...
 
+    def shuffle_runs(self, array: NDArray[np.int32] | NDArray[np.int64], offsets: NDArray[np.int64]) -> None:
+        """Put each ``array[offsets[r] : offsets[r + 1]]`` in random order by itself, in place."""
+        ...
+
     def choose(self, n: int, k: int) -> NDArray[np.int64]:
         """Return ``k`` different ones of ``0 .. n - 1``, ascending."""
         ...
@@ -235,18 +239,32 @@ class Source:
 
         Fisher-Yates: for i = len - 1 down to 1, places i and ``below(i + 1)`` are exchanged. Fewer than 2^32 items.
         """
-        if not (
-            isinstance(array, np.ndarray)
-            and array.ndim == 1
-            and array.dtype in (np.int32, np.int64)
-            and array.flags.c_contiguous
-            and array.flags.writeable
-            and len(array) < _WORD
-        ):
-            what = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-            allowed = "a contiguous, writeable array of one dimension, int32 or int64, of fewer than 2**32 items"
-            raise ParameterError("Source.shuffle", "array", allowed, what)
+        _check_shuffled("Source.shuffle", array)
         self._run(self._kernels.shuffle, max(0, len(array) - 1), array)
+
+    def shuffle_runs(self, array: NDArray[np.int32] | NDArray[np.int64], offsets: NDArray[np.int64]) -> None:
+        """Shuffle every run ``array[offsets[r] : offsets[r + 1]]`` by itself: `shuffle` of one run after another.
+
+        The runs cover the array: ``offsets`` ascends from 0 to its length.
+
+        >>> array = np.array([1, 2, 3, 10, 20, 30, 7], np.int32)
+        >>> Source.seeded(7).shuffle_runs(array, np.array([0, 3, 3, 6, 7]))
+        >>> array.tolist()
+        [2, 1, 3, 20, 10, 30, 7]
+        """
+        _check_shuffled("Source.shuffle_runs", array)
+        if not (
+            isinstance(offsets, np.ndarray)
+            and offsets.ndim == 1
+            and offsets.dtype == np.int64
+            and len(offsets) > 0
+            and offsets[0] == 0
+            and offsets[-1] == len(array)
+            and bool((offsets[:-1] <= offsets[1:]).all())
+        ):
+            allowed = "an int64 array that ascends from 0 to the length of the array"
+            raise ParameterError("Source.shuffle_runs", "offsets", allowed, offsets)
+        self._run(self._kernels.shuffle_runs, len(array), array, np.ascontiguousarray(offsets))
 
     def choose(self, n: int, k: int) -> NDArray[np.int64]:
         """Return a uniformly random set of ``k`` different ones of ``0 .. n - 1``, in ascending order.
@@ -338,6 +356,20 @@ def _checked(owner: str, name: str, value: Any, low: int, high: int) -> int:
     if not _is_integer(value) or not low <= value <= high:
         raise ParameterError(owner, name, f"an integer from {low} to {_written(high)}", value)
     return index(value)
+
+
+def _check_shuffled(owner: str, array: Any) -> None:
+    if not (
+        isinstance(array, np.ndarray)
+        and array.ndim == 1
+        and array.dtype in (np.int32, np.int64)
+        and array.flags.c_contiguous
+        and array.flags.writeable
+        and len(array) < _WORD
+    ):
+        what = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        allowed = "a contiguous, writeable array of one dimension, int32 or int64, of fewer than 2**32 items"
+        raise ParameterError(owner, "array", allowed, what)
 
 
 def _checked_bounds(bounds: Any) -> NDArray[np.int64]:

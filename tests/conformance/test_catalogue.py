@@ -95,7 +95,7 @@ def test_a_recipe_survives_json_and_becomes_the_same_objects(sample: Any, method
     "column",
     [
         "disease",
-        pytest.param("name", marks=pytest.mark.xfail(reason="taken for the name of a principle", strict=True)),
+        "name",
         "principles",
     ],
 )

@@ -167,7 +167,6 @@ def test_who_is_dropped_does_not_hang_on_the_order_of_rows_with_equal_values(met
 # --- known limits: what suppression does not find --------------------------------------------------------------------
 
 
-@pytest.mark.xfail(reason="the search for a cap takes it for monotone, and a demanded size is not", strict=True)
 @pytest.mark.parametrize(
     "principle",
     [
@@ -183,7 +182,6 @@ def test_a_size_that_must_be_kept_does_not_hide_a_cap_that_would_do(principle: A
     assert 3 == gh.publish(table, principle=principle, suppress="0.2").n_dropped  # 7 of 22 are fewer than a third
 
 
-@pytest.mark.xfail(reason="all values are trimmed alike, and not the designated ones alone", strict=True)
 def test_under_designated_values_only_these_are_dropped() -> None:
     table = gh.read({"age": list(range(50)), "s": ["HIV"] * 5 + ["no"] * 45}, quasi=["age"], sensitive="s")
     principle = gh.DesignatedLDiversity(ell=20, values=("HIV",))

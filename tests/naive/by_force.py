@@ -59,6 +59,7 @@ __all__ = [
     "say",
     "slices_of_symmetric",
     "symmetric",
+    "try_cases",
     "unequal_likelihood",
     "unequal_symmetry",
     "worlds_of",
@@ -366,6 +367,38 @@ def random_cases(
         if max(Counter(values).values()) * ell <= n and _n_worlds(case) <= max_worlds:
             n_cases -= 1
             yield case
+
+
+def try_cases(
+    name: str,
+    make: Callable[[Case], Method],
+    cases: Iterable[Case],
+    recode: Recode | None = None,
+    *,
+    until_above: bool = False,
+) -> Tally:
+    """Run a method through many cases, or until one has a belief above 1/l, and say how much was run.
+
+    Parameters
+    ----------
+    name
+        Of the method, for the line that is printed.
+    make
+        The method for a case: with its l, and its axes. The method is then run on the people of the case.
+    cases
+        Such as `random_cases` gives.
+    recode
+        What is published; `by_person` if None.
+    until_above
+        Whether to stop at the first case with a belief above 1/l.
+    """
+    tally = Tally(f"{name}, {(recode or by_person).__name__}")
+    for case in cases:
+        tally.add(case, worst_belief(make(case), case, recode))
+        if until_above and tally.n_above:
+            break
+    say(tally)
+    return tally
 
 
 def _n_worlds(case: Case) -> int:

@@ -8,6 +8,7 @@ only to hand over arrays of the type that methods expect.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -119,6 +120,10 @@ class EnumeratingDraws:
 
     def shuffle(self, array: MutableSequence[int] | np.ndarray[Any, Any]) -> None:
         shuffle(self.below, array)
+
+    def shuffle_runs(self, array: np.ndarray[Any, Any], offsets: np.ndarray[Any, Any]) -> None:
+        for start, stop in pairwise(offsets.tolist()):
+            shuffle(self.below, array[start:stop])
 
     def choose(self, n: int, k: int) -> np.ndarray[Any, Any]:
         return np.array(choose(self.below, n, k), np.int64)

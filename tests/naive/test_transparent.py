@@ -95,6 +95,10 @@ def test_a_cut_leaves_l_times_the_largest_count_on_both_sides() -> None:
     # 2: 2*1 + 4*98, 3: 3*2 + 3*97, 4: 4*3 + 2*96
     assert canonical_cut(rows, list(range(6)), 2, perimeter(rows, positions)) == ([0, 1, 2, 3], [4, 5])
 
+    # Nine people, four values twice and one once: 4 or 5 on the left, although 3 and 6 different ones lie together.
+    rows = points(*[(0,)] * 3, *[(1,)] * 6, sensitive=[0, 1, 2, 3, 0, 1, 2, 3, 4])
+    assert canonical_cut(rows, list(range(9)), 2, perimeter(rows, [[0, 1]])) == ([0, 1, 2, 3], [4, 5, 6, 7, 8])
+
 
 def test_of_equally_cheap_cuts_the_first_dimension_and_then_the_smaller_left_part_is_taken() -> None:
     square = points((0, 0), (0, 1), (1, 0), (1, 1))

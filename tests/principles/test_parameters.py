@@ -55,6 +55,7 @@ SOME = [
             "AlphaKAnonymity: alpha must be a number above 0 and below 1, got 'a'",
         ),
         (lambda: p.AlphaKAnonymity(alpha=0.5, k=0), "AlphaKAnonymity: k must be an integer >= 1, got 0"),
+        (lambda: p.AlphaKAnonymity(alpha=0.5, k=True), "AlphaKAnonymity: k must be an integer >= 1, got True"),
         (lambda: p.TCloseness(t=-0.1), "TCloseness: t must be a number >= 0 and below 1, got -0.1"),
         (lambda: p.TCloseness(t=1), "TCloseness: t must be a number >= 0 and below 1, got 1"),
         (lambda: p.TCloseness(t=float("nan")), "TCloseness: t must be a number >= 0 and below 1, got nan"),

@@ -104,7 +104,6 @@ def test_a_sensitive_taxonomy_alone_is_not_enough() -> None:
         gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Taxonomies())
 
 
-@pytest.mark.xfail(reason="a node may be labelled like a word of the grammar", strict=True)
 def test_a_node_labelled_missing_is_not_taken_for_a_missing_value() -> None:
     tree = {"any": {"missing": ["a", "b"], "known": ["c"]}}
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.microdata import Column, Microdata
+    from glasshouse.microdata import Domain, Microdata
     from glasshouse.principles import Part, Principle
     from glasshouse.randomness import Source
 
@@ -52,7 +52,7 @@ def keep_eligible(
         cap = _largest_cap(broken[0]) if allowed else 0
         if cap == 0:
             broken[0].check_eligible()
-        kept = kept[_first_of_each(left, broken[0].column, cap, source)]
+        kept = kept[_first_of_each(left, broken[0], cap, source)]
         left = table.take(kept)
         if table.n_tuples - len(kept) > allowed * table.n_tuples:
             raise _too_many(broken[0], table.n_tuples, len(kept), allowed)
@@ -74,33 +74,51 @@ def exact_share(share: Any) -> Fraction:
 
 
 def _eligible(part: Part) -> bool:
-    return part.principle.eligible(part.whole, None if part.column is None else part.column.domain)
+    return part.principle.eligible(part.whole, _domain(part))
+
+
+def _domain(part: Part) -> Domain | None:
+    return None if part.column is None else part.column.domain
+
+
+def _trimmed(part: Part, cap: int) -> NDArray[np.int64]:
+    """The table's histogram with every value that concerns the principle trimmed to the cap."""
+    histogram = part.whole.dense[0]
+    concerned = part.principle.concerned(part.whole.n_values, _domain(part))
+    trimmed: NDArray[np.int64] = np.where(concerned, np.minimum(histogram, cap), histogram)
+    return trimmed
 
 
 def _largest_cap(part: Part) -> int:
-    """The largest cap on the count of every sensitive value that makes the table eligible; 0 if none does."""
-    histogram = part.whole.dense[0]
-    domain = None if part.column is None else part.column.domain
-    low, high = 0, int(histogram.max(initial=0))
-    while low < high:  # the trimmed table is eligible at low (0: by convention), and not above high
+    """The largest cap on the counts of sensitive values that makes the table eligible; 0 if none does."""
+    low, high = 0, int(part.whole.dense.max(initial=0))
+    while low < high:  # shares fall with the cap: allowed at low (0: by convention), and not above high
         cap = (low + high + 1) // 2
-        trimmed = Counts.from_histograms(np.minimum(histogram, cap)[np.newaxis])
-        if part.principle.eligible(trimmed, domain):
+        if _shares_allowed(part, cap):
             low = cap
         else:
             high = cap - 1
-    return low
+    trimmed = Counts.from_histograms(_trimmed(part, low)[np.newaxis])
+    return low if part.principle.eligible(trimmed, _domain(part)) else 0
 
 
-def _first_of_each(table: Microdata, column: Column | None, cap: int, source: Source) -> NDArray[np.int64]:
-    """Keep ``cap`` tuples of every sensitive value, chosen by a secret uniform order."""
-    assert column is not None  # a cap above 0 exists only for principles that look at sensitive values
+def _shares_allowed(part: Part, cap: int) -> bool:
+    """Whether the trimmed table would do if only there were enough tuples: as many of it as the whole table has."""
+    trimmed = _trimmed(part, cap)
+    copies = -(-int(part.whole.sizes[0]) // max(int(trimmed.sum()), 1))
+    return part.principle.eligible(Counts.from_histograms(trimmed[np.newaxis] * copies), _domain(part))
+
+
+def _first_of_each(table: Microdata, part: Part, cap: int, source: Source) -> NDArray[np.int64]:
+    """Keep ``cap`` tuples of every sensitive value that concerns the principle, chosen by a secret uniform order."""
+    assert part.column is not None  # a cap above 0 exists only for principles that look at sensitive values
     order = secret_order(table, source)  # not by identifier, which would make the choice public
-    codes = table.column(column.name).codes[order]
+    codes = part.column.codes[order]
     by_value = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[by_value], np.arange(column.domain.size))
+    starts = np.searchsorted(codes[by_value], np.arange(part.column.domain.size))
     rank = np.arange(len(codes)) - starts[codes[by_value]]
-    return np.sort(order[by_value[rank < cap]]).astype(np.int64)
+    concerned = part.principle.concerned(part.whole.n_values, part.column.domain)
+    return np.sort(order[by_value[(rank < cap) | ~concerned[codes[by_value]]]]).astype(np.int64)
 
 
 def _too_many(part: Part, n_tuples: int, n_kept: int, allowed: Fraction) -> Infeasible:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-__all__ = ["MISSING", "interval", "quoted", "value_set", "with_missing"]
+__all__ = ["MISSING", "interval", "label", "quoted", "value_set", "with_missing"]
 
 MISSING = "missing"
 OR_MISSING = f" or {MISSING}"
@@ -43,6 +43,15 @@ def quoted(value: Any) -> str:
     if plain and not text.endswith(OR_MISSING):
         return text
     return '"' + text.replace('"', '""') + '"'
+
+
+def label(text: str) -> str:
+    """Write the label of a taxonomy's node as it is, in quotes only where it could be mistaken for a missing value.
+
+    >>> label("[20, 30)"), label("missing")
+    ('[20, 30)', '"missing"')
+    """
+    return f'"{text}"' if text == MISSING or text.endswith(OR_MISSING) else text
 
 
 def interval(low: Any, high: Any) -> str:

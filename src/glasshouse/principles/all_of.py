@@ -70,6 +70,11 @@ class AllOf(Principle):
         """Bind each of them."""
         return _BoundAll(tuple(principle.bind(whole, domain) for principle in self.principles))
 
+    def concerned(self, n_values: int, domain: Domain | None = None) -> NDArray[np.bool_]:
+        """Mark what concerns one of them that looks at sensitive values."""
+        looking = [p.concerned(n_values, domain) for p in self.principles if p.needs_sensitive]
+        return reduce(np.logical_or, looking, np.zeros(n_values, np.bool_))
+
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Judge each group by each of them."""
         return _BoundAll(self.principles).holds(counts)

@@ -72,10 +72,13 @@ class DesignatedLDiversity(Principle):
 
     def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
         """Find the codes of the designated values; `DomainError` where the column has no such value."""
-        codes = self._codes(domain)
-        designated = np.zeros(whole.n_values, np.bool_)
-        designated[codes] = True
-        return _BoundDesignated(self.ell, designated)
+        return _BoundDesignated(self.ell, self.concerned(whole.n_values, domain))
+
+    def concerned(self, n_values: int, domain: Domain | None = None) -> NDArray[np.bool_]:
+        """Mark the designated values alone."""
+        designated = np.zeros(n_values, np.bool_)
+        designated[self._codes(domain)] = True
+        return designated
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Refuse: without the column's domain the designated values have no codes."""

@@ -12,13 +12,14 @@ from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
+import numpy as np
+
 from glasshouse.errors import Infeasible, InputError
 from glasshouse.principles.parameters import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from glasshouse.microdata.counts import Counts
@@ -67,6 +68,10 @@ class Principle:
         A principle that looks at groups alone is already bound.
         """
         return self
+
+    def concerned(self, n_values: int, domain: Domain | None = None) -> NDArray[np.bool_]:
+        """Which sensitive values can be too frequent for it, a truth value per code; all, unless it says less."""
+        return np.ones(n_values, np.bool_)
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Judge each group, exactly; a group without tuples obeys nothing."""

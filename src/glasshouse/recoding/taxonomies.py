@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from glasshouse.errors import NotSupported
-from glasshouse.microdata.cells import quoted, with_missing
+from glasshouse.microdata.cells import label, quoted, with_missing
 from glasshouse.recoding.boxes import Boxes, box_cells
 from glasshouse.recoding.generalized import CellColumn, generalized_table, group_ranges
 
@@ -74,6 +74,6 @@ def node_cells(column: Column, groups: Groups) -> CellColumn:
     kinds, cell_of_group = np.unique(np.stack([nodes, leaves, missing], axis=1), axis=0, return_inverse=True)
     texts = []
     for node, leaf, gap in kinds.tolist():
-        cell = None if node < 0 else quoted(values[leaf]) if leaf >= 0 else taxonomy.labels[node]
+        cell = None if node < 0 else quoted(values[leaf]) if leaf >= 0 else label(taxonomy.labels[node])
         texts.append(with_missing(cell) if gap else str(cell))
     return CellColumn(texts, cell_of_group.reshape(-1))

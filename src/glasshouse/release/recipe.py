@@ -19,7 +19,7 @@ class Recipe:
     Parameters
     ----------
     principle
-        A principle as data, or one per sensitive column.
+        A principle as data, or one per sensitive column (``by-column``).
     method, recoding
         Name and parameters of the grouping method and of the recoding.
     quasi, sensitive
