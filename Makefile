@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 KERNELS := $(shell find src -name '_*kernels.py')
 
 .DEFAULT_GOAL := help
@@ -12,12 +13,14 @@ help: ## list the targets
 
 $(BIN)/glasshouse: pyproject.toml setup.py $(KERNELS)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	@touch $(BIN)/glasshouse
+	@$(PIP) --editable .
+	@touch $@
 
+# What developers need on top, read from pyproject.toml, so that the kernels are not compiled a second time.
 $(VENV)/developer: $(BIN)/glasshouse
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $(VENV)/developer
+	@$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['dev'], sep='\n')" > $(VENV)/developer.txt
+	@$(PIP) --requirement $(VENV)/developer.txt
+	@touch $@
 
 setup: $(VENV)/developer ## make .venv with everything a developer needs
 
@@ -39,7 +42,7 @@ bench: $(VENV)/developer ## measure, as ratios to a physical limit or a peer
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 docs: $(VENV)/developer ## build the documentation into site/
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@$(PIP) 'glasshouse[docs]'
 	@$(BIN)/zensical build --clean --strict
 
 clean: ## remove everything that was built
