@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 KERNELS := $(shell find src -name '_*kernels.py')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fix bench docs clean
+.PHONY: help setup demo test prove check fix bench docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -29,6 +29,9 @@ demo: $(BIN)/glasshouse ## publish an embedded hospital table and show the guara
 
 test: check ## run the quality gates and the whole suite
 	@$(BIN)/python -m pytest -q -n auto
+
+prove: $(VENV)/developer ## attack every method on thousands of tiny tables, over all worlds and coin tosses
+	@$(BIN)/python -m tests.prove
 
 check: $(VENV)/developer ## format, lint, types, import layers
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .

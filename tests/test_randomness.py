@@ -58,7 +58,10 @@ def everything(source: Draws) -> list[Any]:
     """Make every kind of draw."""
     array = np.arange(40, dtype=np.int64) * 3
     source.shuffle(array)
+    runs = np.arange(60, dtype=np.int32)
+    source.shuffle_runs(runs, np.array([0, 0, 1, 20, 20, 22, 60, 60]))
     return [
+        runs.tolist(),
         [source.below(n) for n in BOUNDS],
         source.belows(np.array(BOUNDS * 3)).tolist(),
         source.belows(3 * 2**30, 50).tolist(),
@@ -158,6 +161,49 @@ def test_every_order_has_the_same_probability_over_all_runs(n: int) -> None:
     expected = {order: Fraction(1, factorial(n)) for order in itertools.permutations(range(n))}
 
     assert expected == enumerating.distribution(lambda draws: tuple(draws.permutation(n).tolist()))
+
+
+def test_every_order_of_every_run_has_the_same_probability_over_all_runs() -> None:
+    def run(draws: Draws) -> tuple[int, ...]:
+        array = np.arange(6, dtype=np.int32)
+        draws.shuffle_runs(array, np.array([0, 3, 3, 5, 6]))
+        return tuple(array.tolist())
+
+    orders = itertools.product(itertools.permutations(range(3)), itertools.permutations([3, 4]))
+
+    assert {(*a, *b, 5): Fraction(1, 12) for a, b in orders} == enumerating.distribution(run)
+
+
+@given(
+    seed=st.integers(0, 1000),
+    sizes=st.lists(st.integers(0, 9) | st.integers(0, 90), max_size=30),
+    dtype=st.sampled_from([np.int32, np.int64]),
+    first=st.integers(1, 70),
+)
+@settings(max_examples=100, deadline=None)
+@pytest.mark.parametrize("kernels", [compiled, interpreted])
+def test_runs_are_shuffled_one_after_another_across_any_border_of_blocks(
+    kernels: Callable[[str], Any], seed: int, sizes: list[int], dtype: type, first: int
+) -> None:
+    offsets = np.cumsum([0, *sizes])
+    array: NDArray[Any] = np.arange(offsets[-1], dtype=dtype)
+    expected = array.copy()
+    slow = Source.seeded(seed)
+    for start, stop in itertools.pairwise(offsets.tolist()):
+        slow.shuffle(expected[start:stop])
+
+    with patch.object(randomness, "compiled", kernels), blocks(first, 2 * first):
+        fast = Source.seeded(seed)
+        fast.shuffle_runs(array, offsets)
+
+    assert expected.tolist() == array.tolist()
+    assert slow.below(2**62) == fast.below(2**62)
+
+
+@pytest.mark.parametrize("offsets", [[], [0], [0, 2], [1, 3], [0, 2, 1, 3], [0, 4], [0.0, 3.0], [[0, 3]]])
+def test_offsets_of_runs_are_checked(offsets: list[Any]) -> None:
+    with pytest.raises(ParameterError, match="offsets must be an int64 array that ascends from 0"):
+        Source.seeded(26).shuffle_runs(np.arange(3), np.array(offsets))
 
 
 @pytest.mark.parametrize(("n", "k"), [(0, 0), (4, 0), (4, 4), (6, 3), (7, 2), (5, 4)])
@@ -696,6 +742,8 @@ def test_the_number_of_draws_is_checked() -> None:
 def test_only_a_contiguous_writeable_array_of_integers_is_shuffled(array: Any) -> None:
     with pytest.raises(ParameterError, match="array must be a contiguous, writeable array"):
         Source.seeded(26).shuffle(array)
+    with pytest.raises(ParameterError, match=r"Source.shuffle_runs: array must be a contiguous, writeable array"):
+        Source.seeded(26).shuffle_runs(array, np.array([0, 3]))
 
 
 @pytest.mark.parametrize(

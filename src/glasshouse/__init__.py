@@ -13,7 +13,7 @@
 >>> patients = gh.synthetic.hospital(n=500, seed=1)
 >>> release = gh.publish(patients, principle=gh.LDiversity(ell=3))
 >>> release.guarantee.adversary
-'linking'
+'algorithm-aware'
 """
 
 from __future__ import annotations
@@ -41,7 +41,20 @@ from glasshouse.errors import (
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
-    from glasshouse.grouping import Mondrian
+    from glasshouse.grouping import (
+        Ace,
+        Anatomize,
+        EvenSplit,
+        Greedy,
+        Hybrid,
+        Mondrian,
+        OptGen,
+        RandomisedGreedy,
+        Refined,
+        Separate,
+        Symmetric,
+        Tailor,
+    )
     from glasshouse.microdata import Groups, Microdata, Taxonomy, examples, read, synthetic
     from glasshouse.microdata.inspection import inspect
     from glasshouse.principles import (
@@ -63,18 +76,23 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 __all__ = [
+    "Ace",
     "AllOf",
     "AlphaKAnonymity",
+    "Anatomize",
     "Boxes",
     "DesignatedLDiversity",
     "DisclosureWarning",
     "DistinctLDiversity",
     "DomainError",
     "EntropyLDiversity",
+    "EvenSplit",
     "GlasshouseError",
+    "Greedy",
     "Groups",
     "Guarantee",
     "GuaranteeBroken",
+    "Hybrid",
     "Infeasible",
     "InputError",
     "InterpretedKernelsWarning",
@@ -84,15 +102,21 @@ __all__ = [
     "MissingExtra",
     "Mondrian",
     "NotSupported",
+    "OptGen",
     "OutputError",
     "ParameterError",
+    "RandomisedGreedy",
     "Recipe",
     "RecursiveLDiversity",
+    "Refined",
     "Release",
     "SchemaError",
+    "Separate",
     "Source",
     "SourceError",
+    "Symmetric",
     "TCloseness",
+    "Tailor",
     "Taxonomies",
     "Taxonomy",
     "Verification",
@@ -107,7 +131,20 @@ __all__ = [
 
 # Names are loaded when they are first used, so that `import glasshouse` and `glasshouse --help` stay instant.
 _HOMES = {
-    "glasshouse.grouping": ["Mondrian"],
+    "glasshouse.grouping": [
+        "Ace",
+        "Anatomize",
+        "EvenSplit",
+        "Greedy",
+        "Hybrid",
+        "Mondrian",
+        "OptGen",
+        "RandomisedGreedy",
+        "Refined",
+        "Separate",
+        "Symmetric",
+        "Tailor",
+    ],
     "glasshouse.microdata": ["Groups", "Microdata", "Taxonomy", "read"],
     "glasshouse.microdata.inspection": ["inspect"],
     "glasshouse.principles": [

@@ -34,7 +34,23 @@ __all__ = [
 
 PRINCIPLES = principles.PRINCIPLES
 BY_COLUMN = "by-column"
-METHODS: dict[str, type[Any]] = {grouping.Mondrian.name: grouping.Mondrian}
+METHODS: dict[str, type[Any]] = {
+    cls.name: cls
+    for cls in (
+        grouping.Mondrian,
+        grouping.Tailor,
+        grouping.Ace,
+        grouping.Hybrid,
+        grouping.Anatomize,
+        grouping.EvenSplit,
+        grouping.Greedy,
+        grouping.RandomisedGreedy,
+        grouping.Symmetric,
+        grouping.Separate,
+        grouping.Refined,
+        grouping.OptGen,
+    )
+}
 RECODINGS: dict[str, type[Any]] = {cls.name: cls for cls in (recoding.Boxes, recoding.Taxonomies)}
 
 
@@ -45,7 +61,15 @@ def to_data(thing: Any) -> dict[str, Any]:
     >>> to_data(Mondrian())
     {'name': 'mondrian', 'partitioning': 'strict'}
     """
-    return {"name": thing.name, **{f.name: getattr(thing, f.name) for f in fields(thing)}}
+    return {"name": thing.name, **{f.name: _plain(getattr(thing, f.name)) for f in fields(thing)}}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "divide"):
+        return to_data(value)  # a method inside another
+    if isinstance(value, str):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def from_data(classes: Mapping[str, type[Any]], data: Mapping[str, Any]) -> Any:
@@ -62,7 +86,13 @@ def from_data(classes: Mapping[str, type[Any]], data: Mapping[str, Any]) -> Any:
     cls = classes[name]
     if hasattr(cls, "from_data"):
         return cls.from_data(data)
-    return cls(**{key: value for key, value in data.items() if key != "name"})
+    return cls(**{key: _revived(value) for key, value in data.items() if key != "name"})
+
+
+def _revived(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return from_data(METHODS, value)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def principle_of(recipe: Recipe) -> Any:

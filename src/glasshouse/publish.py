@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,11 @@ import pyarrow as pa
 
 from glasshouse import catalog
 from glasshouse.engines import Memory
-from glasshouse.grouping import Mondrian, exact_share, keep_eligible
+from glasshouse.errors import DisclosureWarning
+from glasshouse.grouping import Hybrid, Mondrian, exact_share, keep_eligible
+from glasshouse.grouping.method import is_frequency_diversity
 from glasshouse.principles import Requirement
+from glasshouse.principles.adversaries import Adversary
 from glasshouse.randomness import Source
 from glasshouse.recheck import recheck
 from glasshouse.recoding import Boxes
@@ -23,6 +27,7 @@ from glasshouse.release.storage import new_folder, refuse_existing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from glasshouse.grouping import Method
     from glasshouse.microdata import Groups, Microdata
     from glasshouse.principles import Principle
     from glasshouse.principles.adversaries import Claim
@@ -50,7 +55,7 @@ def publish(
     principle
         What safe means: a principle for every sensitive column, or a mapping from column to principle.
     method
-        How the table is divided; `Mondrian` by default.
+        How the table is divided. By default `Hybrid` for l-diversity of one sensitive column, else `Mondrian`.
     recoding
         How groups are rewritten; `Boxes` by default.
     suppress
@@ -124,7 +129,6 @@ def _journey(
     threads: int = 0,
 ) -> tuple[Release, Groups, Verification]:
     """The journey itself; also the partition of the whole table, and what the second implementation counted."""
-    method = Mondrian() if method is None else method
     recoding = Boxes() if recoding is None else recoding
     source = Source.secure() if source is None else source
 
@@ -133,6 +137,10 @@ def _journey(
     published = table if len(kept) == table.n_tuples else table.take(kept)
     requirement = Requirement.of(principle, published)
     requirement.check_eligible()
+    method = default_method(requirement) if method is None else method
+    claim = method.claim(requirement)
+    if claim.adversary is Adversary.LINKING:
+        warnings.warn(_attackable(method, requirement), DisclosureWarning, stacklevel=3)
 
     # divide, recode
     groups = method.divide(published, requirement, source=source, engine=Memory(threads=threads))
@@ -143,15 +151,33 @@ def _journey(
         tables=tables,
         columns=tuple(_published_columns(published, recoding)),
         recipe=_recipe(published, principle, method, recoding, suppress, source),
-        guarantee=_guarantee(requirement, method.claim(requirement), table, len(kept)),
-        n_tuples=len(kept),
-        n_dropped=table.n_tuples - len(kept),
+        guarantee=_guarantee(requirement, claim, table, len(kept)),
+        n_tuples=len(kept) - groups.n_dropped,
+        n_dropped=table.n_tuples - len(kept) + groups.n_dropped,
         native=table.source_kind,
     )
 
     # check again, from the published tables alone, by the second implementation
     achieved = recheck(release, requirement)
     return release, groups if published is table else groups.spread(kept, table.n_tuples), achieved
+
+
+def default_method(requirement: Requirement) -> Method:
+    """The method for whoever names none: the safest there is for what is asked.
+
+    Hybrid, which holds against whoever knows it, for l-diversity of one sensitive column; else Mondrian, which divides
+    under any principle, and under k-anonymity alone looks at no sensitive value.
+    """
+    return Hybrid() if is_frequency_diversity(requirement) else Mondrian()
+
+
+def _attackable(method: Method, requirement: Requirement) -> str:
+    remedy = (
+        "the method 'hybrid' holds against her too"
+        if is_frequency_diversity(requirement)
+        else "l-diversity of one sensitive column, by the method 'hybrid', would hold against her too"
+    )
+    return f"an adversary who knows that the method {method.name!r} was used may learn more than is promised: {remedy}"
 
 
 def _recipe(

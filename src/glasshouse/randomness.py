@@ -250,7 +250,7 @@ class Source:
         >>> array = np.array([1, 2, 3, 10, 20, 30, 7], np.int32)
         >>> Source.seeded(7).shuffle_runs(array, np.array([0, 3, 3, 6, 7]))
         >>> array.tolist()
-        [2, 1, 3, 20, 10, 30, 7]
+        [1, 2, 3, 30, 10, 20, 7]
         """
         _check_shuffled("Source.shuffle_runs", array)
         if not (

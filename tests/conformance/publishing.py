@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
@@ -22,8 +23,9 @@ from tests.conformance.samples import PrincipleSample, RecodingSample
 
 
 def examples(number: int) -> settings:
-    """So many examples, however busy the machine is."""
-    return settings(max_examples=number, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    """So many examples, however busy the machine is; ``GLASSHOUSE_EXAMPLES=20`` tries twenty times as many."""
+    times = int(os.environ.get("GLASSHOUSE_EXAMPLES", "1"))
+    return settings(max_examples=number * times, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @dataclass(frozen=True)

@@ -286,7 +286,34 @@ PLAIN_PRINCIPLES = [sample for sample in PRINCIPLES if not sample.declared and s
 
 # --- methods ---------------------------------------------------------------------------------------------------------
 
-METHODS = [gh.Mondrian(partitioning="strict"), gh.Mondrian(partitioning="relaxed")]
+METHODS = [
+    gh.Mondrian(partitioning="strict"),
+    gh.Mondrian(partitioning="relaxed"),
+    gh.Tailor(),
+    gh.Ace(),
+    gh.Hybrid(),
+    gh.Anatomize(),
+    gh.EvenSplit(extra=0),
+    gh.Greedy(ordering="hilbert"),
+    gh.RandomisedGreedy(p="1/3"),
+    gh.Symmetric(extra=0),
+    gh.Separate(),
+    gh.Refined(coarse=gh.Symmetric(extra=0), inner="anatomize"),
+    gh.OptGen(),
+]
+
+# beside them, so that every parameter is tried: some ask for more than the principle does, or drop tuples
+METHOD_VARIANTS = [
+    *METHODS,
+    gh.Tailor(penalty="discernibility"),
+    gh.Ace(penalty="discernibility"),
+    gh.Hybrid(penalty="discernibility"),
+    gh.EvenSplit(extra=1),
+    gh.Greedy(ordering="lexicographic", priority=("age",), last="drop", safe=True),
+    gh.RandomisedGreedy(p=0, ordering="hilbert", priority=("age",), last="drop"),
+    gh.Symmetric(extra=1, ordering="hilbert", priority=("age",)),
+    gh.Refined(coarse=gh.Tailor(), inner="ace"),
+]
 
 # --- recodings -------------------------------------------------------------------------------------------------------
 

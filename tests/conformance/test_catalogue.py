@@ -11,11 +11,11 @@ import pytest
 
 import glasshouse as gh
 from glasshouse import catalog
-from tests.conformance.samples import METHODS, PRINCIPLES, RECODINGS
+from tests.conformance.samples import METHOD_VARIANTS, METHODS, PRINCIPLES, RECODINGS
 
 TRIED: dict[str, tuple[Mapping[str, type[Any]], list[Any]]] = {
     "principles": (catalog.PRINCIPLES, [sample.principle for sample in PRINCIPLES]),
-    "methods": (catalog.METHODS, METHODS),
+    "methods": (catalog.METHODS, METHOD_VARIANTS),
     "recodings": (catalog.RECODINGS, [sample.recoding for sample in RECODINGS]),
 }
 EVERYTHING = [thing for _, things in TRIED.values() for thing in things]

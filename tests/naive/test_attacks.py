@@ -83,6 +83,17 @@ def test_transparent_methods_keep_every_belief_at_one_over_l(name: str) -> None:
     assert counts.n_divided > 100
 
 
+@pytest.mark.parametrize("name", ["Tailor", "Hybrid"])
+def test_a_table_with_repeated_values_that_tailor_cuts_keeps_to_it(name: str) -> None:
+    # Four values twice: 4-diverse, so that c = 2, and in the halves it differs from world to world.
+    codes = ((0, 3), (0, 1), (1, 1), (2, 2), (2, 0), (3, 0), (3, 2), (3, 3))
+    case = by_force.Case(codes, ((0, 1, 2, 7), (0, 1, 3, 4)), (0, 0, 1, 1, 2, 2, 3, 3), 2)
+    counts = tally(name, TRANSPARENT[name], [case])
+
+    assert counts.times_promised <= 1
+    assert counts.n_divided == counts.n_runs
+
+
 @pytest.mark.parametrize("recode", [by_force.by_boxes, by_force.by_values])
 @pytest.mark.parametrize("name", ["Tailor", "Ace", "Hybrid", "Anatomize"])
 def test_people_outside_the_table_change_nothing_about_that(name: str, recode: by_force.Recode) -> None:
@@ -183,7 +194,7 @@ def test_worlds_of_one_multiset_give_the_beliefs_of_all_worlds() -> None:
 
 def test_every_distinct_arrangement_is_a_world_once() -> None:
     case = by_force.Case(((0,),) * 5, ((0,),), (0, 0, 1, 2), 2)
-    worlds = [tuple(sorted(world.items())) for world in by_force.worlds_of(case)]  # type: ignore[type-var]
+    worlds = [tuple(sorted(world.items())) for world in by_force.worlds_of(case)]
 
     assert len(worlds) == len(set(worlds)) == 5 * 12
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glasshouse as gh
 from tests.conformance.people import people
+from tests.conformance.publishing import examples
 from tests.recoding.reading import covers, labels, split
 
 
@@ -27,7 +28,7 @@ def test_the_reader_of_cells_reads_the_grammar() -> None:
 
 
 @pytest.mark.parametrize("recoding", [gh.Boxes(), gh.Taxonomies()], ids=repr)
-@settings(max_examples=250, deadline=None)
+@examples(150)
 @given(data=st.data())
 def test_every_cell_covers_the_values_of_its_group(recoding: Any, data: st.DataObject) -> None:
     table = data.draw(people(tree=True, sensitive=0))
@@ -51,7 +52,7 @@ def test_every_cell_covers_the_values_of_its_group(recoding: Any, data: st.DataO
                 assert covers(cell, table.columns[name][row], example, order, tree), (name, cell)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(80)
 @given(data=st.data())
 def test_a_box_is_the_smallest_and_a_set_has_no_value_too_many(data: st.DataObject) -> None:
     table = data.draw(people(sensitive=0))

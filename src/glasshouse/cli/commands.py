@@ -25,6 +25,20 @@ if TYPE_CHECKING:
 
 __all__ = ["glasshouse"]
 
+METHODS = [
+    "mondrian",
+    "hybrid",
+    "tailor",
+    "ace",
+    "anatomize",
+    "even-split",
+    "symmetric",
+    "greedy",
+    "randomised-greedy",
+    "separate",
+    "opt-gen",
+]
+
 PICTURE = """\b
               under a principle
                      |
@@ -91,13 +105,17 @@ def inspect(file: str, sensitive: str | None, delimiter: str | None, encoding: s
 @click.argument("file")
 @options.reading_options
 @options.principle_options
-@click.option("--method", type=click.Choice(["mondrian"]), default="mondrian", show_default=True, help="How to divide.")
 @click.option(
-    "--partitioning",
-    type=click.Choice(["strict", "relaxed"]),
-    default="strict",
-    show_default=True,
-    help="Of Mondrian: whether tuples with equal values stay together.",
+    "--method",
+    type=click.Choice(METHODS),
+    help="How to divide; by default hybrid for l-diversity of one column, else mondrian.",
+)
+@click.option(
+    "--with",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the method, such as partitioning=relaxed, extra=1, p=1/3.",
 )
 @click.option(
     "--recoding", type=click.Choice(["boxes", "taxonomies"]), default="boxes", show_default=True, help="How to rewrite."
@@ -130,7 +148,7 @@ def publish(file: str, out: Path, format_: str, *, force: bool, as_json: bool, *
         format=format_,
         force=force,
         principle=principle,
-        method=catalog.from_data(catalog.METHODS, {"name": given["method"], "partitioning": given["partitioning"]}),
+        method=options.method(given["method"], given["parameters"]),
         recoding=catalog.from_data(catalog.RECODINGS, {"name": given["recoding"]}),
         suppress=given["suppress"],
         threads=given["threads"],

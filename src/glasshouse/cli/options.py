@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +15,17 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata import Taxonomy
 
-__all__ = ["builder", "limit", "names", "pairs", "principle", "principle_options", "reading_options", "source_options"]
+__all__ = [
+    "builder",
+    "limit",
+    "method",
+    "names",
+    "pairs",
+    "principle",
+    "principle_options",
+    "reading_options",
+    "source_options",
+]
 
 
 def _apply(options: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:
@@ -151,6 +162,29 @@ def limit(text: str) -> Any:
         return date.fromisoformat(text)
     except ValueError:
         raise InputError(f"a top or bottom code is a number or a date such as 2024-05-31, got {text!r}") from None
+
+
+def method(name: str | None, texts: tuple[str, ...]) -> Any:
+    """Make the method that the options ask for; None where none is named.
+
+    >>> method("mondrian", ("partitioning=relaxed",))
+    Mondrian(partitioning='relaxed')
+    """
+    from glasshouse import catalog
+
+    if name is None and texts:
+        raise InputError("--with needs --method: it names a parameter of the method")
+    if name is None:
+        return None
+    words: dict[str, Any] = {"true": True, "false": False}
+    given = {
+        key: words.get(text, int(text) if text.isdigit() else text) for key, text in pairs("--with", texts).items()
+    }
+    try:
+        return catalog.from_data(catalog.METHODS, {"name": name, **given})
+    except TypeError:
+        known = ", ".join(f.name for f in fields(catalog.METHODS[name])) or "none"
+        raise InputError(f"the method {name!r} has these parameters: {known}") from None
 
 
 def principle(given: dict[str, Any]) -> Any:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from glasshouse.principles.requirement import Requirement
     from glasshouse.randomness import Source
 
-__all__ = ["Method", "frequency_ell"]
+__all__ = ["Method", "frequency_ell", "is_frequency_diversity"]
 
 
 class Method(Protocol):
@@ -39,6 +39,11 @@ class Method(Protocol):
     ) -> Groups:
         """Divide ``table`` into groups that satisfy ``requirement``."""
         ...
+
+
+def is_frequency_diversity(requirement: Requirement) -> bool:
+    """Whether it asks for frequency l-diversity of one sensitive column, and nothing else."""
+    return len(requirement.parts) == 1 and isinstance(requirement.parts[0].principle, LDiversity)
 
 
 def frequency_ell(requirement: Requirement, owner: str) -> tuple[int, Column]:

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packed rows: the tuples of a table as a few 64-bit words each, laid out for canonical l-cuts.
+
+A tuple's codes, and their complements, are fields of its words, so that the bounding box of some tuples is a fieldwise
+maximum: a handful of instructions for four attributes at once. Domains of up to 128 values take fields of 8 bits, up to
+32,768 values 16 bits, larger ones 32 bits; a word holds 4, 2 or 1 attributes. A last word holds the sensitive code and
+the row number. Tuples are moved physically as nodes are cut, and stay in tie order inside every node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from glasshouse.engines import Nodes
+from glasshouse.kernels import compiled
+from glasshouse.microdata.groups import Groups
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from glasshouse.engines import Memory
+    from glasshouse.grouping.perimeter import Places
+    from glasshouse.microdata import Column, Microdata
+
+__all__ = ["PackedRows", "Thresholds"]
+
+_CELLS = 1 << 18  # counts of so many cells stay in the processor's cache
+_STACK = 80  # the larger part of a cut waits, so a table of 2^31 tuples needs 32 places
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thresholds:
+    """Where the search for cuts changes its way; no choice changes a cut.
+
+    Attributes
+    ----------
+    dense
+        The codes that occur in a node are listed by looking at all codes in its frame if these are at most this many
+        times its tuples, else by sorting.
+    crowd
+        A node is counted cell by cell if its frame has at most one cell for so many tuples.
+    far, near
+        In nodes of more than ``far`` tuples, up to ``near`` tuples from each end of a block bound the cuts inside it.
+    small
+        Nodes of at most so many tuples are divided to the end at once, while they are in the processor's cache.
+    """
+
+    dense: int = 4
+    crowd: int = 2
+    far: int = 96
+    near: int = 48
+    small: int = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class _Framed(Nodes):
+    """Nodes with a box around each that contains its tuples (nodes x words)."""
+
+    frames: NDArray[np.uint64]
+
+    def __getitem__(self, which: NDArray[np.intp] | NDArray[np.bool_] | slice) -> _Framed:
+        return _Framed(self.starts[which], self.stops[which], self.frames[which])
+
+
+class PackedRows:
+    """The tuples of a table, packed, and their division by canonical l-cuts (TRANSPARENT Definition 10, Figure 3).
+
+    Parameters
+    ----------
+    table
+        The microdata; it is copied, never changed.
+    column
+        The sensitive column.
+    order
+        Tuples (row numbers) in tie order.
+    places
+        Where the codes lie; all perimeters must fit into 64 bits.
+    thresholds
+        Where the search changes its way.
+    """
+
+    def __init__(
+        self,
+        table: Microdata,
+        column: Column,
+        order: NDArray[np.int32],
+        places: Places,
+        thresholds: Thresholds | None = None,
+    ) -> None:
+        assert places.fits
+        self._kernels = compiled("glasshouse.grouping._tailor_kernels")
+        self._thresholds = thresholds or Thresholds()
+        self._sizes = [attribute.domain.size for attribute in table.quasi]
+        self._n_values = column.domain.size
+        self.n_tuples = table.n_tuples
+        self._places = np.concatenate(places.tables).astype(np.int64, copy=False)
+        self._layout, self._fields = _layout(self._sizes)
+        self._words = self._fields.shape[1]
+        self._stride = self._words + 1
+        self._pool: list[_Scratch] = []
+
+        packed = np.zeros(self.n_tuples * self._stride, np.uint64)
+        for j, attribute in enumerate(table.quasi):
+            word, shift, top = self._layout[:3, j].tolist()
+            self._kernels.pack_code(attribute.codes, packed, self._stride, word, shift, top)
+        self._kernels.pack_sensitive(column.codes, packed, self._stride)
+        self._spare = packed
+        self._rows = np.empty_like(packed)
+        self._kernels.gather_rows(packed, order, self._stride, self._rows)
+
+    def divide(self, ell: int, engine: Memory) -> NDArray[np.int64]:
+        """Cut every node that is 2l-diverse; return where the leaves start, ascending, and the number of tuples."""
+
+        def step(nodes: Nodes) -> tuple[Nodes, Nodes]:
+            assert isinstance(nodes, _Framed)
+            try:
+                scratch = self._pool.pop()
+            except IndexError:
+                scratch = _Scratch(self, ell)
+            try:
+                return self._cut(nodes, scratch)
+            finally:
+                self._pool.append(scratch)
+
+        leaves = engine.visit(self._whole(), step)
+        return np.append(np.sort(leaves.starts), self.n_tuples)
+
+    def placed(self) -> NDArray[np.int32]:
+        """Row numbers in the order in which the tuples now lie."""
+        placed = np.empty(self.n_tuples, np.int32)
+        self._kernels.row_numbers(self._rows, self._stride, placed)
+        return placed
+
+    def groups(self, offsets: NDArray[np.int64]) -> Groups:
+        """Turn leaves into groups of the table as it was read."""
+        labels = np.empty(self.n_tuples, np.int32)
+        self._kernels.label_runs(self._rows, self._stride, offsets, labels)
+        return Groups(labels, len(offsets) - 1)
+
+    def _whole(self) -> _Framed:
+        frame = np.zeros((1, self._words), np.uint64)
+        for j, size in enumerate(self._sizes):
+            word, shift, top = self._layout[:3, j].tolist()
+            frame[0, word] |= np.uint64(((size - 1) << shift) | (top << (shift + 32)))
+        return _Framed(np.array([0]), np.array([self.n_tuples]), frame)
+
+    def _cut(self, nodes: _Framed, scratch: _Scratch) -> tuple[Nodes, Nodes]:
+        room = int(nodes.sizes.sum()) // int(scratch.limits[0]) + 2 * len(nodes) + 2
+        leaves, parts = np.empty((2, room), np.int64), np.empty((2, room), np.int64)
+        frames, made = np.empty(room * self._words, np.uint64), np.zeros(2, np.int64)
+        self._kernels.divide_nodes(
+            self._rows,
+            self._spare,
+            scratch.close,
+            nodes.starts,
+            nodes.stops,
+            np.ascontiguousarray(nodes.frames).ravel(),
+            scratch.limits,
+            self._layout,
+            self._fields,
+            self._places,
+            scratch.histogram,
+            scratch.tally,
+            scratch.cells,
+            scratch.codes,
+            scratch.numbers,
+            scratch.boxes,
+            scratch.changes,
+            scratch.best,
+            scratch.stack,
+            scratch.waiting,
+            leaves,
+            parts,
+            frames,
+            made,
+        )
+        done, left = made.tolist()
+        starts, stops = parts[:, :left].copy()
+        inner = _Framed(starts, stops, frames[: left * self._words].reshape(left, self._words).copy())
+        return inner, Nodes(*leaves[:, :done].copy())
+
+
+class _Scratch:
+    """What one thread works with; zeros where the kernel expects zeros."""
+
+    def __init__(self, rows: PackedRows, ell: int) -> None:
+        t, words, n = rows._thresholds, rows._words, rows.n_tuples
+        d, slots, widest = len(rows._sizes), sum(rows._sizes), max(rows._sizes)
+        sorted_at_most = min(n, widest // t.dense + 1) if t.dense else n
+        self.limits = np.array([ell, words, d, rows._n_values, t.dense, t.crowd, t.far, t.near, t.small], np.int64)
+        self.close = np.empty((t.small // 2 + 2) * rows._stride, np.uint64)
+        self.histogram = np.zeros(2 * rows._n_values, np.int64)
+        self.tally = np.zeros(n + 2, np.int64)
+        self.cells = np.zeros(_CELLS, np.int32)
+        self.codes = np.empty(2 * sorted_at_most, np.int32)
+        self.numbers = np.zeros((10, slots), np.int64)
+        self.boxes = np.zeros((3 * slots + 5) * words, np.uint64)
+        self.changes = np.empty((2, 2 * slots + 2), np.int64)
+        self.best = np.zeros(5, np.int64)
+        self.stack = np.empty((2, _STACK), np.int64)
+        self.waiting = np.empty(_STACK * words, np.uint64)
+
+
+def _layout(sizes: list[int]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """Give every attribute its field: attributes of one width share words, in their own order."""
+    layout = np.zeros((4, len(sizes) + 1), np.int64)
+    layout[3, 1:] = np.cumsum(sizes)
+    widths = [_bits(size) for size in sizes]
+    words: list[int] = []  # the bits of the fields of each word
+    for bits in (8, 16, 32):
+        for number, j in enumerate(j for j, width in enumerate(widths) if width == bits):
+            field = number % (32 // bits)
+            if field == 0:
+                words.append(bits)
+            layout[:3, j] = len(words) - 1, field * bits, (1 << (bits - 1)) - 1
+    guards = [sum(1 << at for at in range(bits - 1, 64, bits)) for bits in words]
+    return layout, np.array([words, guards], np.uint64)
+
+
+def _bits(size: int) -> int:
+    """How wide a field must be to hold so many codes below its guard."""
+    return 8 if size <= 1 << 7 else 16 if size <= 1 << 15 else 32

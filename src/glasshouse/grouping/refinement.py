@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Refinement: a fine method inside every group of a coarse one.
+
+MINIMALITY 3.1 ("anatomization of large groups"): RGG(Ana), SG(Ana); and beyond it Ace instead of Anatomize, inside the
+groups of any method. The paper says that this keeps the coarse method's guarantee. Against an adversary who knows the
+algorithm it does not, where the coarse method looked at which person has which value: six people in a row with values
+a a b b c c stay one group of Symmetric at l = 2, because a half held a value twice. Anatomize then publishes {0, 2}
+with a and b, {1, 4} with a and c, {3, 5} with b and c. If person 1 had c, both halves would have been diverse, and the
+group would have been cut; so person 1 has a.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from glasshouse.engines import Memory
+from glasshouse.errors import ParameterError
+from glasshouse.grouping.ace import ace_segments, packed_rows
+from glasshouse.grouping.anatomize import anatomize_segments
+from glasshouse.grouping.method import frequency_ell
+from glasshouse.grouping.perimeter import weighted_places
+from glasshouse.microdata.groups import Groups
+from glasshouse.microdata.ties import tie_order
+from glasshouse.principles.adversaries import Adversary, Claim
+
+if TYPE_CHECKING:
+    from glasshouse.grouping.method import Method
+    from glasshouse.microdata import Microdata
+    from glasshouse.principles.requirement import Requirement
+    from glasshouse.randomness import Source
+
+__all__ = ["Refined"]
+
+# Coarse methods whose groups are a function of quasi-identifiers and of the multisets of values in their own groups.
+_SAFE_INSIDE = ("tailor", "separate")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refined:
+    """Divide by a coarse method, then divide each of its groups by Anatomize or Ace.
+
+    Parameters
+    ----------
+    coarse
+        A method that keeps frequency l-diversity: `Symmetric`, `RandomisedGreedy`, `Mondrian`, `Tailor`, ...
+    inner
+        ``anatomize`` or ``ace``: how each group is divided further, at the l that was asked for.
+
+    Guarantee
+    ---------
+    Every group satisfies l-diversity, against a *linking* adversary. Inside `Tailor`, which stops by a group's multiset
+    of values alone, an *algorithm-aware* adversary believes no value above 1/l (TRANSPARENT Theorem 3; that is Hybrid,
+    if ``inner`` is ``ace``), and the same holds inside `Separate`, where it is the inner method by itself. Inside any
+    other method nothing is claimed against her, whatever that method claims when it is used alone.
+
+    Cost
+    ----
+    That of the coarse method and of the inner one.
+
+    Examples
+    --------
+    >>> from glasshouse.grouping.symmetric import Symmetric
+    >>> from glasshouse.microdata import examples
+    >>> from glasshouse.principles import LDiversity, Requirement
+    >>> table = examples.anatomy_table1()
+    >>> method = Refined(coarse=Symmetric(extra=0), inner="anatomize")
+    >>> method.divide(table, Requirement.of(LDiversity(ell=2), table)).sizes.tolist()
+    [2, 2, 2, 2]
+    """
+
+    name: ClassVar[str] = "refined"
+    looks_at: ClassVar[str] = "both"
+    randomised: ClassVar[bool] = True
+
+    coarse: Method
+    inner: str = "anatomize"
+
+    def __post_init__(self) -> None:
+        if not all(hasattr(self.coarse, part) for part in ("name", "claim", "divide")):
+            raise ParameterError("Refined", "coarse", "a grouping method", self.coarse)
+        if self.inner not in ("anatomize", "ace"):
+            raise ParameterError("Refined", "inner", "'anatomize' or 'ace'", self.inner)
+
+    def claim(self, requirement: Requirement) -> Claim:
+        """State what the groups promise: against whom, and why."""
+        frequency_ell(requirement, "Refined")
+        coarse = self.coarse.claim(requirement)
+        if self.coarse.name in _SAFE_INSIDE:
+            return Claim(
+                adversary=Adversary.ALGORITHM_AWARE,
+                theorem=(
+                    f"the groups of {self.coarse.name} depend on the values of a group as a multiset alone, and "
+                    f"{self.inner} treats all tables with that multiset alike (TRANSPARENT Theorem 3, MINIMALITY "
+                    "Claim 4)"
+                ),
+                limits=coarse.limits,
+            )
+        return Claim(
+            adversary=Adversary.LINKING,
+            theorem="every published group satisfies the principle, recounted from the published tables",
+            limits=(
+                f"an adversary who knows that {self.inner} was run inside the groups of {self.coarse.name} can learn "
+                "more, up to certainty: a coarse group that was not divided tells who shares a value, and the fine "
+                "groups tell which; inside the method 'tailor' she cannot",
+                *coarse.limits,
+            ),
+        )
+
+    def divide(
+        self,
+        table: Microdata,
+        requirement: Requirement,
+        *,
+        source: Source | None = None,
+        engine: Memory | None = None,
+    ) -> Groups:
+        """Divide ``table``; tuples that the coarse method drops stay dropped."""
+        from glasshouse.randomness import Source as SecureSource
+
+        ell, column = frequency_ell(requirement, "Refined")
+        source = source or SecureSource.secure()
+        engine = engine or Memory()
+        coarse = self.coarse.divide(table, requirement, source=source, engine=engine)
+        order = tie_order(table, source)
+        order = order[coarse.labels[order] >= 0]
+        segments = Groups(coarse.labels[order], coarse.n_groups)
+        rows = order[segments.order]  # coarse group after coarse group, each in tie order
+        inside = source.child("inside coarse groups")  # not the choices that the coarse method made
+        if self.inner == "anatomize":
+            fine = anatomize_segments(column.codes[rows], segments.offsets, column.domain.size, ell, inside)
+            return Groups(fine, int(fine.max(initial=-1)) + 1).spread(rows, table.n_tuples)
+        places = weighted_places(table)
+        kept = np.sort(rows)
+        published = table if len(kept) == table.n_tuples else table.take(kept)
+        (sensitive,) = (c for c in published.sensitive if c.name == column.name)
+        packed = packed_rows(published, sensitive, np.searchsorted(kept, rows).astype(np.int32))
+        return ace_segments(packed, segments.offsets, places, ell, inside, engine).spread(kept, table.n_tuples)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Separate: all tuples in one group, so that quasi-identifiers and sensitive values are published apart.
+
+MINIMALITY 5.3 compares its methods with this baseline ("Base"): two independent tables, one of all quasi-identifiers,
+one of all sensitive values. As a partition that is one group: under anatomy or permutation it is those two tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from glasshouse.microdata.groups import Groups
+from glasshouse.principles.adversaries import Adversary, Claim
+
+if TYPE_CHECKING:
+    from glasshouse.engines import Memory
+    from glasshouse.microdata import Microdata
+    from glasshouse.principles.requirement import Requirement
+    from glasshouse.randomness import Source
+
+__all__ = ["Separate"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Separate:
+    """Put everybody into one group: what is said of one person's sensitive value is what is said of all.
+
+    Guarantee
+    ---------
+    Whatever principle the table as a whole satisfies, against an *algorithm-aware* adversary: the group is the same for
+    every table of that size, so the algorithm tells nothing. What one attribute says about another is lost entirely.
+
+    Cost
+    ----
+    O(n).
+
+    Examples
+    --------
+    >>> from glasshouse.microdata import examples
+    >>> from glasshouse.principles import LDiversity, Requirement
+    >>> table = examples.transparent_t1()
+    >>> Separate().divide(table, Requirement.of(LDiversity(ell=2), table)).sizes.tolist()
+    [8]
+    """
+
+    name: ClassVar[str] = "separate"
+    looks_at: ClassVar[str] = "sensitive values"  # of the whole table, to see whether it is eligible
+    randomised: ClassVar[bool] = False
+
+    def claim(self, requirement: Requirement) -> Claim:
+        """State what the groups promise: against whom, and why."""
+        if not requirement.columns:
+            limits: tuple[str, ...] = ("k-anonymity protects no sensitive value: everybody may share one",)
+        else:
+            limits = ()
+        return Claim(
+            adversary=Adversary.ALGORITHM_AWARE,
+            theorem="everybody is in one group, whatever the values are, so the algorithm tells nothing",
+            limits=limits,
+        )
+
+    def divide(
+        self,
+        table: Microdata,
+        requirement: Requirement,
+        *,
+        source: Source | None = None,
+        engine: Memory | None = None,
+    ) -> Groups:
+        """Put all tuples of ``table`` into one group; nothing is random."""
+        requirement.check_eligible()
+        return Groups(np.zeros(table.n_tuples, np.int32), 1)

@@ -1,0 +1,99 @@
+"""The journey: which method serves whom, and what a user is told."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import glasshouse as gh
+from glasshouse.cli.commands import METHODS, glasshouse
+from glasshouse.publish import publish_to
+
+
+def table() -> gh.Microdata:
+    return gh.synthetic.hospital(n=300, seed=2)
+
+
+def test_l_diversity_of_one_column_is_published_by_hybrid_and_holds_against_whoever_knows_it() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        release = gh.publish(table(), principle=gh.LDiversity(ell=3))
+
+    assert release.recipe.method["name"] == "hybrid"
+    assert release.guarantee.adversary == "algorithm-aware"
+
+
+@pytest.mark.parametrize(
+    "principle",
+    [
+        gh.TCloseness(t="0.5"),
+        gh.EntropyLDiversity(ell=3),
+        gh.AllOf(principles=(gh.KAnonymity(k=4), gh.LDiversity(ell=2))),
+    ],
+)
+def test_other_principles_are_published_by_mondrian_with_a_warning(principle: gh.LDiversity) -> None:
+    with pytest.warns(gh.DisclosureWarning, match="'mondrian' was used may learn more.*'hybrid'"):
+        release = gh.publish(table(), principle=principle)
+
+    assert release.recipe.method["name"] == "mondrian"
+    assert release.guarantee.adversary == "linking"
+
+
+def test_k_anonymity_alone_needs_no_warning_and_says_what_it_does_not_protect() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        release = gh.publish(table(), principle=gh.KAnonymity(k=5))
+
+    assert release.guarantee.adversary == "algorithm-aware"
+    assert any("protects no sensitive value" in limit for limit in release.guarantee.limits)
+
+
+@pytest.mark.parametrize("method", [gh.Mondrian(), gh.Greedy(), gh.RandomisedGreedy(p="1/2")], ids=lambda m: m.name)
+def test_an_attackable_method_warns_and_names_the_remedy(method: gh.Mondrian) -> None:
+    with pytest.warns(gh.DisclosureWarning, match="the method 'hybrid' holds against her too"):
+        gh.publish(table(), principle=gh.LDiversity(ell=2), method=method)
+
+
+def test_tuples_that_a_method_drops_are_counted(tmp_path: Path) -> None:
+    columns = {"age": [1, 2, 3, 4, 5], "disease": ["flu", "ulcer", "flu", "ulcer", "gout"]}
+    microdata = gh.read(columns, quasi=["age"], sensitive="disease")
+    release = publish_to(
+        tmp_path / "out", microdata, principle=gh.LDiversity(ell=2), method=gh.Greedy(last="drop"), allow_seed=True
+    )
+
+    assert (release.n_tuples, release.n_dropped) == (4, 1)
+    assert release.data.num_rows == 4
+    assert any("drop" in limit for limit in release.guarantee.limits)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_of_the_command_line_publishes_or_says_why_not(name: str, tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    rows = [f"{30 + i % 7},{'FM'[i % 2]},{'abc'[i % 3]}" for i in range(30)]
+    source.write_text("\n".join(["age,sex,disease", *rows]) + "\n")
+    options = ["--with", "p=1/3"] if name == "randomised-greedy" else []
+    command = ["publish", str(source), "--quasi", "age,sex", "--sensitive", "disease", "--ell", "2", "--method", name]
+    result = CliRunner().invoke(glasshouse, [*command, *options, "--out", str(tmp_path / "out")])
+
+    assert result.exit_code == 0, result.output
+    assert gh.load(tmp_path / "out" / "release").recipe.method["name"] == name
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--with", "partitioning=relaxed"], "--with needs --method"),
+        (["--method", "mondrian", "--with", "extra=1"], "has these parameters: partitioning"),
+        (["--method", "mondrian", "--with", "partitioning=lax"], "'strict' or 'relaxed'"),
+    ],
+)
+def test_parameters_that_a_method_does_not_have_are_refused(options: list[str], says: str, tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_text("age,disease\n1,a\n2,b\n")
+    command = ["publish", str(source), "--quasi", "age", "--sensitive", "disease", "--ell", "2"]
+    result = CliRunner().invoke(glasshouse, [*command, *options, "--out", str(tmp_path / "out")])
+
+    assert (result.exit_code, says in result.stderr) == (2, True), result.output
