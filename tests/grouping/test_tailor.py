@@ -342,7 +342,7 @@ def test_penalties_may_be_given_as_objects() -> None:
     assert Tailor() == Tailor(penalty=Perimeter()) == Tailor(penalty="perimeter")
     assert Tailor(penalty=Discernibility()) == Tailor(penalty="discernibility") != Tailor()
     assert Tailor(penalty=len) == Tailor(penalty=Custom(len)) != Tailor(penalty=lambda people: 0)
-    assert repr(Tailor()) == "Tailor(penalty=Perimeter())"
+    assert repr(Tailor()) == "Tailor(penalty='perimeter')"
 
 
 def test_it_claims_to_hold_against_whoever_knows_the_algorithm() -> None:

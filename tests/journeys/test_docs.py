@@ -26,7 +26,7 @@ from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse import catalog
-from glasshouse.cli.commands import glasshouse
+from glasshouse.cli.commands import METHODS, glasshouse
 from tests.conftest import ROOT
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -179,6 +179,15 @@ def test_everything_in_the_catalogue_is_on_the_page_about_publishing() -> None:
     catalogued = [*catalog.PRINCIPLES.values(), *catalog.METHODS.values(), *catalog.RECODINGS.values()]
 
     assert [] == [thing.__name__ for thing in catalogued if f"{thing.__name__}(" not in page]
+
+
+def test_the_page_about_methods_tells_of_each_one_and_whether_it_is_random() -> None:
+    page = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[`(\w+)`\]\(#\w+\) \| [^|]+ \| (yes|no) \|", page, re.MULTILINE)
+
+    assert sorted(rows) == sorted((m.__name__, "yes" if m.randomised else "no") for m in catalog.METHODS.values())
+    assert {m.__name__ for m in catalog.METHODS.values()} <= set(HEADING.findall(page))
+    assert [] == [name for name in METHODS if f"`{name}`" not in page]
 
 
 def test_make_targets_that_the_documentation_names_exist() -> None:
