@@ -22,7 +22,7 @@ import numpy as np
 
 from glasshouse.engines import Memory, Nodes, Rows
 from glasshouse.errors import NotSupported
-from glasshouse.grouping.mondrian import _both_hold, _widest_first
+from glasshouse.grouping.mondrian import both_hold, widest_first
 from glasshouse.grouping.stricter import at_ell
 from glasshouse.microdata.ties import tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
@@ -105,8 +105,8 @@ class EvenSplit:
         def step(nodes: Nodes) -> tuple[Nodes, Nodes]:
             """Cut every node on its widest attribute, or not at all."""
             low, high = rows.extents(nodes)
-            cuts = rows.half_cuts(nodes, _widest_first(rows, low, high, spans)[:, 0])
-            safe = _both_hold(rows, nodes, cuts, requirement)
+            cuts = rows.half_cuts(nodes, widest_first(rows, low, high, spans)[:, 0])
+            safe = both_hold(rows, nodes, cuts, requirement)
             return rows.split(nodes[safe], cuts[safe]), nodes[~safe]
 
         return rows.groups((engine or Memory()).visit(rows.whole(), step))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from glasshouse.principles.requirement import Requirement
     from glasshouse.randomness import Source
 
-__all__ = ["Mondrian"]
+__all__ = ["Mondrian", "both_hold", "widest_first"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,14 +112,14 @@ class Mondrian:
         def step(nodes: Nodes) -> tuple[Nodes, Nodes]:
             """Cut every node once: return the parts of those that could be cut, and the others, which are groups."""
             low, high = rows.extents(nodes)
-            by_width = _widest_first(rows, low, high, spans)
+            by_width = widest_first(rows, low, high, spans)
             whole = np.arange(len(nodes))
             parts = []
             for attempt in range(len(rows.domains)):
                 dims = by_width[whole, attempt]
                 tried = whole[high[whole, dims] > low[whole, dims]]
                 cuts = self._cuts(rows, nodes[tried], by_width[tried, attempt])
-                safe = _both_hold(rows, nodes[tried], cuts, requirement)
+                safe = both_hold(rows, nodes[tried], cuts, requirement)
                 if safe.any():
                     parts.append(rows.split(nodes[tried[safe]], cuts[safe]))
                 whole = np.setdiff1d(whole, tried[safe], assume_unique=True)
@@ -138,7 +138,7 @@ class Mondrian:
         return rows.median_cuts(nodes, dims) if self.partitioning == "strict" else rows.half_cuts(nodes, dims)
 
 
-def _widest_first(
+def widest_first(
     rows: Rows, low: NDArray[np.int32], high: NDArray[np.int32], spans: NDArray[np.float64]
 ) -> NDArray[np.intp]:
     """Attributes of every node from the widest to the narrowest; those with a single code last (nodes x attributes).
@@ -155,7 +155,7 @@ def _widest_first(
     return order
 
 
-def _both_hold(rows: Rows, nodes: Nodes, cuts: Cuts, requirement: Requirement) -> NDArray[np.bool_]:
+def both_hold(rows: Rows, nodes: Nodes, cuts: Cuts, requirement: Requirement) -> NDArray[np.bool_]:
     """Which cuts exist and leave both parts safe."""
     safe = cuts.possible.copy()
     if safe.any():

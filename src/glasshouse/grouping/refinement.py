@@ -125,7 +125,6 @@ class Refined:
         engine = engine or Memory()
         coarse = self.coarse.divide(table, requirement, source=source, engine=engine)
         order = tie_order(table, source)
-        order = order[coarse.labels[order] >= 0]
         segments = Groups(coarse.labels[order], coarse.n_groups)
         rows = order[segments.order]  # coarse group after coarse group, each in tie order
         inside = source.child("inside coarse groups")  # not the choices that the coarse method made
