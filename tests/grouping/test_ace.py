@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
@@ -29,6 +29,8 @@ from tests.naive import transparent as naive
 from tests.tables import Plain, partition, plain_tables
 
 Buckets = list[dict[int, list[int]]]
+# Many random tables are not l-eligible, and thrown away.
+RARE = settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 
 def identified(quasi: dict[str, list[Any]], sensitive: list[Any], **options: Any) -> gh.Microdata:
@@ -118,7 +120,7 @@ def _any_tuples(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(RARE, max_examples=400)
 @given(counts=st.lists(st.integers(1, 30), min_size=1, max_size=12), ell=st.integers(1, 6), data=st.data())
 def test_buckets_have_the_values_and_lengths_of_the_figure(counts: list[int], ell: int, data: st.DataObject) -> None:
     assume(max(counts) * ell <= sum(counts))
@@ -284,13 +286,13 @@ WAYS = [
 
 
 @pytest.mark.parametrize("thresholds", WAYS, ids=repr)
-@settings(max_examples=300, deadline=None)
+@settings(RARE, max_examples=300)
 @given(case=bucketed())
 def test_slices_are_those_of_the_slow_twin(thresholds: Thresholds, case: tuple[gh.Microdata, Buckets]) -> None:
     assert sliced_slowly(*case) == sliced(*case, thresholds, "perimeter")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(RARE, max_examples=150)
 @given(case=bucketed(longest=5, attributes=12))
 def test_tuples_of_several_words_are_sliced_as_in_the_slow_twin(case: tuple[gh.Microdata, Buckets]) -> None:
     assert sliced_slowly(*case) == sliced(*case, Thresholds(), "perimeter")
@@ -321,7 +323,7 @@ def test_many_columns_of_two_tuples_are_sliced_as_in_the_slow_twin(width: int) -
         assert sliced_slowly(table, buckets) == sliced(table, buckets, Thresholds(), "perimeter")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(RARE, max_examples=150)
 @given(case=bucketed())
 def test_discernibility_slices_as_in_the_slow_twin(case: tuple[gh.Microdata, Buckets]) -> None:
     assert sliced_slowly(*case, "discernibility") == sliced(*case, Thresholds(), "discernibility")
@@ -330,7 +332,7 @@ def test_discernibility_slices_as_in_the_slow_twin(case: tuple[gh.Microdata, Buc
 WIDE = [2**40 - 87, 2**41 - 21, 2**39 - 7]  # primes: no perimeter fits into 64 bits
 
 
-@settings(max_examples=100, deadline=None)
+@settings(RARE, max_examples=100)
 @given(case=bucketed(longest=7, attributes=2), seed=st.integers(0, 1000))
 def test_perimeters_beyond_64_bits_are_exact(case: tuple[gh.Microdata, Buckets], seed: int) -> None:
     plain, buckets = case
@@ -381,7 +383,7 @@ def test_every_outcome_has_the_chance_that_it_has_in_the_slow_twin(
     assert expected == enumerating.distribution(lambda draws: frozenset(divide(table, ell, draws)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(RARE, max_examples=100)
 @given(plain=plain_tables(most=7, least=2), ell=st.integers(2, 3))
 def test_outcomes_of_any_small_table_have_the_twins_chances(plain: Plain, ell: int) -> None:
     table = of(plain)
@@ -394,7 +396,7 @@ def test_outcomes_of_any_small_table_have_the_twins_chances(plain: Plain, ell: i
     assert expected == enumerating.distribution(lambda draws: frozenset(divide(table, ell, draws)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(RARE, max_examples=300)
 @given(plain=plain_tables(most=60, missing=True), ell=st.integers(2, 4), seed=st.integers(0, 3))
 def test_groups_are_the_slices_of_the_deal(plain: Plain, ell: int, seed: int) -> None:
     table = of(plain, missing="category")
@@ -454,7 +456,7 @@ def test_segments_are_dealt_by_themselves_and_threads_change_nothing(monkeypatch
     assert expected != groups(1 << 20, 1, 1 << 20)  # pieces have streams of their own
 
 
-@settings(max_examples=60, deadline=None)
+@settings(RARE, max_examples=60)
 @given(plain=plain_tables(most=40, missing=True), ell=st.integers(2, 3))
 def test_interpreted_kernels_give_the_same_groups(plain: Plain, ell: int) -> None:
     table = of(plain, missing="category")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
@@ -24,6 +24,9 @@ from glasshouse.randomness import Source
 from tests.naive import enumerating
 from tests.naive import transparent as naive
 from tests.tables import Plain, partition, plain_tables
+
+# Many random tables are not l-eligible, and thrown away.
+RARE = settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 
 def identified(quasi: dict[str, list[Any]], sensitive: list[Any], **options: Any) -> gh.Microdata:
@@ -79,7 +82,7 @@ def test_every_outcome_has_the_chance_that_it_has_in_the_slow_twin(
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
-@settings(max_examples=100, deadline=None)
+@settings(RARE, max_examples=100)
 @given(plain=plain_tables(most=9, least=4, missing=True))
 def test_outcomes_of_any_small_table_have_the_twins_chances(penalty: str, plain: Plain) -> None:
     assume(max(Counter(plain.sensitive).values()) <= min(3, len(plain.sensitive) // 2))
@@ -125,7 +128,7 @@ def _first_tuples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
-@settings(max_examples=100, deadline=None)
+@settings(RARE, max_examples=100)
 @given(plain=plain_tables(most=40, missing=True), ell=st.integers(2, 4))
 def test_groups_refine_those_of_tailor_as_assign_says(penalty: str, plain: Plain, ell: int) -> None:
     table = identified(plain.quasi, plain.sensitive, missing="category")
@@ -172,7 +175,7 @@ def test_rows_may_come_in_any_order() -> None:
         assert divide(table, 2) == {frozenset(order[i] for i in group) for group in divide(moved, 2)}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(RARE, max_examples=40)
 @given(plain=plain_tables(most=40, missing=True), ell=st.integers(2, 3))
 def test_interpreted_kernels_give_the_same_groups(plain: Plain, ell: int) -> None:
     table = identified(plain.quasi, plain.sensitive, missing="category")

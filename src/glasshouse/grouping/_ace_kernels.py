@@ -245,7 +245,7 @@ def slice_buckets(
     """Divide buckets ``begin .. end - 1`` until every column has one tuple (Figure 8); groups then lie together.
 
     The division of a bucket is the least (perimeter, attribute, size of the first part); with ``halves`` it is the
-    middle, on the first attribute. A column whose codes spread
+    middle, always on the first attribute. A column whose codes spread
     over at most ``dense`` times its length is ordered by counting; others by insertion up to ``short`` tuples, and by
     merging beyond. Columns of two tuples are parted by a shortcut if there are at most ``pairs`` (64 or less) of them.
     ``spare_words`` and ``spare`` have room for the largest bucket and one more tuple, ``ranks`` for twice as many,
@@ -344,8 +344,8 @@ def _slice(
             s = stack[2 * depth]
             m = stack[2 * depth + 1]
             at = depth * n_words
-            if not halves and _width(boxes, at, fields, weights, d) == 0:
-                # Every division costs nothing: the first attribute, one tuple of each column at a time.
+            if halves or _width(boxes, at, fields, weights, d) == 0:
+                # All divisions, here and further down, are on the first attribute: groups are the ranks in its order.
                 low = fields[2, 0] - _field(boxes, at, fields, d)
                 high = _field(boxes, at, fields, 0)
                 for c in range(x):
@@ -355,7 +355,7 @@ def _slice(
                 for t in range(m * x):
                     placed[s + t] = spare[t]
                 continue
-            if m == 2 and x <= pairs and not halves:
+            if m == 2 and x <= pairs:
                 _part_pairs(words, placed, s, x, fields, spans, weights, n_words, d, boxes, found, spare)
                 continue
             constant = False
@@ -374,20 +374,6 @@ def _slice(
                 # The box of the tuples at each rank, over all columns.
                 for t in range(m * n_words):
                     reach[t] = 0
-                if halves:
-                    # The sizes alone decide: the middle, on the first attribute. Boxes may be too large, not too small.
-                    for c in range(x):
-                        _rank(
-                            words, s + c * m, m, fields, dim, n_words, low, high, dense, short, counts, keys, ranks,
-                            c * m,
-                        )  # fmt: skip
-                    best_dim = dim
-                    best_size = m // 2
-                    for k in range(n_words):
-                        boxes[found + k] = boxes[at + k]
-                        boxes[found + n_words + k] = boxes[at + k]
-                    using = half
-                    break
                 fours = 0
                 if low < high and high - low < dense * m:
                     while fours + 4 <= x:

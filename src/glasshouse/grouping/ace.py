@@ -61,7 +61,7 @@ class Ace:
     ----------
     penalty
         What a part of a division costs: ``"perimeter"`` (Eq. 4), or ``"discernibility"``, under which every division
-        is made in the middle of the first attribute's order.
+        is made in the middle of the first attribute's order: groups are the ranks in it.
 
     Guarantee
     ---------

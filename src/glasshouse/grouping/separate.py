@@ -47,7 +47,7 @@ class Separate:
     """
 
     name: ClassVar[str] = "separate"
-    looks_at: ClassVar[str] = "sensitive values"  # of the whole table, to see whether it is eligible
+    looks_at: ClassVar[str] = "neither"
     randomised: ClassVar[bool] = False
 
     def claim(self, requirement: Requirement) -> Claim:
