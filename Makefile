@@ -28,7 +28,7 @@ demo: $(BIN)/glasshouse ## publish an embedded hospital table and show the guara
 	@$(BIN)/glasshouse demo --out demo
 
 test: check ## run the quality gates and the whole suite
-	@$(BIN)/python -m pytest -q -n auto
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 prove: $(VENV)/developer ## attack every method on thousands of tiny tables, over all worlds and coin tosses
 	@$(BIN)/python -m tests.prove
