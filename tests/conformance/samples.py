@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import glasshouse as gh
@@ -314,6 +315,34 @@ METHOD_VARIANTS = [
     gh.Symmetric(extra=1, ordering="hilbert", priority=("age",)),
     gh.Refined(coarse=gh.Tailor(), inner="ace"),
 ]
+
+_SIX = {"age": list(range(6)), "sensitive": [f"s{i}" for i in range(6)]}
+
+
+@cache
+def goes_together(method: Any, principle: Any) -> bool:
+    """Whether a method serves a principle at all: seen on six people whom every principle here allows to publish."""
+    declared = next((sample.declared for sample in PRINCIPLES if sample.principle == principle), "")
+    options: dict[str, Any] = {
+        "ordered": {"sensitive": SENSITIVE_ORDER} if declared == "order" else {},
+        "taxonomies": {"sensitive": gh.Taxonomy.from_nested(SENSITIVE_TREE)} if declared == "tree" else {},
+    }
+    try:
+        gh.publish(gh.read(_SIX, quasi=["age"], sensitive="sensitive", **options), principle=principle, method=method)
+    except gh.NotSupported:
+        return False
+    return True
+
+
+def samples_for(method: Any, among: Sequence[PrincipleSample] = PRINCIPLES) -> list[PrincipleSample]:
+    """The principles that a method serves."""
+    return [sample for sample in among if goes_together(method, sample.principle)]
+
+
+def methods_for(principle: Any) -> list[Any]:
+    """The methods that serve a principle."""
+    return [method for method in METHODS if goes_together(method, principle)]
+
 
 # --- recodings -------------------------------------------------------------------------------------------------------
 

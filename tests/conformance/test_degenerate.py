@@ -11,7 +11,7 @@ import pytest
 import glasshouse as gh
 from tests.conformance.people import PLACES, People, leaves
 from tests.conformance.publishing import assert_lawful, published
-from tests.conformance.samples import METHODS, PLAIN_PRINCIPLES, RECODINGS, RecodingSample
+from tests.conformance.samples import METHODS, PLAIN_PRINCIPLES, RECODINGS, RecodingSample, goes_together
 
 DIVERSE = next(sample for sample in PLAIN_PRINCIPLES if sample.principle == gh.LDiversity(ell=2))
 ANONYMOUS = next(sample for sample in PLAIN_PRINCIPLES if sample.principle == gh.KAnonymity(k=2))
@@ -87,6 +87,8 @@ HUGE = 100_000
 def test_tables_at_the_edge_are_published_lawfully(method: Any, recoding: RecodingSample, name: str) -> None:
     table = TABLES[name]
     for sample, format in ((DIVERSE, "parquet"), (ANONYMOUS, "csv")):
+        if not goes_together(method, sample.principle):
+            continue
         made = published(
             table.read(), principle=sample.principle, method=method, recoding=recoding.recoding, format=format
         )
