@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.principles import Requirement
+from glasshouse.principles import Principle, Requirement
 from glasshouse.recheck import recheck
 
 COLUMNS = {
@@ -63,3 +65,26 @@ def test_two_that_ask_the_same_of_one_column_are_both_asked() -> None:
 
     with pytest.raises(gh.GuaranteeBroken, match="ell = 4"):
         recheck(lax, Requirement.of(both, table))
+
+
+def test_a_principle_that_nothing_would_check_is_refused() -> None:
+    class Stranger(Principle):
+        name = "stranger"
+        title = "strangeness"
+
+        def holds(self, counts: object) -> object:
+            return counts.sizes > 0  # type: ignore[attr-defined]
+
+        def describe(self, column: str | None = None) -> str:
+            return "everything goes"
+
+    table = gh.read(COLUMNS, quasi=["age"], sensitive="disease")
+
+    with pytest.raises(gh.NotSupported, match="second implementation does not know"):
+        gh.publish(table, principle=Stranger(), method=gh.Mondrian())
+
+
+def test_designated_values_may_be_numpy_numbers_and_still_make_a_plain_recipe() -> None:
+    principle = gh.DesignatedLDiversity(ell=2, values=(np.int64(1), np.str_("a")))
+
+    assert json.loads(json.dumps(principle.to_data()))["values"] == [1, "a"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from glasshouse import principles as p
-from glasshouse.errors import GuaranteeBroken
+from glasshouse.errors import GuaranteeBroken, NotSupported
 from glasshouse.verify import Verification, verify_table
 
 if TYPE_CHECKING:
@@ -76,7 +76,10 @@ def _question(part: Part, principle: Principle) -> dict[str, Any]:
             return {"k": principle.k, "alpha": {column.name: principle.alpha}}
         case p.TCloseness():
             return {"t": {column.name: principle.t}, "distance": {column.name: principle.distance}, **_axis(part)}
-    raise NotImplementedError(principle.name)
+    raise NotSupported(
+        f"{principle.title}, which the second implementation does not know, so that nothing would check it",
+        instead="use a principle of the catalogue",
+    )
 
 
 def _axis(part: Part) -> dict[str, Any]:

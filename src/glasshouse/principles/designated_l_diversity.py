@@ -51,9 +51,7 @@ class DesignatedLDiversity(Principle):
         object.__setattr__(self, "ell", integer("DesignatedLDiversity", "ell", self.ell, least=2))
         if not isinstance(self.values, tuple | list) or not self.values:
             raise ParameterError("DesignatedLDiversity", "values", "a tuple of sensitive values", self.values)
-        # dates are held as the text by which a domain knows them, so that the principle is plain data
-        texts = (value.isoformat() if hasattr(value, "isoformat") else value for value in self.values)
-        object.__setattr__(self, "values", tuple(texts))
+        object.__setattr__(self, "values", tuple(_plain(value) for value in self.values))
 
     @property
     def title(self) -> str:
@@ -115,6 +113,12 @@ class DesignatedLDiversity(Principle):
                 values=unknown,
             )
         return codes
+
+
+def _plain(value: Any) -> Any:
+    """A value as plain data, for recipes: a NumPy number as Python's, a date as the text by which a domain knows it."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value.isoformat() if hasattr(value, "isoformat") else value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
