@@ -44,10 +44,38 @@ def positions_of(table: gh.Microdata) -> list[list[Fraction]]:
     return [exact_positions(column.domain) for column in table.quasi]
 
 
+# Penalties of one's own, as the twin has them: of rows, which are codes and a sensitive value that none looks at.
+def squares(group: list[Any]) -> Fraction:
+    columns = zip(*(codes for codes, _ in group), strict=True)
+    return Fraction(len(group) * sum((max(column) - min(column)) ** 2 for column in columns), 3)
+
+
+def steps(group: list[Any]) -> Fraction:
+    return Fraction(len(group) // 3)  # many cuts cost the same
+
+
 def penalty_of(table: gh.Microdata, penalty: str) -> naive.Penalty:
     if penalty == "perimeter":
         return naive.perimeter(rows_of(table), positions_of(table))
-    return lambda group: Fraction(len(group) ** 2)
+    return {"discernibility": lambda group: Fraction(len(group) ** 2), "squares": squares, "steps": steps}[penalty]
+
+
+def given_as(table: gh.Microdata, penalty: str) -> Any:
+    """The penalty as a user gives it: by its name, or as a function of values."""
+    return penalty if penalty in ("perimeter", "discernibility") else own(table, penalty)
+
+
+def own(table: gh.Microdata, penalty: str) -> Any:
+    judge = penalty_of(table, penalty)
+    codes = [
+        {value: code for code, value in enumerate(domain.decode(np.arange(domain.size, dtype=np.int32)).to_pylist())}
+        for domain in (column.domain for column in table.quasi)
+    ]
+
+    def function(people: list[tuple[Any, ...]]) -> Fraction:
+        return judge([(tuple(c[v] for c, v in zip(codes, person, strict=True)), -1) for person in people])
+
+    return function
 
 
 def divide(table: gh.Microdata, ell: int, source: Any = None, *, threads: int = 1, **method: Any) -> Any:
@@ -56,7 +84,7 @@ def divide(table: gh.Microdata, ell: int, source: Any = None, *, threads: int = 
     return partition(Hybrid(**method).divide(table, requirement, source=source or Source.seeded(0), engine=engine))
 
 
-PENALTIES = ["perimeter", "discernibility"]
+PENALTIES = ["perimeter", "discernibility", "squares", "steps"]
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
@@ -75,10 +103,11 @@ def test_every_outcome_has_the_chance_that_it_has_in_the_slow_twin(
 ) -> None:
     table = identified(quasi, list(sensitive))
     rows, positions, judge = rows_of(table), positions_of(table), penalty_of(table, penalty)
+    mine = given_as(table, penalty)
 
     expected = enumerating.distribution(lambda draws: frozenset(naive.hybrid(rows, positions, ell, draws, judge)))
 
-    assert expected == enumerating.distribution(lambda draws: frozenset(divide(table, ell, draws, penalty=penalty)))
+    assert expected == enumerating.distribution(lambda draws: frozenset(divide(table, ell, draws, penalty=mine)))
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
@@ -88,17 +117,29 @@ def test_outcomes_of_any_small_table_have_the_twins_chances(penalty: str, plain:
     assume(max(Counter(plain.sensitive).values()) <= min(3, len(plain.sensitive) // 2))
     table = identified(plain.quasi, plain.sensitive, missing="category")
     rows, positions, judge = rows_of(table), positions_of(table), penalty_of(table, penalty)
+    mine = given_as(table, penalty)
 
     expected = enumerating.distribution(lambda draws: frozenset(naive.hybrid(rows, positions, 2, draws, judge)))
 
-    assert expected == enumerating.distribution(lambda draws: frozenset(divide(table, 2, draws, penalty=penalty)))
+    assert expected == enumerating.distribution(lambda draws: frozenset(divide(table, 2, draws, penalty=mine)))
+
+
+@settings(RARE, max_examples=60)
+@given(plain=plain_tables(most=30, missing=True), ell=st.integers(2, 3), seed=st.integers(0, 3))
+def test_a_function_that_says_what_a_known_penalty_says_gives_its_groups(plain: Plain, ell: int, seed: int) -> None:
+    table = identified(plain.quasi, plain.sensitive, missing="category")
+    assume(naive.diverse(rows_of(table), range(table.n_tuples), ell))
+
+    for name in ("perimeter", "discernibility"):
+        groups = divide(table, ell, Source.seeded(seed), penalty=own(table, name), threads=2)
+        assert groups == divide(table, ell, Source.seeded(seed), penalty=name)
 
 
 def refined(table: gh.Microdata, ell: int, penalty: str) -> None:
     """Every group lies inside one of the twin's Tailor, has every value once, and the buckets' numbers are right."""
     rows, positions, judge = rows_of(table), positions_of(table), penalty_of(table, penalty)
     leaves = naive.tailor(rows, positions, ell, judge)
-    groups = divide(table, ell, penalty=penalty)
+    groups = divide(table, ell, penalty=given_as(table, penalty))
 
     assert frozenset().union(*groups) == frozenset(range(table.n_tuples))
     assert sum(len(group) for group in groups) == table.n_tuples

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
+from decimal import Decimal
 from fractions import Fraction
 from functools import partialmethod
 from itertools import pairwise
@@ -18,7 +21,7 @@ from glasshouse.catalog import to_data
 from glasshouse.engines import Memory, memory
 from glasshouse.grouping import packed, tailor
 from glasshouse.grouping.packed import Thresholds
-from glasshouse.grouping.penalties import Custom, Discernibility, Penalty, Perimeter
+from glasshouse.grouping.penalties import Custom, Discernibility, Judge, Penalty, Perimeter, judged
 from glasshouse.grouping.perimeter import Places, exact_positions, weighted_places
 from glasshouse.grouping.tailor import Tailor, tailor_leaves
 from glasshouse.kernels import interpreted
@@ -64,7 +67,7 @@ def leaves(
         table.sensitive[0],
         np.array(order, np.int32),
         Memory(threads=threads),
-        penalty=penalty,
+        penalty=penalty and judged(penalty, table, "Tailor"),
         thresholds=thresholds,
     )
     members = [placed[a:b].tolist() for a, b in pairwise(offsets.tolist())]
@@ -303,6 +306,136 @@ def test_a_function_of_ones_own_is_that_of_the_slow_twin(plain: Plain, ell: int)
         assert twin(table, ell, order, spread_of_codes) == leaves(table, ell, order, penalty=Custom(spread))
 
 
+@settings(max_examples=40, deadline=None)
+@given(plain=plain_tables(most=16, missing=True), ell=st.integers(1, 2))
+def test_a_function_that_says_what_a_known_penalty_says_gives_its_leaves(plain: Plain, ell: int) -> None:
+    table = plain.microdata(missing="category")
+    order = np.random.default_rng(1).permutation(table.n_tuples).tolist()
+    values = [column.domain.decode(np.arange(column.domain.size, dtype=np.int32)).to_pylist() for column in table.quasi]
+    place = [
+        dict(zip(v, exact_positions(column.domain), strict=True)) for v, column in zip(values, table.quasi, strict=True)
+    ]
+
+    def perimeter(people: list[tuple[Any, ...]]) -> Fraction:
+        shares = Fraction(0)
+        for where, column in zip(place, zip(*people, strict=True), strict=True):
+            whole = max(where.values()) - min(where.values())
+            places = [where[value] for value in column]
+            shares += (max(places) - min(places)) / whole if whole else 0
+        return len(people) * shares
+
+    def squares(people: list[tuple[Any, ...]]) -> int:
+        return len(people) ** 2
+
+    if eligible(table, ell):
+        assert leaves(table, ell, order) == leaves(table, ell, order, penalty=Custom(perimeter))
+        assert leaves(table, ell, order, penalty=Discernibility()) == leaves(table, ell, order, penalty=Custom(squares))
+
+
+def line(n: int) -> gh.Microdata:
+    return gh.read({"a": list(range(n)), "s": [f"{i % 4}" for i in range(n)]}, quasi=["a"], sensitive="s")
+
+
+def test_a_function_gets_new_sorted_lists_of_the_values_of_some_people() -> None:
+    columns = {"age": [30, None, 20, 30], "sex": ["m", "f", "f", "f"], "s": list("abcd")}
+    table = gh.read(columns, quasi=["age", "sex"], sensitive="s", missing="category")
+    seen = []
+
+    def watch(people: list[tuple[Any, ...]]) -> int:
+        seen.append(list(people))
+        people.clear()  # the list is the function's own
+        return 0
+
+    judge = Judge(Custom(watch), table, "Tailor")
+
+    assert judge.cost(np.array([[0, 1], [3, 2]])) == 0
+    assert seen == [[(20, "f"), (30, "f"), (30, "m"), (None, "f")]]
+    Tailor(penalty=watch).divide(table, Requirement.of(gh.LDiversity(ell=2), table))
+    assert all(people == sorted(people, key=lambda p: (p[0] is None, p)) for people in seen)
+
+
+@pytest.mark.parametrize("number", [3, 3.0, Fraction(3), Decimal(3), np.int8(3), np.float32(3), np.uint64(3)])
+def test_a_function_may_return_any_kind_of_number(number: Any) -> None:
+    judge = Judge(Custom(lambda people: number), line(2), "Tailor")
+
+    assert judge.cost(np.array([0, 1])) == 3
+    assert type(judge.cost(np.array([0, 1]))) in (int, Fraction)
+
+
+@pytest.mark.parametrize("unit", [1, Fraction(1, 3), 0.3, 0.7, Decimal("0.7"), 10**400, 1e-300])
+def test_what_a_function_says_is_added_exactly(unit: Any) -> None:
+    """Every cut costs the same, also where 0.7 + 3.5 > 1.4 + 2.8 in floats: the smallest left part is taken."""
+    costs = {n: n * unit if not isinstance(unit, float) else float(str(n * Decimal(str(unit)))) for n in range(1, 6)}
+    judge = Judge(Custom(lambda people: costs[len(people)]), line(6), "Tailor")
+
+    assert judge.cheapest(np.arange(6)[np.newaxis], 1) == (0, 1)
+
+
+def raises(people: list[Any]) -> int:
+    return 1 // (len(people) - len(people))
+
+
+FAULTS = [
+    (raises, "raised ZeroDivisionError"),
+    (lambda people: float("nan"), "returned nan"),
+    (lambda people: float("inf"), "returned inf"),
+    (lambda people: Decimal("NaN"), "returned NaN"),
+    (lambda people: np.float64("nan"), "returned nan"),
+    (lambda people: -0.5, "returned a negative number"),
+    (lambda people: -(10**5000), "returned a negative number"),
+    (lambda people: None, "returned an object of type NoneType"),
+    (lambda people: True, "returned an object of type bool"),
+    (lambda people: "3", "returned an object of type str"),
+    (lambda people: 3j, "returned an object of type complex"),
+    (lambda people: people, "returned an object of type list"),
+    (lambda people: np.array([1, 2]), "returned an object of type ndarray"),
+    (lambda: 0, "raised TypeError"),
+]
+
+
+@pytest.mark.parametrize("method", [gh.Tailor, gh.Ace, gh.Hybrid])
+@pytest.mark.parametrize(("function", "what"), FAULTS, ids=[what for _, what in FAULTS])
+def test_a_function_that_gives_no_cost_is_refused_without_a_word_about_the_data(
+    method: Any, function: Any, what: str
+) -> None:
+    table = gh.read({"a": ["anna", "bert", "carl", "dora"] * 2, "s": list("abcdabcd")}, quasi=["a"], sensitive="s")
+
+    with pytest.raises(gh.ParameterError) as refusal:
+        gh.publish(table, principle=gh.LDiversity(ell=2), method=method(penalty=function))
+
+    message = str(refusal.value)
+    assert message.startswith(f"{method.__name__}: penalty must be a function that gives any list of tuples a number")
+    assert f"(this one {what})" in message
+    assert refusal.value.value is function
+    assert "anna" not in message
+    assert isinstance(refusal.value.__cause__, Exception) == what.startswith("raised")
+
+
+def test_an_interruption_is_no_fault_of_the_function() -> None:
+    def interrupted(people: list[Any]) -> int:
+        raise KeyboardInterrupt
+
+    table = gh.examples.transparent_t5()
+    with pytest.raises(KeyboardInterrupt):
+        Tailor(penalty=interrupted).divide(table, Requirement.of(gh.LDiversity(ell=2), table))
+
+
+def test_what_cannot_be_called_is_no_penalty() -> None:
+    with pytest.raises(gh.ParameterError, match="Custom: function must be a function of a list of tuples, got 3"):
+        Custom(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", [gh.Tailor, gh.Ace, gh.Hybrid])
+@pytest.mark.parametrize("penalty", ["perimeter", "discernibility", len])
+def test_methods_and_their_penalties_can_be_copied_and_pickled(method: Any, penalty: Any) -> None:
+    given = method(penalty=penalty)
+
+    for twin_of_it in (copy.copy(given), copy.deepcopy(given), pickle.loads(pickle.dumps(given))):
+        assert twin_of_it == given
+        assert type(twin_of_it.penalty) is type(given.penalty)
+        assert repr(twin_of_it) == repr(given)
+
+
 def test_the_papers_example_comes_out_as_printed() -> None:
     table = gh.examples.transparent_t5()
     groups = Tailor().divide(table, Requirement.of(gh.LDiversity(ell=2), table))
@@ -330,12 +463,13 @@ def test_a_recipe_gives_the_method_back(name: str) -> None:
     assert Tailor(penalty=data["penalty"]) == method
 
 
-def test_a_function_is_marked_in_a_recipe_and_cannot_be_rebuilt_from_it() -> None:
-    method = Tailor(penalty=lambda people: len(people) ** 2)
+@pytest.mark.parametrize("cls", [gh.Tailor, gh.Ace, gh.Hybrid])
+def test_a_function_is_marked_in_a_recipe_and_cannot_be_rebuilt_from_it(cls: Any) -> None:
+    method = cls(penalty=lambda people: len(people) ** 2)
 
-    assert json.dumps(to_data(method)) == '{"name": "tailor", "penalty": "custom"}'
-    with pytest.raises(gh.ParameterError, match="which no recipe can hold"):
-        Tailor(penalty="custom")
+    assert json.dumps(to_data(method)) == f'{{"name": "{cls.name}", "penalty": "custom"}}'
+    with pytest.raises(gh.ParameterError, match=f"{cls.__name__}: .*which no recipe can hold"):
+        cls(penalty="custom")
 
 
 def test_penalties_may_be_given_as_objects() -> None:
@@ -347,13 +481,21 @@ def test_penalties_may_be_given_as_objects() -> None:
 
 def test_it_claims_to_hold_against_whoever_knows_the_algorithm() -> None:
     table = gh.examples.transparent_t5()
-    requirement = Requirement.of(gh.LDiversity(ell=2), table)
-    claim = Tailor().claim(requirement)
-    own = Tailor(penalty=lambda people: 0).claim(requirement)
+    claim = Tailor().claim(Requirement.of(gh.LDiversity(ell=2), table))
 
     assert claim.adversary.value == "algorithm-aware"
     assert "Theorem 1" in claim.theorem
-    assert len(own.limits) == len(claim.limits) + 1
+
+
+@pytest.mark.parametrize("method", [gh.Tailor, gh.Ace, gh.Hybrid])
+def test_the_claim_under_a_function_says_that_it_was_not_checked(method: Any) -> None:
+    table = gh.examples.transparent_t5()
+    requirement = Requirement.of(gh.LDiversity(ell=2), table)
+    own = method(penalty=lambda people: 0).claim(requirement)
+
+    *limits, last = own.limits
+    assert method().claim(requirement).limits == tuple(limits)
+    assert "which was not checked" in last
 
 
 def test_other_principles_are_refused() -> None:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from glasshouse.engines import Memory
-from glasshouse.grouping.ace import ace_segments, known_penalty, packed_rows
+from glasshouse.grouping.ace import ace_segments, packed_rows
 from glasshouse.grouping.method import frequency_ell
 from glasshouse.grouping.packed import PackedRows
-from glasshouse.grouping.penalties import Perimeter
+from glasshouse.grouping.penalties import Perimeter, judged, penalty_of, unchecked
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.tailor import tailor_leaves
 from glasshouse.microdata.ties import tie_order
@@ -37,7 +37,8 @@ class Hybrid:
     ----------
     penalty
         What a group costs, for cuts and divisions alike: ``"perimeter"`` (Eq. 4), relative to the whole table also
-        inside Tailor's groups, or ``"discernibility"``.
+        inside Tailor's groups; ``"discernibility"``; or a function of one's own, and what such a function must obey is
+        said at `glasshouse.grouping.penalties.Custom`.
 
     Guarantee
     ---------
@@ -48,7 +49,8 @@ class Hybrid:
 
     Cost
     ----
-    That of Tailor, and about half as much for Ace on its small groups.
+    That of Tailor, and about half as much for Ace on its small groups. With a function of one's own Ace adds next to
+    nothing: a thousand tuples with two attributes take half a second, two thousand four times as long.
 
     References
     ----------
@@ -73,7 +75,7 @@ class Hybrid:
     penalty: Any = field(default_factory=Perimeter)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "penalty", known_penalty("Hybrid", self.penalty))
+        object.__setattr__(self, "penalty", penalty_of(self.penalty, "Hybrid"))
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
@@ -84,7 +86,7 @@ class Hybrid:
                 "TRANSPARENT Theorem 3: Tailor's groups depend on sensitive values through their multisets alone "
                 "(Theorem 1), and Ace is transparent inside each of them (Theorem 2)"
             ),
-            limits=NOT_AGAINST,
+            limits=(*NOT_AGAINST, *unchecked(self.penalty)),
         )
 
     def divide(
@@ -100,10 +102,11 @@ class Hybrid:
         requirement.check_eligible()
         source, engine = source or Source.secure(), engine or Memory()
         order, places = tie_order(table, source), weighted_places(table)
+        penalty = judged(self.penalty, table, "Hybrid")
         if self.penalty == "perimeter" and places.fits:
             rows = PackedRows(table, column, order, places)
             offsets = rows.divide(ell, engine)
         else:
-            placed, offsets = tailor_leaves(table, ell, column, order, engine, penalty=self.penalty)
+            placed, offsets = tailor_leaves(table, ell, column, order, engine, penalty=penalty)
             rows = packed_rows(table, column, placed)
-        return ace_segments(rows, offsets, places, ell, source, engine, penalty=self.penalty)
+        return ace_segments(rows, offsets, places, ell, source, engine, penalty=penalty)

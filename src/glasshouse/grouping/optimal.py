@@ -48,6 +48,12 @@ class OptGen:
     ``sum(|G| ** 2)`` is the discernibility of a partition (TRANSPARENT Figure 2, line 3). A box is an interval of codes
     on every attribute: of values where they have an order, of taxonomy leaves, else of names in alphabetic order.
 
+    It is these boxes that do not overlap; nor do the intervals and sets of values that `glasshouse.Boxes` publishes.
+    With `glasshouse.Taxonomies` a group shows the lowest node above its box, which covers the box and perhaps more: the
+    nodes of two groups may overlap, one may lie inside the other, and if they are the same on every attribute the two
+    groups are published as one, which is l-diverse as both are. What is published is then no global recoding, and may
+    have a higher discernibility than the partition. Equal quasi-identifiers still show equal nodes.
+
     Guarantee
     ---------
     Every group is l-diverse, so a *linking* adversary, who knows the quasi-identifiers, believes no sensitive value of
@@ -69,6 +75,16 @@ class OptGen:
     >>> groups = OptGen().divide(table, Requirement.of(LDiversity(ell=2), table))
     >>> groups.labels.tolist()  # Ann, Bob | Cate, Don | Ed, Fred, Gill, Hera: Table III
     [0, 0, 1, 1, 2, 2, 2, 2]
+
+    No leaf is in two of these four groups, but the node of the two in the middle lies above all leaves.
+
+    >>> import glasshouse as gh
+    >>> tree = gh.Taxonomy.from_nested({"any": {"A": ["a1", "a2"], "B": ["b1", "b2"], "C": ["c1", "c2"]}})
+    >>> leaves = ["a1", "a1", "a2", "b1", "b2", "c1", "c2", "c2"]
+    >>> table = gh.read({"q": leaves, "s": list("xyxyxyxy")}, quasi=["q"], sensitive="s", taxonomies={"q": tree})
+    >>> groups = OptGen().divide(table, Requirement.of(LDiversity(ell=2), table))
+    >>> groups.labels.tolist(), gh.Taxonomies().recode(table, groups)["data"]["q"].to_pylist()
+    ([0, 0, 1, 1, 2, 2, 3, 3], ['any', 'any', 'any', 'any', 'a1', 'a1', 'c2', 'c2'])
     """
 
     name: ClassVar[str] = "opt-gen"

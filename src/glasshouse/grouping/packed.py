@@ -80,6 +80,21 @@ class PackedRows:
         Where the codes lie; all perimeters must fit into 64 bits.
     thresholds
         Where the search changes its way.
+
+    Attributes
+    ----------
+    tuples
+        The packed tuples in the order in which they now lie: ``n_words`` words of fields each, and a last one, the
+        sensitive code above the row number.
+    n_tuples, n_words, n_values
+        How many tuples there are, words of fields in each, and sensitive codes.
+    sizes
+        Per attribute, how many codes it has.
+    layout
+        Per attribute, where its field lies: the word, the shift, the largest number below the guard; and how many codes
+        the attributes before it have together.
+    fields
+        Per word, the bits of its fields, and their guards.
     """
 
     def __init__(
@@ -93,23 +108,23 @@ class PackedRows:
         assert places.fits
         self._kernels = compiled("glasshouse.grouping._tailor_kernels")
         self._thresholds = thresholds or Thresholds()
-        self._sizes = [attribute.domain.size for attribute in table.quasi]
-        self._n_values = column.domain.size
+        self.sizes = [attribute.domain.size for attribute in table.quasi]
+        self.n_values = column.domain.size
         self.n_tuples = table.n_tuples
         self._places = np.concatenate(places.tables).astype(np.int64, copy=False)
-        self._layout, self._fields = _layout(self._sizes)
-        self._words = self._fields.shape[1]
-        self._stride = self._words + 1
+        self.layout, self.fields = _layout(self.sizes)
+        self.n_words = self.fields.shape[1]
+        self._stride = self.n_words + 1
         self._pool: list[_Scratch] = []
 
         packed = np.zeros(self.n_tuples * self._stride, np.uint64)
         for j, attribute in enumerate(table.quasi):
-            word, shift, top = self._layout[:3, j].tolist()
+            word, shift, top = self.layout[:3, j].tolist()
             self._kernels.pack_code(attribute.codes, packed, self._stride, word, shift, top)
         self._kernels.pack_sensitive(column.codes, packed, self._stride)
         self._spare = packed
-        self._rows = np.empty_like(packed)
-        self._kernels.gather_rows(packed, order, self._stride, self._rows)
+        self.tuples = np.empty_like(packed)
+        self._kernels.gather_rows(packed, order, self._stride, self.tuples)
 
     def divide(self, ell: int, engine: Memory) -> NDArray[np.int64]:
         """Cut every node that is 2l-diverse; return where the leaves start, ascending, and the number of tuples."""
@@ -131,36 +146,36 @@ class PackedRows:
     def placed(self) -> NDArray[np.int32]:
         """Row numbers in the order in which the tuples now lie."""
         placed = np.empty(self.n_tuples, np.int32)
-        self._kernels.row_numbers(self._rows, self._stride, placed)
+        self._kernels.row_numbers(self.tuples, self._stride, placed)
         return placed
 
     def groups(self, offsets: NDArray[np.int64]) -> Groups:
         """Turn leaves into groups of the table as it was read."""
         labels = np.empty(self.n_tuples, np.int32)
-        self._kernels.label_runs(self._rows, self._stride, offsets, labels)
+        self._kernels.label_runs(self.tuples, self._stride, offsets, labels)
         return Groups(labels, len(offsets) - 1)
 
     def _whole(self) -> _Framed:
-        frame = np.zeros((1, self._words), np.uint64)
-        for j, size in enumerate(self._sizes):
-            word, shift, top = self._layout[:3, j].tolist()
+        frame = np.zeros((1, self.n_words), np.uint64)
+        for j, size in enumerate(self.sizes):
+            word, shift, top = self.layout[:3, j].tolist()
             frame[0, word] |= np.uint64(((size - 1) << shift) | (top << (shift + 32)))
         return _Framed(np.array([0]), np.array([self.n_tuples]), frame)
 
     def _cut(self, nodes: _Framed, scratch: _Scratch) -> tuple[Nodes, Nodes]:
         room = int(nodes.sizes.sum()) // int(scratch.limits[0]) + 2 * len(nodes) + 2
         leaves, parts = np.empty((2, room), np.int64), np.empty((2, room), np.int64)
-        frames, made = np.empty(room * self._words, np.uint64), np.zeros(2, np.int64)
+        frames, made = np.empty(room * self.n_words, np.uint64), np.zeros(2, np.int64)
         self._kernels.divide_nodes(
-            self._rows,
+            self.tuples,
             self._spare,
             scratch.close,
             nodes.starts,
             nodes.stops,
             np.ascontiguousarray(nodes.frames).ravel(),
             scratch.limits,
-            self._layout,
-            self._fields,
+            self.layout,
+            self.fields,
             self._places,
             scratch.histogram,
             scratch.tally,
@@ -179,7 +194,7 @@ class PackedRows:
         )
         done, left = made.tolist()
         starts, stops = parts[:, :left].copy()
-        inner = _Framed(starts, stops, frames[: left * self._words].reshape(left, self._words).copy())
+        inner = _Framed(starts, stops, frames[: left * self.n_words].reshape(left, self.n_words).copy())
         return inner, Nodes(*leaves[:, :done].copy())
 
 
@@ -187,12 +202,12 @@ class _Scratch:
     """What one thread works with; zeros where the kernel expects zeros."""
 
     def __init__(self, rows: PackedRows, ell: int) -> None:
-        t, words, n = rows._thresholds, rows._words, rows.n_tuples
-        d, slots, widest = len(rows._sizes), sum(rows._sizes), max(rows._sizes)
+        t, words, n = rows._thresholds, rows.n_words, rows.n_tuples
+        d, slots, widest = len(rows.sizes), sum(rows.sizes), max(rows.sizes)
         sorted_at_most = min(n, widest // t.dense + 1) if t.dense else n
-        self.limits = np.array([ell, words, d, rows._n_values, t.dense, t.crowd, t.far, t.near, t.small], np.int64)
+        self.limits = np.array([ell, words, d, rows.n_values, t.dense, t.crowd, t.far, t.near, t.small], np.int64)
         self.close = np.empty((t.small // 2 + 2) * rows._stride, np.uint64)
-        self.histogram = np.zeros(2 * rows._n_values, np.int64)
+        self.histogram = np.zeros(2 * rows.n_values, np.int64)
         self.tally = np.zeros(n + 2, np.int64)
         self.cells = np.zeros(_CELLS, np.int32)
         self.codes = np.empty(2 * sorted_at_most, np.int32)
