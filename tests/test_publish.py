@@ -23,6 +23,7 @@ def test_l_diversity_of_one_column_is_published_by_hybrid_and_holds_against_whoe
         release = gh.publish(table(), principle=gh.LDiversity(ell=3))
 
     assert release.recipe.method["name"] == "hybrid"
+    assert release.recipe.recoding == {"name": "angel", "k": 3, "marginals": [], "cells": "boxes"}
     assert release.guarantee.adversary == "algorithm-aware"
 
 
@@ -65,7 +66,7 @@ def test_tuples_that_a_method_drops_are_counted(tmp_path: Path) -> None:
     )
 
     assert (release.n_tuples, release.n_dropped) == (4, 1)
-    assert release.data.num_rows == 4
+    assert release.tables["gt"].num_rows == 4
     assert any("drop" in limit for limit in release.guarantee.limits)
 
 

@@ -60,17 +60,19 @@ if TYPE_CHECKING:
     from glasshouse.principles import (
         AllOf,
         AlphaKAnonymity,
+        DeltaGrowth,
         DesignatedLDiversity,
         DistinctLDiversity,
         EntropyLDiversity,
         KAnonymity,
         LDiversity,
         RecursiveLDiversity,
+        RhoBreach,
         TCloseness,
     )
     from glasshouse.publish import publish
     from glasshouse.randomness import Source
-    from glasshouse.recoding import Boxes, Taxonomies
+    from glasshouse.recoding import Anatomy, Angel, Boxes, Permutation, Perturbed, Taxonomies
     from glasshouse.release import Guarantee, Recipe, Release, load
     from glasshouse.verify import Verification, verify
 
@@ -80,7 +82,10 @@ __all__ = [
     "AllOf",
     "AlphaKAnonymity",
     "Anatomize",
+    "Anatomy",
+    "Angel",
     "Boxes",
+    "DeltaGrowth",
     "DesignatedLDiversity",
     "DisclosureWarning",
     "DistinctLDiversity",
@@ -105,11 +110,14 @@ __all__ = [
     "OptGen",
     "OutputError",
     "ParameterError",
+    "Permutation",
+    "Perturbed",
     "RandomisedGreedy",
     "Recipe",
     "RecursiveLDiversity",
     "Refined",
     "Release",
+    "RhoBreach",
     "SchemaError",
     "Separate",
     "Source",
@@ -150,17 +158,19 @@ _HOMES = {
     "glasshouse.principles": [
         "AllOf",
         "AlphaKAnonymity",
+        "DeltaGrowth",
         "DesignatedLDiversity",
         "DistinctLDiversity",
         "EntropyLDiversity",
         "KAnonymity",
         "LDiversity",
         "RecursiveLDiversity",
+        "RhoBreach",
         "TCloseness",
     ],
     "glasshouse.publish": ["publish"],
     "glasshouse.randomness": ["Source"],
-    "glasshouse.recoding": ["Boxes", "Taxonomies"],
+    "glasshouse.recoding": ["Anatomy", "Angel", "Boxes", "Permutation", "Perturbed", "Taxonomies"],
     "glasshouse.release": ["Guarantee", "Recipe", "Release", "load"],
     "glasshouse.verify": ["Verification", "verify"],
 }

@@ -24,6 +24,7 @@ __all__ = [
     "METHODS",
     "PRINCIPLES",
     "RECODINGS",
+    "TARGETS",
     "from_data",
     "method_of",
     "principle_of",
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 PRINCIPLES = principles.PRINCIPLES
+TARGETS = principles.TARGETS
 BY_COLUMN = "by-column"
 METHODS: dict[str, type[Any]] = {
     cls.name: cls
@@ -51,7 +53,17 @@ METHODS: dict[str, type[Any]] = {
         grouping.OptGen,
     )
 }
-RECODINGS: dict[str, type[Any]] = {cls.name: cls for cls in (recoding.Boxes, recoding.Taxonomies)}
+RECODINGS: dict[str, type[Any]] = {
+    cls.name: cls
+    for cls in (
+        recoding.Boxes,
+        recoding.Taxonomies,
+        recoding.Anatomy,
+        recoding.Permutation,
+        recoding.Angel,
+        recoding.Perturbed,
+    )
+}
 
 
 def to_data(thing: Any) -> dict[str, Any]:
@@ -61,6 +73,8 @@ def to_data(thing: Any) -> dict[str, Any]:
     >>> to_data(Mondrian())
     {'name': 'mondrian', 'partitioning': 'strict'}
     """
+    if hasattr(thing, "to_data"):
+        return dict(thing.to_data())
     return {"name": thing.name, **{f.name: _plain(getattr(thing, f.name)) for f in fields(thing)}}
 
 
@@ -69,7 +83,7 @@ def _plain(value: Any) -> Any:
         return to_data(value)  # a method inside another
     if isinstance(value, str):
         return str(value)
-    return list(value) if isinstance(value, tuple) else value
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def from_data(classes: Mapping[str, type[Any]], data: Mapping[str, Any]) -> Any:
@@ -92,14 +106,14 @@ def from_data(classes: Mapping[str, type[Any]], data: Mapping[str, Any]) -> Any:
 def _revived(value: Any) -> Any:
     if isinstance(value, Mapping):
         return from_data(METHODS, value)
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(_revived(item) for item in value) if isinstance(value, list) else value
 
 
 def principle_of(recipe: Recipe) -> Any:
     """Return the principle of a recipe, or one per sensitive column."""
     if recipe.principle.get("name") == BY_COLUMN:
         return {column: from_data(PRINCIPLES, data) for column, data in recipe.principle["columns"].items()}
-    return from_data(PRINCIPLES, recipe.principle)
+    return from_data({**PRINCIPLES, **TARGETS}, recipe.principle)
 
 
 def principle_to_data(principle: Principle | Mapping[str, Principle], columns: Sequence[str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,15 @@ import pyarrow as pa
 
 from glasshouse import catalog
 from glasshouse.engines import Memory
-from glasshouse.errors import DisclosureWarning
+from glasshouse.errors import DisclosureWarning, NotSupported
 from glasshouse.grouping import Hybrid, Mondrian, exact_share, keep_eligible
 from glasshouse.grouping.method import is_frequency_diversity
-from glasshouse.principles import Requirement
+from glasshouse.microdata import Groups
+from glasshouse.principles import BackgroundSensitive, KAnonymity, Requirement
 from glasshouse.principles.adversaries import Adversary
 from glasshouse.randomness import Source
 from glasshouse.recheck import recheck
-from glasshouse.recoding import Boxes
+from glasshouse.recoding import Angel, Boxes, Perturbed
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
 from glasshouse.release.audit import write_audit
 from glasshouse.release.storage import new_folder, refuse_existing
@@ -28,12 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from glasshouse.grouping import Method
-    from glasshouse.microdata import Groups, Microdata
+    from glasshouse.microdata import Microdata
     from glasshouse.principles import Principle
     from glasshouse.principles.adversaries import Claim
+    from glasshouse.recoding import Recoding
     from glasshouse.verify import Verification
 
-__all__ = ["publish", "publish_to"]
+__all__ = ["bucket_partitions", "guarantee_of", "publish", "publish_to", "published_columns", "recipe_of"]
 
 
 def publish(
@@ -53,11 +56,13 @@ def publish(
     table
         Microdata, from `read`.
     principle
-        What safe means: a principle for every sensitive column, or a mapping from column to principle.
+        What safe means: a principle for every sensitive column, or a mapping from column to principle; or what may be
+        believed after perturbation, `RhoBreach` or `DeltaGrowth`.
     method
         How the table is divided. By default `Hybrid` for l-diversity of one sensitive column, else `Mondrian`.
     recoding
-        How groups are rewritten; `Boxes` by default.
+        How groups are rewritten. By default `Angel` for l-diversity of one sensitive column, `Perturbed` for
+        `RhoBreach` and `DeltaGrowth`, else `Boxes`.
     suppress
         Largest share of tuples that may be dropped where the table as a whole breaks the principle.
     source
@@ -74,7 +79,7 @@ def publish(
     --------
     >>> import glasshouse as gh
     >>> release = gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(ell=2))
-    >>> release.data.num_rows, release.n_dropped
+    >>> release.tables["gt"].num_rows, release.n_dropped
     (8, 0)
     """
     release, _, _ = _journey(table, principle, method, recoding, suppress, source, threads)
@@ -129,29 +134,35 @@ def _journey(
     threads: int = 0,
 ) -> tuple[Release, Groups, Verification]:
     """The journey itself; also the partition of the whole table, and what the second implementation counted."""
-    recoding = Boxes() if recoding is None else recoding
     source = Source.secure() if source is None else source
+    target = principle if isinstance(principle, BackgroundSensitive) else None  # a promise that no group can keep
 
-    # eligible: the table itself must satisfy the principle, perhaps after dropping tuples
-    kept = keep_eligible(table, principle, suppress, source)
+    # eligible: the table itself must satisfy what is asked of groups, perhaps after dropping tuples
+    asked = principle if target is None else target.grouping()
+    kept = keep_eligible(table, asked, suppress, source)
     published = table if len(kept) == table.n_tuples else table.take(kept)
-    requirement = Requirement.of(principle, published)
+    requirement = Requirement.of(asked, published)
     requirement.check_eligible()
     method = default_method(requirement) if method is None else method
-    claim = method.claim(requirement)
+    recoding = _settled(recoding, requirement, target, method, published)
+    recoding.check(published, requirement)
+    claim = method.claim(requirement) if target is None else recoding.claim(target, published)
     if claim.adversary is Adversary.LINKING:
-        warnings.warn(_attackable(method, requirement), DisclosureWarning, stacklevel=3)
+        what = _attackable(method, requirement) if target is None else f"the release promises {claim.promise}"
+        warnings.warn(what, DisclosureWarning, stacklevel=3)
 
     # divide, recode
-    groups = method.divide(published, requirement, source=source, engine=Memory(threads=threads))
-    tables = recoding.recode(published, groups)
+    engine = Memory(threads=threads)
+    groups = method.divide(published, requirement, source=source, engine=engine)
+    groups = groups.renumbered(source.child("group numbers"))
+    tables = recode(published, groups, recoding, source, engine)
 
     # bind: what is promised, and how it was made
     release = Release(
         tables=tables,
-        columns=tuple(_published_columns(published, recoding)),
-        recipe=_recipe(published, principle, method, recoding, suppress, source),
-        guarantee=_guarantee(requirement, claim, table, len(kept)),
+        columns=tuple(published_columns(published, recoding)),
+        recipe=recipe_of(published, principle, method, recoding, suppress, source),
+        guarantee=guarantee_of(requirement, claim, recoding, table, len(kept)),
         n_tuples=len(kept) - groups.n_dropped,
         n_dropped=table.n_tuples - len(kept) + groups.n_dropped,
         native=table.source_kind,
@@ -160,6 +171,53 @@ def _journey(
     # check again, from the published tables alone, by the second implementation
     achieved = recheck(release, requirement)
     return release, groups if published is table else groups.spread(kept, table.n_tuples), achieved
+
+
+def _settled(
+    recoding: Any, requirement: Requirement, target: BackgroundSensitive | None, method: Method, table: Microdata
+) -> Any:
+    """The recoding with every parameter fixed: what was left open follows from what is promised."""
+    if target is None:
+        if isinstance(recoding, Perturbed):
+            raise NotSupported(
+                "perturbed generalization under a principle that judges groups",
+                instead="ask for RhoBreach or DeltaGrowth, which say what may be believed after perturbation",
+            )
+        recoding = default_recoding(requirement) if recoding is None else recoding
+        return recoding.resolved(requirement) if isinstance(recoding, Angel) else recoding
+    recoding = Perturbed() if recoding is None else recoding
+    if not isinstance(recoding, Perturbed):
+        raise NotSupported(f"{target.title} by the recoding {recoding.name!r}", instead="use the recoding 'perturbed'")
+    if method != Mondrian():
+        raise NotSupported(
+            f"perturbed generalization of groups by {method!r}",
+            instead="its groups come from quasi-identifiers alone, with disjoint boxes: leave the method out",
+        )
+    return recoding.meeting(target, recoding.n_values(table))
+
+
+def recode(
+    table: Microdata, groups: Groups, recoding: Recoding, source: Source, engine: Memory | None = None
+) -> dict[str, pa.Table]:
+    """Rewrite groups; ANGEL needs a second partition, of buckets, for every marginal."""
+    if not isinstance(recoding, Angel):
+        return recoding.recode(table, groups, source=source.child("recoding"))
+    if groups.n_dropped:  # buckets must hide people among those who are published
+        kept = np.flatnonzero(groups.labels >= 0)
+        table, groups = table.take(kept), Groups(groups.labels[kept], groups.n_groups)
+    return recoding.recode(table, groups, buckets=bucket_partitions(table, recoding, engine))
+
+
+def bucket_partitions(table: Microdata, recoding: Angel, engine: Memory | None = None) -> list[Groups]:
+    """ANGEL's buckets for every marginal: strict, k-anonymous, by the marginal's quasi-identifiers alone."""
+    assert recoding.k is not None
+    buckets = []
+    for marginal in recoding.tables(table):
+        view = replace(table, quasi=tuple(table.column(name) for name in marginal.quasi), sensitive=(), identifier=None)
+        requirement = Requirement.of(KAnonymity(k=recoding.k), view)
+        requirement.check_eligible()
+        buckets.append(Mondrian().divide(view, requirement, engine=engine))
+    return buckets
 
 
 def default_method(requirement: Requirement) -> Method:
@@ -171,6 +229,15 @@ def default_method(requirement: Requirement) -> Method:
     return Hybrid() if is_frequency_diversity(requirement) else Mondrian()
 
 
+def default_recoding(requirement: Requirement) -> Recoding:
+    """The recoding for whoever names none.
+
+    ANGEL with k = l for l-diversity of one sensitive column: batches hide the values, buckets hide who is there. Boxes
+    for anything else.
+    """
+    return Angel() if is_frequency_diversity(requirement) else Boxes()
+
+
 def _attackable(method: Method, requirement: Requirement) -> str:
     remedy = (
         "the method 'hybrid' holds against her too"
@@ -180,7 +247,7 @@ def _attackable(method: Method, requirement: Requirement) -> str:
     return f"an adversary who knows that the method {method.name!r} was used may learn more than is promised: {remedy}"
 
 
-def _recipe(
+def recipe_of(
     table: Microdata,
     principle: Principle | Mapping[str, Principle],
     method: Any,
@@ -188,6 +255,7 @@ def _recipe(
     suppress: Any,
     source: Source,
 ) -> Recipe:
+    """Describe how a release is made, as plain data."""
     return Recipe(
         principle=catalog.principle_to_data(principle, [column.name for column in table.sensitive]),
         method=catalog.to_data(method),
@@ -199,10 +267,12 @@ def _recipe(
     )
 
 
-def _guarantee(requirement: Requirement, claim: Claim, whole: Microdata, n_kept: int) -> Guarantee:
-    """Put the promise together: the principle's words, the method's claim, and what the table brings."""
-    assumptions = ["one row per person"] if whole.identifier is None else []
-    limits = list(claim.limits)
+def guarantee_of(
+    requirement: Requirement, claim: Claim, recoding: Recoding, whole: Microdata, n_kept: int
+) -> Guarantee:
+    """Put the promise together: the principle's words, the claims of method and recoding, what the table brings."""
+    assumptions = [*(["one row per person"] if whole.identifier is None else []), *claim.assumptions]
+    limits = [*claim.limits, *recoding.limits()]
     if len(whole.sensitive) > 1:
         limits.append("each sensitive column is protected by itself: nothing is promised of what they reveal together")
     dropped = whole.n_tuples - n_kept
@@ -213,29 +283,40 @@ def _guarantee(requirement: Requirement, claim: Claim, whole: Microdata, n_kept:
             "has such a value, and who is only known to be in the table may have been dropped"
         )
     return Guarantee(
-        promise=requirement.describe(),
+        promise=claim.promise or requirement.describe(),
         adversary=claim.adversary.value,
         adversary_knows=claim.adversary.knows,
-        theorem=claim.theorem,
+        theorem="; ".join(text for text in (claim.theorem, recoding.theorem()) if text),
         assumptions=tuple(assumptions),
         limits=tuple(limits),
     )
 
 
-def _published_columns(table: Microdata, recoding: Any) -> list[PublishedColumn]:
-    columns = [
-        PublishedColumn(name=c.name, role="quasi-identifier", kind=c.domain.kind, meaning=recoding.meaning(c.domain))
-        for c in table.quasi
-    ]
-    return columns + [
-        PublishedColumn(name=c.name, role="sensitive", kind=c.domain.kind, meaning="exact value; empty if missing")
-        for c in table.sensitive
+def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedColumn]:
+    """Say what the columns of the published tables mean."""
+    shown = recoding.sensitive_meaning() if isinstance(recoding, Perturbed) else "exact value; empty if missing"
+    return [
+        *(
+            PublishedColumn(
+                name=c.name, role="quasi-identifier", kind=c.domain.kind, meaning=recoding.meaning(c.domain)
+            )
+            for c in table.quasi
+        ),
+        *(PublishedColumn(name=c.name, role="sensitive", kind=c.domain.kind, meaning=shown) for c in table.sensitive),
+        *(
+            PublishedColumn(name=name, role="added", kind="integer", meaning=meaning)
+            for name, meaning in recoding.added().items()
+        ),
     ]
 
 
 def _who_is_where(table: Microdata, partition: Groups) -> pa.Table:
-    """The partition, for later recodings of the same table: by identifier, or by row of the input."""
+    """The partition, for later recodings of the same table: by identifier, or by row of the input.
+
+    Group numbers are those that are published; whoever is not published has none.
+    """
     people = (
         {"row": pa.array(np.arange(table.n_tuples))} if table.identifier is None else {"identifier": table.identifier}
     )
-    return pa.table({**people, "group": pa.array(partition.labels)})
+    absent = partition.labels < 0 if partition.n_dropped else None
+    return pa.table({**people, "group": pa.array(partition.labels + np.int32(1), mask=absent)})

@@ -20,6 +20,9 @@ do not show the multiset; for these `worst_of` takes any worlds, such as `attack
 * `by_values`: the multiset of QI values and the multiset of sensitive values of each group (anatomy).
 * `by_boxes`: the multiset of rows (smallest box of the group, sensitive value) of the whole table.
 
+`by_force_recodings` has more: anatomy, permutation, ANGEL. A recoding that is itself random answers with a list of
+(probability, release), as a randomised algorithm does in `attack`.
+
 A belief after a coarser release is an average of beliefs after the finer ones it may have come from. So `by_person`
 bounds everything, if it is run for each set of people who may be in the table; the other two are run because they are
 what leaves the building, and only there can a person outside the table share a belief.
@@ -29,7 +32,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -53,13 +56,16 @@ __all__ = [
     "by_boxes",
     "by_person",
     "by_values",
+    "evidence_by_recoding",
     "evidence_of",
+    "knowledge",
     "random_cases",
     "rows_of",
     "say",
     "slices_of_symmetric",
     "symmetric",
     "try_cases",
+    "try_recodings",
     "unequal_likelihood",
     "unequal_symmetry",
     "worlds_of",
@@ -71,7 +77,7 @@ Codes = Sequence[tuple[int, ...]]
 Groups = Iterable[Collection[int]]
 Method = Callable[[Codes, Sequence[int], Any], Groups]  # the last is a source of draws
 Release = Any  # hashable
-Recode = Callable[[Codes, Sequence[int], list[int], list[frozenset[int]]], Release]
+Recode = Callable[[Codes, Sequence[int], list[int], list[frozenset[int]]], Release]  # or [(probability, release)]
 Weights = list[tuple[World, Fraction]]  # worlds that may have given a release, with their likelihoods
 
 
@@ -154,7 +160,44 @@ def worst_belief(method: Method, case: Case, recode: Recode | None = None) -> Fi
 
 def worst_of(method: Method, codes: Codes, worlds: Iterable[World], recode: Recode | None = None) -> Finding:
     """The same over any worlds of the people ``range(len(codes))``."""
-    evidence = evidence_of(method, codes, worlds, recode)
+    return _worst(evidence_of(method, codes, worlds, recode))
+
+
+def evidence_of(method: Method, codes: Codes, worlds: Iterable[World], recode: Recode | None = None) -> Evidence:
+    """Run the method on every world, once for each outcome of its draws."""
+    (evidence,) = evidence_by_recoding(method, codes, worlds, [recode or by_person])
+    return evidence
+
+
+def evidence_by_recoding(
+    method: Method, codes: Codes, worlds: Iterable[World], recodings: Sequence[Recode]
+) -> list[Evidence]:
+    """The same for several recodings, each published alone; the method is run once for all."""
+    evidences = [Evidence() for _ in recodings]
+    for world in worlds:
+        people: list[Any] = sorted(world)
+        sensitive = [world[person] for person in people]
+        present = [codes[person] for person in people]
+        runs = [
+            (probability, [frozenset(people[i] for i in group) for group in groups])
+            for probability, groups in enumerating.enumerate_runs(partial(method, present, sensitive))
+        ]
+        for recode, evidence in zip(recodings, evidences, strict=True):
+            outcomes: dict[Release, Fraction] = {}
+            for probability, members in runs:
+                evidence.n_runs += 1
+                evidence.n_divided += len(members) > 1
+                if members:
+                    answer = recode(codes, sensitive, people, members)
+                    for share, release in answer if isinstance(answer, list) else [(Fraction(1), answer)]:
+                        outcomes[release] = outcomes.get(release, Fraction(0)) + probability * share
+            evidence.n_worlds += 1
+            for release, probability in outcomes.items():
+                evidence.releases.setdefault(release, []).append((world, probability))
+    return evidences
+
+
+def _worst(evidence: Evidence) -> Finding:
     worst = Fraction(0)
     at: tuple[Any, Any, Any] = (None, None, None)
     for release, weights in evidence.releases.items():
@@ -162,28 +205,6 @@ def worst_of(method: Method, codes: Codes, worlds: Iterable[World], recode: Reco
             if belief > worst:
                 worst, at = belief, (person, value, release)
     return Finding(worst, *at, evidence)
-
-
-def evidence_of(method: Method, codes: Codes, worlds: Iterable[World], recode: Recode | None = None) -> Evidence:
-    """Run the method on every world, once for each outcome of its draws."""
-    recode = recode or by_person
-    evidence = Evidence()
-    for world in worlds:
-        people: list[Any] = sorted(world)
-        sensitive = [world[person] for person in people]
-        present = [codes[person] for person in people]
-        outcomes: dict[Release, Fraction] = {}
-        for probability, groups in enumerating.enumerate_runs(partial(method, present, sensitive)):
-            members = [frozenset(people[i] for i in group) for group in groups]
-            evidence.n_runs += 1
-            evidence.n_divided += len(members) > 1
-            if members:
-                release = recode(codes, sensitive, people, members)
-                outcomes[release] = outcomes.get(release, Fraction(0)) + probability
-        evidence.n_worlds += 1
-        for release, probability in outcomes.items():
-            evidence.releases.setdefault(release, []).append((world, probability))
-    return evidence
 
 
 def beliefs_after(weights: Iterable[tuple[World, Fraction]]) -> Beliefs:
@@ -195,6 +216,17 @@ def beliefs_after(weights: Iterable[tuple[World, Fraction]]) -> Beliefs:
         for event in world.items():
             joint[event] = joint.get(event, Fraction(0)) + likelihood
     return {event: weight / total for event, weight in joint.items()}
+
+
+def knowledge(evidence: Evidence) -> Counter[tuple[tuple[Any, Fraction], ...]]:
+    """All that she may come to believe, each with its probability if worlds are equally likely.
+
+    Two recodings tell the same exactly if these are equal, whatever their tables look like.
+    """
+    found: Counter[Any] = Counter()
+    for weights in evidence.releases.values():
+        found[tuple(sorted(beliefs_after(weights).items()))] += sum(share for _, share in weights) / evidence.n_worlds
+    return found
 
 
 def worlds_of(case: Case) -> Iterator[World]:
@@ -399,6 +431,20 @@ def try_cases(
             break
     say(tally)
     return tally
+
+
+def try_recodings(
+    name: str, make: Callable[[Case], Method], cases: Iterable[Case], recodings: Mapping[str, Recode]
+) -> dict[str, Tally]:
+    """Run a method through many cases as `try_cases` does, once for several recodings."""
+    tallies = {recoding: Tally(f"{name}, {recoding}") for recoding in recodings}
+    for case in cases:
+        found = evidence_by_recoding(make(case), case.codes, worlds_of(case), list(recodings.values()))
+        for tally, evidence in zip(tallies.values(), found, strict=True):
+            tally.add(case, _worst(evidence))
+    for tally in tallies.values():
+        say(tally)
+    return tallies
 
 
 def _n_worlds(case: Case) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
+from glasshouse.principles import Requirement
 
 DISEASES = {"illness": {"lungs": ["flu", "asthma"], "stomach": {"acid": ["ulcer", "gastritis"], "other": ["nausea"]}}}
 
@@ -89,7 +90,7 @@ def test_a_table_without_any_taxonomy_is_refused_with_what_would_work() -> None:
     table = gh.read({"age": [3, 9]}, quasi=["age"])
 
     with pytest.raises(gh.NotSupported, match="give taxonomies= when reading"):
-        gh.Taxonomies().recode(table, gh.Groups(np.zeros(2, np.int32), 1))
+        gh.Taxonomies().check(table, Requirement.of(gh.KAnonymity(k=2), table))
 
 
 def test_a_sensitive_taxonomy_alone_is_not_enough() -> None:

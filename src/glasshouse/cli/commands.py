@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands: inspect, publish, verify, show, demo."""
+"""The commands: inspect, publish, marginals, verify, show, demo."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from glasshouse.cli import options
-from glasshouse.errors import DisclosureWarning, GlasshouseError, InterpretedKernelsWarning
+from glasshouse.errors import DisclosureWarning, GlasshouseError, InputError, InterpretedKernelsWarning
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from glasshouse.microdata import Microdata
+    from glasshouse.publish_file import PublishedFile
     from glasshouse.release import Release
 
 __all__ = ["glasshouse"]
@@ -38,6 +39,8 @@ METHODS = [
     "separate",
     "opt-gen",
 ]
+
+RECODINGS = ["boxes", "taxonomies", "anatomy", "permutation", "angel", "perturbed"]
 
 PICTURE = """\b
               under a principle
@@ -105,6 +108,7 @@ def inspect(file: str, sensitive: str | None, delimiter: str | None, encoding: s
 @click.argument("file")
 @options.reading_options
 @options.principle_options
+@options.perturbation_options
 @click.option(
     "--method",
     type=click.Choice(METHODS),
@@ -118,13 +122,43 @@ def inspect(file: str, sensitive: str | None, delimiter: str | None, encoding: s
     help="A parameter of the method, such as partitioning=relaxed, extra=1, p=1/3.",
 )
 @click.option(
-    "--recoding", type=click.Choice(["boxes", "taxonomies"]), default="boxes", show_default=True, help="How to rewrite."
+    "--recoding",
+    type=click.Choice(RECODINGS),
+    help="How to rewrite; by default angel for l-diversity of one column, else boxes.",
+)
+@click.option(
+    "--recoding-with",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the recoding, such as cells=taxonomies.",
+)
+@click.option(
+    "--marginal",
+    multiple=True,
+    metavar="COLUMNS",
+    help="With angel: attributes of a generalized table of their own; give several.",
 )
 @click.option("--suppress", metavar="SHARE", default="0", show_default=True, help="Largest share of tuples to drop.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write release/ and audit/ into.")
 @click.option("--format", "format_", type=click.Choice(["parquet", "csv"]), default="parquet", show_default=True)
 @click.option("--force", is_flag=True, help="Replace an earlier release and audit in OUT.")
 @click.option("--threads", type=int, default=0, help="Threads to use; all cores by default.")
+@click.option(
+    "--engine",
+    type=click.Choice(["memory", "disk"]),
+    default="memory",
+    show_default=True,
+    help="Where the work runs: disk anatomizes a file that is larger than memory.",
+)
+@click.option("--memory", type=int, metavar="MIB", help="With --engine disk: memory for buffers; 256 MiB by default.")
+@click.option(
+    "--spill", type=click.Path(path_type=Path), help="With --engine disk: folder for nameless files; OUT by default."
+)
+@click.option(
+    "--partition/--no-partition",
+    default=True,
+    help="With --engine disk: whether the audit keeps who is in which group.",
+)
 @options.source_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_plainly
@@ -135,12 +169,19 @@ def publish(file: str, out: Path, format_: str, *, force: bool, as_json: bool, *
     Examples:
       glasshouse publish patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --out out
       glasshouse publish patients.csv --quasi age,sex --k 10 --out out --format csv
+      glasshouse publish patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --recoding anatomy --out out
+      glasshouse publish patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --recoding angel --k 10 \\
+                 --marginal age,sex,zipcode,disease --marginal zipcode,disease --out out
+      glasshouse publish patients.csv --quasi age,sex --sensitive disease --rho1 0.2 --rho2 0.5 --lambda 0.1 --k 6 \\
+                 --domain @diseases.txt --out out
     """
-    from glasshouse import catalog
     from glasshouse.publish import publish_to
 
     started = time.perf_counter()
     principle = options.principle(given)
+    if given["engine"] == "disk":
+        _publish_file(file, out, format_, principle, force=force, as_json=as_json, given=given)
+        return
     table = _read(file, given)
     release = publish_to(
         out,
@@ -149,7 +190,7 @@ def publish(file: str, out: Path, format_: str, *, force: bool, as_json: bool, *
         force=force,
         principle=principle,
         method=options.method(given["method"], given["parameters"]),
-        recoding=catalog.from_data(catalog.RECODINGS, {"name": given["recoding"]}),
+        recoding=options.recoding(given),
         suppress=given["suppress"],
         threads=given["threads"],
     )
@@ -161,6 +202,87 @@ def publish(file: str, out: Path, format_: str, *, force: bool, as_json: bool, *
     show_release(release, rows=5)
     click.echo(f"\n{out / 'release'} may be published; {out / 'audit'} must stay inside.", nl=False)
     click.echo(f" ({time.perf_counter() - started:.1f} s)")
+
+
+def _publish_file(
+    file: str, out: Path, format_: str, principle: Any, *, force: bool, as_json: bool, given: dict[str, Any]
+) -> None:
+    """Publish on disk: one method, one recoding, and a bar that shows how far it is."""
+    from glasshouse.cli.progress import progress_bar
+    from glasshouse.publish_file import publish_file
+
+    for name, only in (("method", "anatomize"), ("recoding", "anatomy")):
+        if given[name] not in (None, only):
+            raise InputError(f"--engine disk knows one {name}, {only!r}, not {given[name]!r}")
+    for name in ("taxonomy", "bins", "bottom", "top", "marginal", "parameters", "recoding_with"):
+        if given[name]:
+            raise InputError("--engine disk takes a file as it is: no taxonomies, bins, limits, marginals, parameters")
+    if given["suppress"] != "0":
+        raise InputError("--engine disk does not drop tuples: leave --suppress out")
+    memory = {} if given["memory"] is None else {"memory": given["memory"] << 20}
+    sensitive = options.names(given["sensitive"])
+    if len(sensitive) != 1:
+        raise InputError("--engine disk needs one sensitive column")
+    started = time.perf_counter()
+    with progress_bar() as tell:
+        made = publish_file(
+            out,
+            file,
+            quasi=options.names(given["quasi"]),
+            sensitive=sensitive[0],
+            principle=principle,
+            identifier=given["identifier"],
+            missing=given["missing"],
+            ordered={name: options.names(text) for name, text in options.pairs("--order", given["order"]).items()},
+            categorical=options.names(given["categorical"]),
+            format=format_,
+            force=force,
+            partition=given["partition"],
+            spill=given["spill"],
+            progress=tell,
+            delimiter=given["delimiter"],
+            encoding=given["encoding"],
+            decimal=given["decimal"],
+            **memory,
+        )
+    if as_json:
+        click.echo(json.dumps(_summary(made, out), indent=2, ensure_ascii=False))
+        return
+    for notice in made.notices:
+        click.echo(f"note: {notice}", err=True)
+    click.echo(f"{made.guarantee}\n\n{made.n_tuples:,} tuples in {made.n_groups:,} groups: qit and st")
+    click.echo(f"\n{out / 'release'} may be published; {out / 'audit'} must stay inside.", nl=False)
+    click.echo(f" ({time.perf_counter() - started:.1f} s)")
+
+
+@glasshouse.command(short_help="Add marginals to an ANGEL release, over the same batches.")
+@click.argument("file")
+@options.reading_options
+@click.option("--marginal", multiple=True, required=True, metavar="COLUMNS", help="Attributes of a table to add.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder with release/ and audit/.")
+@click.option("--threads", type=int, default=0, help="Threads to use; all cores by default.")
+@options.source_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_plainly
+def marginals(file: str, out: Path, *, as_json: bool, **given: Any) -> None:
+    """Add marginals to a table that was published by angel before.
+
+    Read the FILE as it was read then, with the same options. The batches are those that OUT/audit keeps, so that all
+    tables together promise what the first promised.
+
+    \b
+    Example:
+      glasshouse marginals patients.csv --quasi age,sex,zipcode --sensitive disease --marginal age,disease --out out
+    """
+    from glasshouse.marginals import publish_marginals
+
+    lists = [options.names(text) for text in given["marginal"]]
+    release = publish_marginals(out, _read(file, given), marginals=lists, threads=given["threads"])
+    if as_json:
+        click.echo(json.dumps(_summary(release, out), indent=2, ensure_ascii=False))
+        return
+    show_release(release, rows=5)
+    click.echo(f"\n{out / 'release'} may be published; {out / 'audit'} must stay inside.")
 
 
 @glasshouse.command(short_help="What any tool's output achieves: k, l of every kind, t.")
@@ -255,7 +377,7 @@ def _read(file: str, given: dict[str, Any]) -> Microdata:
     )
 
 
-def _summary(release: Release, out: Path | None = None) -> dict[str, Any]:
+def _summary(release: Release | PublishedFile, out: Path | None = None) -> dict[str, Any]:
     where = {} if out is None else {"release": str(out / "release"), "audit": str(out / "audit")}
     return {
         **where,

@@ -21,9 +21,11 @@ __all__ = [
     "method",
     "names",
     "pairs",
+    "perturbation_options",
     "principle",
     "principle_options",
     "reading_options",
+    "recoding",
     "source_options",
 ]
 
@@ -92,6 +94,31 @@ principle_options = _apply(
             default="equal",
             show_default=True,
             help="Ground distance of t-closeness.",
+        ),
+    ]
+)
+
+perturbation_options = _apply(
+    [
+        click.option("--rho1", metavar="RHO", help="Perturbed: beliefs of at most this stay below --rho2."),
+        click.option("--rho2", metavar="RHO", help="With --rho1: what they stay below; without it, what is achieved."),
+        click.option("--delta", metavar="DELTA", help="Perturbed: no belief grows or falls by more than this."),
+        click.option(
+            "--lambda",
+            "lambda_",
+            metavar="LAMBDA",
+            default="1",
+            show_default=True,
+            help="Perturbed: the most that she believes of a single value beforehand.",
+        ),
+        click.option("--s", metavar="S", help="Perturbed: the largest share of tuples to publish, in place of --k."),
+        click.option(
+            "--retention", metavar="P", help="Perturbed: probability that a value is kept; else found."
+        ),
+        click.option(
+            "--domain",
+            metavar="VALUES",
+            help="Perturbed: every value that the sensitive column may have, by commas, or @FILE with one a line.",
         ),
     ]
 )
@@ -174,17 +201,97 @@ def method(name: str | None, texts: tuple[str, ...]) -> Any:
 
     if name is None and texts:
         raise InputError("--with needs --method: it names a parameter of the method")
-    if name is None:
+    return None if name is None else _made("method", catalog.METHODS, name, _parameters("--with", texts))
+
+
+def recoding(given: dict[str, Any]) -> Any:
+    """Make the recoding that the options ask for; None where none is named.
+
+    With ANGEL ``--k`` is the k of its buckets: what `principle` then asks of the batches is everything else.
+
+    >>> recoding({"recoding": "angel", "k": "5", "marginal": ("age,disease",), "recoding_with": ()})
+    Angel(k=5, marginals=(('age', 'disease'),), cells='boxes')
+    """
+    from glasshouse import catalog
+
+    name = "perturbed" if given["recoding"] is None and asks_of_beliefs(given) else given["recoding"]
+    if name != "perturbed" and (given.get("retention") or given.get("domain")):
+        raise InputError("--retention and --domain belong to the recoding 'perturbed'")
+    if name is None and given["recoding_with"]:
+        raise InputError("--recoding-with needs --recoding: it names a parameter of the recoding")
+    if given["marginal"] and name not in (None, "angel"):
+        raise InputError(f"--marginal needs the recoding 'angel', not {name!r}")
+    if name is None and not given["marginal"]:
         return None
-    words: dict[str, Any] = {"true": True, "false": False}
-    given = {
-        key: words.get(text, int(text) if text.isdigit() else text) for key, text in pairs("--with", texts).items()
-    }
+    chosen = _parameters("--recoding-with", given["recoding_with"])
+    if given["marginal"]:
+        chosen["marginals"] = tuple(tuple(names(text)) for text in given["marginal"])
+    if name == "angel" and given["k"]:
+        chosen["k"] = _whole("--k", given["k"])
+    if name == "perturbed":
+        chosen |= {"p": given["retention"], "domain": _values(given["domain"])}
+    return _made("recoding", catalog.RECODINGS, name or "angel", chosen)
+
+
+def asks_of_beliefs(given: dict[str, Any]) -> bool:
+    """Whether a bound on beliefs is asked for, which only a perturbed sample can keep."""
+    return any(given.get(name) for name in ("rho1", "delta", "s", "retention"))
+
+
+def _values(text: str | None) -> list[str] | None:
+    """Read a declared domain: a list, or a file with a value on each line."""
+    if text is None or not text.startswith("@"):
+        return names(text) or None
+    from pathlib import Path
+
     try:
-        return catalog.from_data(catalog.METHODS, {"name": name, **given})
+        lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"--domain: the file {text[1:]} cannot be read as text") from None
+    return [line for line in lines if line]
+
+
+def _target(given: dict[str, Any]) -> Any:
+    """Make the bound on beliefs that the options ask for."""
+    from glasshouse import principles as p
+
+    if given["rho1"] and given["delta"]:
+        raise InputError("--rho1 and --delta are two promises: ask for one")
+    if given["rho2"] and not given["rho1"]:
+        raise InputError("--rho2 needs --rho1")
+    size = {"lambda_": given["lambda_"], "s": given["s"], "k": _whole("--k", given["k"]) if given["k"] else None}
+    if not (given["s"] or given["k"]):
+        raise InputError("the recoding 'perturbed' needs --k, the smallest size of a group, or --s")
+    if given["rho1"]:
+        return p.RhoBreach(rho1=given["rho1"], rho2=given["rho2"], **size)
+    return p.DeltaGrowth(delta=given["delta"], **size)
+
+
+def _parameters(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
+    words: dict[str, Any] = {"true": True, "false": False}
+    return {key: words.get(text, int(text) if text.isdigit() else text) for key, text in pairs(option, texts).items()}
+
+
+def _made(what: str, classes: dict[str, type[Any]], name: str, parameters: dict[str, Any]) -> Any:
+    from glasshouse import catalog
+
+    try:
+        return catalog.from_data(classes, {"name": name, **parameters})
     except TypeError:
-        known = ", ".join(f.name for f in fields(catalog.METHODS[name])) or "none"
-        raise InputError(f"the method {name!r} has these parameters: {known}") from None
+        known = ", ".join(f.name for f in fields(classes[name])) or "none"
+        raise InputError(f"the {what} {name!r} has these parameters: {known}") from None
+
+
+def _whole(option: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ParameterError(option, "its value", "an integer", text) from None
+
+
+def _asks_of_values(given: dict[str, Any]) -> bool:
+    """Whether something is asked of the sensitive values, so that ANGEL's k can be that of the buckets alone."""
+    return not given["alpha"] and any(given[name] for name in ("ell", "distinct_ell", "entropy_ell", "recursive", "t"))
 
 
 def principle(given: dict[str, Any]) -> Any:
@@ -192,17 +299,18 @@ def principle(given: dict[str, Any]) -> Any:
     from glasshouse import principles as p
 
     def whole(name: str) -> int:
-        try:
-            return int(given[name])
-        except ValueError:
-            raise ParameterError(f"--{name.replace('_', '-')}", "its value", "an integer", given[name]) from None
+        return _whole(f"--{name.replace('_', '-')}", given[name])
 
+    if asks_of_beliefs(given) or given.get("recoding") == "perturbed":
+        if _asks_of_values(given) or given["alpha"]:
+            raise InputError("a bound on beliefs cannot be combined with a principle that judges groups")
+        return _target(given)
     asked: list[Any] = []
     if given["alpha"] and not given["k"]:
         raise InputError("--alpha needs --k: it asks for (alpha, k)-anonymity")
     if given["designated"] and not given["ell"]:
         raise InputError("--designated needs --ell")
-    if given["k"]:
+    if given["k"] and not (given.get("recoding") == "angel" and _asks_of_values(given)):
         asked.append(
             p.AlphaKAnonymity(alpha=given["alpha"], k=whole("k")) if given["alpha"] else p.KAnonymity(k=whole("k"))
         )

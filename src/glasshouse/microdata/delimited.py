@@ -109,7 +109,7 @@ def read_delimited(
     choose
         Gets all column names, returns those to read (or raises).
     """
-    _check(delimiter, encoding, decimal, null_values)
+    check_options(delimiter, encoding, decimal, null_values)
     marked = marked_encoding(head)
     file = Delimited(
         path=path,
@@ -124,12 +124,12 @@ def read_delimited(
         table, notices = _read(file, head, choose)
     except UnicodeError:
         if encoding or marked:
-            raise _undecodable(file, declared=encoding is not None) from None
-        file = replace(file, encoding=_detect_encoding(file))
+            raise undecodable(file, declared=encoding is not None) from None
+        file = replace(file, encoding=encoding_of(file))
         try:
             table, notices = _read(file, head, choose)
         except UnicodeError:
-            raise _undecodable(file, declared=False) from None
+            raise undecodable(file, declared=False) from None
         notices.append(
             f"{path.name} is not UTF-8 and is taken for {file.encoding}: if letters look wrong, pass encoding="
         )
@@ -142,7 +142,7 @@ def open_bytes(path: Path, compression: str | None) -> pa.NativeFile:
     return pa.CompressedInputStream(raw, compression) if compression else raw
 
 
-def _check(delimiter: str | None, encoding: str | None, decimal: str, null_values: Sequence[str]) -> None:
+def check_options(delimiter: str | None, encoding: str | None, decimal: str, null_values: Sequence[str]) -> None:
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
         raise ParameterError("open_source", "delimiter", "one character (not a quotation mark or line end)", delimiter)
     if decimal not in (".", ","):
@@ -163,13 +163,13 @@ def _has_quotation_marks(path: Path) -> bool:
 
 def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[str]]) -> tuple[pa.Table, list[str]]:
     """Read the chosen columns in the file's encoding, or raise `UnicodeError`; returns also what was assumed."""
-    start = _start(head, file.encoding)
+    start = first_text(head, file.encoding)
     if not start.strip():
         raise SourceError(f"{file.path} is empty", source=file.path)
     detected = file.delimiter or detect_delimiter(start)
-    notices = list(_delimiter_notices(file, detected)) if file.delimiter is None else []
+    notices = list(delimiter_notices(file, detected)) if file.delimiter is None else []
     file = replace(file, delimiter=detected)
-    looks = _infer(file, start)
+    looks = infer_columns(file, start)
     chosen = choose(looks.names)
     if not chosen:
         return pa.table({}), notices
@@ -180,35 +180,35 @@ def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[s
         columns |= _read_columns(file, late, as_text=late)
         suspects |= late
     if not len(columns[chosen[0]]):
-        raise _no_rows(file)
+        raise no_rows(file)
     if any(pa.types.is_binary(column.type) for column in columns.values()):  # Arrow's last resort
         raise UnicodeError
-    converted = in_parallel(lambda name: _numbers(columns[name], suspects[name], file.decimal), suspects)
+    converted = in_parallel(lambda name: numbers_of(columns[name], suspects[name], file.decimal), suspects)
     columns |= {name: column for name, (column, _) in zip(suspects, converted, strict=True)}
     kept = [name for name, (_, is_kept) in zip(suspects, converted, strict=True) if is_kept]
     table = pa.table(columns)
     return table, [*notices, *_column_notices(file, looks.names, table, kept)]
 
 
-def _start(head: bytes, encoding: str) -> str:
+def first_text(head: bytes, encoding: str) -> str:
     """Decode the first lines, whole ones if the file goes on."""
     goes_on = len(head) >= HEAD_BYTES
     text = codecs.getincrementaldecoder(encoding)().decode(head, final=not goes_on).lstrip("\ufeff")
     return text[: text.rfind("\n") + 1] or text if goes_on else text
 
 
-def _infer(file: Delimited, start: str) -> pa.Schema:
+def infer_columns(file: Delimited, start: str) -> pa.Schema:
     """Names and likely types of all columns. Rows that do not parse are met again when the whole file is read."""
     options = replace(file, encoding="utf-8", quoted=True).options()
     options["parse_options"].invalid_row_handler = lambda _: "skip"
-    with _translated_errors(file):
+    with translated_errors(file):
         return arrow_csv.read_csv(pa.BufferReader(start.encode()), **options).schema
 
 
 def _read_columns(file: Delimited, columns: Collection[str], *, as_text: Collection[str]) -> dict[str, pa.ChunkedArray]:
     # Not closed by hand: a thread of Arrow that still read ahead would read from whatever file is opened next under the
     # same number. (The streaming reader, which is not used here, does read on after it is closed.)
-    with _translated_errors(file):
+    with translated_errors(file):
         table = arrow_csv.read_csv(file.open(), **file.options(columns=columns, as_text=as_text))
     return dict(zip(columns, table.columns, strict=True))
 
@@ -217,7 +217,7 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _numbers(texts: pa.ChunkedArray, likely: pa.DataType, decimal: str) -> tuple[pa.ChunkedArray, bool]:
+def numbers_of(texts: pa.ChunkedArray, likely: pa.DataType, decimal: str) -> tuple[pa.ChunkedArray, bool]:
     """Numbers, or the texts themselves; and whether they are kept though they look like numbers."""
     try:
         return _converted(texts, likely, decimal), False
@@ -285,8 +285,8 @@ def _any_starts(texts: pa.ChunkedArray, characters: str) -> bool:
     return False
 
 
-def _detect_encoding(file: Delimited) -> str:
-    with _translated_errors(file), file.open() as stream:
+def encoding_of(file: Delimited) -> str:
+    with translated_errors(file), file.open() as stream:
         detected = detect_encoding(iter(lambda: bytes(stream.read(1 << 20)), b""))
     if detected is None:
         raise SourceError(
@@ -296,7 +296,7 @@ def _detect_encoding(file: Delimited) -> str:
     return detected
 
 
-def _undecodable(file: Delimited, *, declared: bool) -> SourceError:
+def undecodable(file: Delimited, *, declared: bool) -> SourceError:
     where = _first_undecodable_line(file)
     place = f" (first in line {where:,})" if where else ""
     advice = "leave encoding= out to have it detected, or pass another" if declared else "pass the right encoding="
@@ -316,7 +316,7 @@ def _first_undecodable_line(file: Delimited) -> int | None:
 
 
 @contextmanager
-def _translated_errors(file: Delimited) -> Iterator[None]:
+def translated_errors(file: Delimited) -> Iterator[None]:
     """Say what is wrong with the file in our words: Arrow's own show the offending row."""
     try:
         yield
@@ -337,11 +337,11 @@ def _translated_errors(file: Delimited) -> Iterator[None]:
     if "invalid UTF8" in text:
         raise UnicodeError
     if "Empty CSV" in text:
-        raise _no_rows(file)
+        raise no_rows(file)
     raise SourceError(f"{file.path} cannot be read as delimited text", source=file.path)
 
 
-def _no_rows(file: Delimited) -> SourceError:
+def no_rows(file: Delimited) -> SourceError:
     return SourceError(f"{file.path} has a header and no rows", source=file.path)
 
 
@@ -376,7 +376,7 @@ def _ragged(file: Delimited) -> SourceError:
     )
 
 
-def _delimiter_notices(file: Delimited, detected: str | None) -> Iterator[str]:
+def delimiter_notices(file: Delimited, detected: str | None) -> Iterator[str]:
     if detected is None:
         yield f"no delimiter was found in {file.path.name}: it is read as one column"
     elif detected != "," and not (detected == "\t" and ".tsv" in file.path.name.lower()):

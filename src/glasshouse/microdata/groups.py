@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata.domains import Column
+    from glasshouse.randomness import Draws
 
 __all__ = ["Groups"]
 
@@ -24,7 +25,8 @@ __all__ = ["Groups"]
 class Groups:
     """A label for every tuple: ``0 .. n_groups - 1``, or -1 for a tuple that is not published.
 
-    Labels say which tuples are together and nothing else: they are never published as they are.
+    Labels say which tuples are together and nothing else. A method numbers groups as it likes, so labels are never
+    published as they come: `renumbered` first.
 
     >>> groups = Groups(np.array([1, 0, 1, -1], np.int32), 2)
     >>> groups.sizes.tolist(), groups.n_dropped
@@ -39,12 +41,14 @@ class Groups:
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Tuples in each group."""
-        return np.bincount(self.labels[self.labels >= 0] if self.n_dropped else self.labels, minlength=self.n_groups)
+        sizes = np.zeros(self.n_groups, np.int64)
+        _kernels().label_sizes(self.labels, sizes)
+        return sizes
 
-    @cached_property
+    @property
     def n_dropped(self) -> int:
         """Tuples that are not published."""
-        return int(np.count_nonzero(self.labels < 0))
+        return len(self.labels) - int(self.offsets[-1])
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
@@ -55,9 +59,28 @@ class Groups:
     def order(self) -> NDArray[np.int32]:
         """Tuples (row numbers), group after group."""
         order = np.empty(int(self.offsets[-1]), np.int32)
-        kernels = compiled("glasshouse.microdata._counting_kernels")
-        kernels.group_order(self.labels, self.offsets[:-1].copy(), order)
+        _kernels().group_order(self.labels, self.offsets[:-1].copy(), order)
         return order
+
+    def renumbered(self, source: Draws) -> Groups:
+        """Give the groups fresh numbers, uniformly at random: nothing of how or where they were made shows in them.
+
+        >>> from glasshouse.randomness import Source
+        >>> groups = Groups(np.array([0, 0, 1, -1], np.int32), 2).renumbered(Source.seeded(1))
+        >>> groups.labels[0] == groups.labels[1] != groups.labels[2], groups.labels[3]
+        (np.True_, np.int32(-1))
+        """
+        return self.relabelled(np.asarray(source.permutation(self.n_groups), np.int32), self.n_groups)
+
+    def relabelled(self, numbers: NDArray[np.int32], n_groups: int) -> Groups:
+        """Give group ``g`` the number ``numbers[g]``; groups with one number become one.
+
+        >>> Groups(np.array([0, 1, 2, -1], np.int32), 3).relabelled(np.array([1, 0, 1], np.int32), 2).labels.tolist()
+        [1, 0, 1, -1]
+        """
+        labels = np.empty_like(self.labels)
+        _kernels().relabel(self.labels, numbers, labels)
+        return Groups(labels, n_groups)
 
     def spread(self, rows: NDArray[Any], n_tuples: int) -> Groups:
         """Give the same groups as a partition of a larger table, of which only ``rows`` are published.
@@ -71,4 +94,10 @@ class Groups:
 
     def counts(self, column: Column) -> Counts:
         """Count a column's codes in every group."""
-        return Counts(column.codes[self.order], self.offsets, column.domain.size)
+        gathered = np.empty(int(self.offsets[-1]), np.int32)
+        _kernels().gather_codes(self.labels, column.codes, self.offsets[:-1].copy(), gathered)
+        return Counts(gathered, self.offsets, column.domain.size)
+
+
+def _kernels() -> Any:
+    return compiled("glasshouse.microdata._counting_kernels")

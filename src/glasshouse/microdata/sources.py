@@ -123,7 +123,7 @@ def open_source(
 
     def choose(names: Sequence[str]) -> list[str]:
         known[:] = names
-        _check_names(known, name)
+        check_column_names(known, name)
         return [column for column in known if wanted is None or column in wanted]
 
     table, notices = load(choose)
@@ -140,7 +140,7 @@ _Loaded = tuple[pa.Table, tuple[str, ...]]
 def _door(source: Any, text: Mapping[str, Any]) -> tuple[Callable[[_Choose], _Loaded], str, str]:
     """Find the way in: how to load, what to call it in messages, which kind."""
     if isinstance(source, str | os.PathLike):
-        path = _existing(source)
+        path = existing_file(source)
         return partial(_from_file, path, text), str(path), "file"
     if _is_a(source, "pandas", "DataFrame"):
         return partial(_from_pandas, source), "the pandas frame", "pandas"
@@ -157,7 +157,7 @@ def _door(source: Any, text: Mapping[str, Any]) -> tuple[Callable[[_Choose], _Lo
     raise SourceError(f"a {type(source).__name__} is no table: pass {_ACCEPTED}", source=source)
 
 
-def _check_names(names: Sequence[str], source: str) -> None:
+def check_column_names(names: Sequence[str], source: str) -> None:
     if not names:
         raise SchemaError(f"{source} has no columns")
     nameless = [place for place, name in enumerate(names, start=1) if not name.strip()]
@@ -178,7 +178,7 @@ def _check_names(names: Sequence[str], source: str) -> None:
 # ---------------------------------------------------------------------------------------------------------- files
 
 
-def _existing(source: str | os.PathLike[str]) -> Path:
+def existing_file(source: str | os.PathLike[str]) -> Path:
     """Find the file, or say why there is none."""
     given = os.fspath(source)
     if not isinstance(given, str):
@@ -211,35 +211,35 @@ def _near(path: Path) -> str:
 
 def _from_file(path: Path, text: Mapping[str, Any], choose: _Choose) -> _Loaded:
     """Read the chosen columns of a file, by what its first bytes say it is."""
-    with _readable(path, "file"):
-        head = _head(path, None)
+    with readable(path, "file"):
+        head = first_bytes(path, None)
     if not head:
         raise SourceError(f"{path} is empty", source=path)
     compression = next((name for magic, name in _COMPRESSIONS.items() if head.startswith(magic)), None)
     if compression:
-        with _readable(path, f"{compression} file"):
-            head = _head(path, compression)
+        with readable(path, f"{compression} file"):
+            head = first_bytes(path, compression)
         if not head:
             raise SourceError(f"{path} is empty", source=path)
     if not compression and head.startswith(b"PAR1"):
-        with _readable(path, "Parquet file"), pq.ParquetFile(path) as file:
+        with readable(path, "Parquet file"), pq.ParquetFile(path) as file:
             chosen = choose(file.schema_arrow.names)
             return file.read(columns=chosen).select(chosen), ()
     if not compression and head.startswith(b"ARROW1"):
         return _from_ipc(path, ipc.open_file, choose), ()
     if not compression and head.startswith(b"\xff\xff\xff\xff"):
         return _from_ipc(path, ipc.open_stream, choose), ()
-    _refuse_foreign(path, head, delimiter=text["delimiter"], encoding=text["encoding"])
+    refuse_foreign(path, head, delimiter=text["delimiter"], encoding=text["encoding"])
     return read_delimited(path, head=head, compression=compression, choose=choose, **text)
 
 
-def _head(path: Path, compression: str | None) -> bytes:
+def first_bytes(path: Path, compression: str | None) -> bytes:
     with open_bytes(path, compression) as stream:
         return bytes(stream.read(HEAD_BYTES))
 
 
 def _from_ipc(path: Path, reader: Callable[..., Any], choose: _Choose) -> pa.Table:
-    with _readable(path, "Arrow file"):
+    with readable(path, "Arrow file"):
         with pa.OSFile(str(path)) as file, reader(file) as opened:
             names = opened.schema.names
         chosen = choose(names)
@@ -249,7 +249,7 @@ def _from_ipc(path: Path, reader: Callable[..., Any], choose: _Choose) -> pa.Tab
             return opened.read_all() if chosen else pa.table({})
 
 
-def _refuse_foreign(path: Path, head: bytes, *, delimiter: str | None, encoding: str | None) -> None:
+def refuse_foreign(path: Path, head: bytes, *, delimiter: str | None, encoding: str | None) -> None:
     """Refuse what is no text, and text that is no table."""
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
@@ -270,7 +270,7 @@ def _refuse_foreign(path: Path, head: bytes, *, delimiter: str | None, encoding:
 
 
 @contextmanager
-def _readable(path: Path, what: str) -> Iterator[None]:
+def readable(path: Path, what: str) -> Iterator[None]:
     """Say in our words that a file cannot be read."""
     try:
         yield

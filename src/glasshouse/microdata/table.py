@@ -132,13 +132,13 @@ def read(
     """
     sensitive_names = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
     quasi_names = [quasi] if isinstance(quasi, str) else list(quasi)
-    _check_roles(quasi_names, sensitive_names, identifier)
+    check_roles(quasi_names, sensitive_names, identifier)
     if missing not in ("error", "category", "drop"):
         raise ParameterError("read", "missing", "'error', 'category' or 'drop'", missing)
 
     roles = [*quasi_names, *sensitive_names, *([identifier] if identifier else [])]
     opened = open_source(source, columns=roles, delimiter=delimiter, encoding=encoding, decimal=decimal, narrow=True)
-    for name, role in _roles(quasi_names, sensitive_names, identifier):
+    for name, role in named_roles(quasi_names, sensitive_names, identifier):
         if name not in opened.columns:
             raise SchemaError.unknown(name, opened.columns, role=role)
     published = [*quasi_names, *sensitive_names]
@@ -188,7 +188,7 @@ def read(
     for name in quasi_names:
         _refuse_infinite(raw[name], name)
     for name in sensitive_names:
-        _refuse_amounts(raw[name], name, categorical)
+        refuse_amounts(raw[name], name, categorical)
     if identifier is not None:
         _check_identifier(raw[identifier], identifier)
     return Microdata(
@@ -201,17 +201,17 @@ def read(
     )
 
 
-def _roles(quasi: list[str], sensitive: list[str], identifier: str | None) -> list[tuple[str, str]]:
+def named_roles(quasi: list[str], sensitive: list[str], identifier: str | None) -> list[tuple[str, str]]:
     named = [(name, "a quasi-identifier") for name in quasi] + [(name, "sensitive") for name in sensitive]
     return named + ([(identifier, "the identifier")] if identifier is not None else [])
 
 
-def _check_roles(quasi: list[str], sensitive: list[str], identifier: str | None) -> None:
+def check_roles(quasi: list[str], sensitive: list[str], identifier: str | None) -> None:
     """One role per column, and at least one quasi-identifier."""
     if not quasi:
         raise SchemaError("name at least one quasi-identifier: what may an adversary know about everyone?")
     taken: dict[str, str] = {}
-    for name, role in _roles(quasi, sensitive, identifier):
+    for name, role in named_roles(quasi, sensitive, identifier):
         if name in taken:
             twice = f"{role} twice" if taken[name] == role else f"{taken[name]} and {role}"
             raise SchemaError(f"column {name!r} is named as {twice}: give it one role", column=name)
@@ -275,7 +275,7 @@ def _refuse_infinite(values: pa.Array, name: str) -> None:
             )
 
 
-def _refuse_amounts(values: pa.Array, name: str, categorical: Sequence[str]) -> None:
+def refuse_amounts(values: pa.Array, name: str, categorical: Sequence[str]) -> None:
     kind = kind_of(values.type, name)
     if kind in ("category", "boolean") or name in categorical:
         return

@@ -3,22 +3,28 @@
 
 from glasshouse.principles.all_of import AllOf
 from glasshouse.principles.alpha_k import AlphaKAnonymity
+from glasshouse.principles.background_sensitive import BackgroundSensitive
+from glasshouse.principles.delta_growth import DeltaGrowth
 from glasshouse.principles.designated_l_diversity import DesignatedLDiversity
 from glasshouse.principles.distinct_l_diversity import DistinctLDiversity
 from glasshouse.principles.entropy_l_diversity import EntropyLDiversity
 from glasshouse.principles.k_anonymity import KAnonymity
-from glasshouse.principles.kinds import PRINCIPLES, principle_from_data
+from glasshouse.principles.kinds import PRINCIPLES, TARGETS, principle_from_data
 from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.principle import Bound, Principle
 from glasshouse.principles.recursive_l_diversity import RecursiveLDiversity
 from glasshouse.principles.requirement import Part, Requirement
+from glasshouse.principles.rho_breach import RhoBreach
 from glasshouse.principles.t_closeness import TCloseness
 
 __all__ = [
     "PRINCIPLES",
+    "TARGETS",
     "AllOf",
     "AlphaKAnonymity",
+    "BackgroundSensitive",
     "Bound",
+    "DeltaGrowth",
     "DesignatedLDiversity",
     "DistinctLDiversity",
     "EntropyLDiversity",
@@ -28,6 +34,7 @@ __all__ = [
     "Principle",
     "RecursiveLDiversity",
     "Requirement",
+    "RhoBreach",
     "TCloseness",
     "principle_from_data",
 ]

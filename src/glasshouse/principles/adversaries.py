@@ -37,11 +37,16 @@ _KNOWS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What a method claims for groups under a requirement: against whom, why, and what it does not claim."""
+    """What a method claims for groups under a requirement: against whom, why, and what it does not claim.
+
+    The promise is the requirement's own, unless the claim has another; assumptions are what must be true for it.
+    """
 
     adversary: Adversary
     theorem: str
     limits: tuple[str, ...] = ()
+    promise: str = ""
+    assumptions: tuple[str, ...] = ()
 
 
 # what the theorems on algorithm-aware adversaries leave open

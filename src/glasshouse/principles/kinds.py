@@ -9,20 +9,23 @@ from typing import TYPE_CHECKING, Any
 from glasshouse.errors import InputError
 from glasshouse.principles.all_of import AllOf
 from glasshouse.principles.alpha_k import AlphaKAnonymity
+from glasshouse.principles.delta_growth import DeltaGrowth
 from glasshouse.principles.designated_l_diversity import DesignatedLDiversity
 from glasshouse.principles.distinct_l_diversity import DistinctLDiversity
 from glasshouse.principles.entropy_l_diversity import EntropyLDiversity
 from glasshouse.principles.k_anonymity import KAnonymity
 from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.recursive_l_diversity import RecursiveLDiversity
+from glasshouse.principles.rho_breach import RhoBreach
 from glasshouse.principles.t_closeness import TCloseness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from glasshouse.principles.background_sensitive import BackgroundSensitive
     from glasshouse.principles.principle import Principle
 
-__all__ = ["PRINCIPLES", "principle_from_data"]
+__all__ = ["PRINCIPLES", "TARGETS", "principle_from_data"]
 
 PRINCIPLES: dict[str, type[Principle]] = {
     kind.name: kind
@@ -40,6 +43,10 @@ PRINCIPLES: dict[str, type[Principle]] = {
 }
 
 
+# beside them: promises about beliefs, which no group can keep or break
+TARGETS: dict[str, type[BackgroundSensitive]] = {kind.name: kind for kind in (RhoBreach, DeltaGrowth)}
+
+
 def principle_from_data(data: Mapping[str, Any]) -> Principle:
     """Make a principle from what its ``to_data`` gave.
 
@@ -47,8 +54,9 @@ def principle_from_data(data: Mapping[str, Any]) -> Principle:
     LDiversity(ell=8)
     """
     name = data.get("name")
-    if name in PRINCIPLES:
-        return PRINCIPLES[name].from_data(data)
-    near = get_close_matches(str(name), PRINCIPLES, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(PRINCIPLES)}"
+    known = {**PRINCIPLES, **TARGETS}
+    if name in known:
+        return known[name].from_data(data)
+    near = get_close_matches(str(name), known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
     raise InputError(f"there is no principle {name!r}: {hint}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Passes over labelled tuples, in the order in which they were read: bare loops, called through `generalized`."""
+"""Passes over labelled tuples, and over the tuples of boxes: bare loops, called through `generalized`."""
 
 import cython
 
@@ -8,20 +8,19 @@ def label_ranges(
     labels: cython.int[::1],
     codes: cython.int[::1],
     past: cython.int,
-    low: cython.int[::1],
-    high: cython.int[::1],
+    ends: cython.int[:, ::1],
     missing: cython.uchar[::1],
 ) -> None:
     """Smallest and largest code below ``past`` of every label, and whether ``past`` itself (missing) occurs."""
     n: cython.Py_ssize_t = labels.shape[0]
-    m: cython.Py_ssize_t = low.shape[0]
+    m: cython.Py_ssize_t = ends.shape[0]
     i: cython.Py_ssize_t
     g: cython.int
     x: cython.int
     with cython.nogil:
         for i in range(m):
-            low[i] = past
-            high[i] = -1
+            ends[i, 0] = past
+            ends[i, 1] = -1
         for i in range(n):
             g = labels[i]
             if g < 0:
@@ -30,10 +29,53 @@ def label_ranges(
             if x == past:
                 missing[g] = 1
                 continue
-            if x < low[g]:
-                low[g] = x
-            if x > high[g]:
-                high[g] = x
+            if x < ends[g, 0]:
+                ends[g, 0] = x
+            if x > ends[g, 1]:
+                ends[g, 1] = x
+
+
+def sort_runs(
+    codes: cython.int[::1],
+    offsets: cython.longlong[::1],
+    short: cython.Py_ssize_t,
+    scratch: cython.longlong[::1],
+) -> None:
+    """Sort every run of codes, in place: by insertion up to ``short`` codes, else by counting.
+
+    ``scratch`` is zeros, a place per code, and stays zeros.
+    """
+    m: cython.Py_ssize_t = offsets.shape[0] - 1
+    g: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    low: cython.int
+    high: cython.int
+    x: cython.int
+    with cython.nogil:
+        for g in range(m):
+            if offsets[g + 1] - offsets[g] <= short:
+                for i in range(offsets[g] + 1, offsets[g + 1]):
+                    x = codes[i]
+                    j = i
+                    while j > offsets[g] and codes[j - 1] > x:
+                        codes[j] = codes[j - 1]
+                        j -= 1
+                    codes[j] = x
+                continue
+            low = codes[offsets[g]]
+            high = low
+            for i in range(offsets[g], offsets[g + 1]):
+                x = codes[i]
+                low = x if x < low else low
+                high = x if x > high else high
+                scratch[x] += 1
+            i = offsets[g]
+            for x in range(low, high + 1):
+                while scratch[x] > 0:
+                    codes[i] = x
+                    i += 1
+                    scratch[x] -= 1
 
 
 def gather_by_box(

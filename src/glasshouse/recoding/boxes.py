@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from glasshouse.microdata.cells import interval, value_set, with_missing
 from glasshouse.recoding.generalized import CellColumn, generalized_table, group_ranges, group_sets
 
@@ -19,6 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from glasshouse.microdata import Column, Domain, Groups, Microdata
+    from glasshouse.principles import Requirement
+    from glasshouse.randomness import Source
 
 __all__ = ["Boxes"]
 
@@ -33,6 +33,7 @@ class Boxes:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from glasshouse.microdata import Groups, examples
     >>> table = examples.transparent_t1()
     >>> groups = Groups(np.array([0, 0, 1, 1, 2, 2, 2, 2], np.int32), 3)
@@ -43,14 +44,29 @@ class Boxes:
 
     name: ClassVar[str] = "boxes"
 
+    def check(self, table: Microdata, requirement: Requirement) -> None:
+        """Every table can be published so."""
+
     def meaning(self, domain: Domain) -> str:
         """Say what a cell of an attribute means, for whoever reads the release."""
         shape = "an interval [low, high], both ends included," if domain.ordered else "a set {a, b}"
         gap = ", or missing" if domain.missing else ""
         return f"the value itself, or {shape} that contains it{gap}"
 
-    def recode(self, table: Microdata, groups: Groups) -> dict[str, pa.Table]:
-        """Rewrite ``groups`` of ``table`` as one table of boxes."""
+    def added(self) -> dict[str, str]:
+        """Name the columns that are not the table's own: none."""
+        return {}
+
+    def theorem(self) -> str:
+        """Say why what holds for the groups holds for what is published: they are what is published."""
+        return ""
+
+    def limits(self) -> tuple[str, ...]:
+        """Say what publishing in this way does not promise: nothing that the groups do."""
+        return ()
+
+    def recode(self, table: Microdata, groups: Groups, *, source: Source | None = None) -> dict[str, pa.Table]:
+        """Rewrite ``groups`` of ``table`` as one table of boxes; nothing is random."""
         return {"data": generalized_table(table, groups, [box_cells(column, groups) for column in table.quasi])}
 
 
@@ -61,13 +77,12 @@ def box_cells(column: Column, groups: Groups) -> CellColumn:
 
 def _intervals(column: Column, groups: Groups) -> CellColumn:
     values = column.domain.values.to_pylist()
-    low, high, missing = group_ranges(column, groups)
-    kinds, cell_of_group = np.unique(np.stack([low, high, missing], axis=1), axis=0, return_inverse=True)
+    ranges = group_ranges(column, groups)
     texts = []
-    for a, b, gap in kinds.tolist():
-        cell = interval(values[a], values[b]) if a <= b else None
+    for low, high, gap in zip(ranges.low.tolist(), ranges.high.tolist(), ranges.missing.tolist(), strict=True):
+        cell = interval(values[low], values[high]) if low <= high else None
         texts.append(with_missing(cell) if gap else str(cell))
-    return CellColumn(texts, cell_of_group.reshape(-1))
+    return CellColumn(texts, ranges.of_group)
 
 
 def _sets(column: Column, groups: Groups) -> CellColumn:

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every generalization shares: cells per group in, one published table out, ordered by published content only.
 
-Rows are not moved: groups with equal cells are put together, their sensitive values are counted, and the table is
-written out from the counts. So nothing of the input's order, nor of the groups' numbering, can survive.
+Rows are not moved: groups with equal cells are put together, and their sensitive values are sorted. So nothing of the
+input's order, nor of the groups' numbering, can survive.
 """
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from glasshouse.kernels import compiled
-from glasshouse.microdata.counts import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +23,9 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata import Column, Groups, Microdata
 
-__all__ = ["CellColumn", "generalized_table", "group_ranges", "group_sets"]
+__all__ = ["CellColumn", "Ranges", "generalized_table", "group_ranges", "group_sets", "numbered"]
+
+_SHORT = 24  # the values of so few tuples are sorted by insertion
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,21 +33,51 @@ class CellColumn:
     """The cells of one attribute: distinct texts in their natural order, and which of them each group shows."""
 
     texts: Sequence[str]
-    of_group: NDArray[np.int64]
+    of_group: NDArray[np.int32]
 
 
-def group_ranges(column: Column, groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Smallest and largest code of every group, and whether a value is missing in it (low > high: all are missing)."""
-    low = np.empty(groups.n_groups, np.int32)
-    high = np.empty(groups.n_groups, np.int32)
-    kernels = compiled("glasshouse.recoding._generalizing_kernels")
-    past = column.domain.missing_code if column.domain.missing else column.domain.size
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """The different ranges of codes among groups, ascending, and which of them each group has (low > high: no code)."""
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    missing: NDArray[np.int64]  # whether a value is missing: 0 or 1
+    of_group: NDArray[np.int32]
+
+
+def group_ranges(column: Column, groups: Groups) -> Ranges:
+    """Smallest and largest code of every group, and whether a value is missing in it."""
+    ends = np.empty((groups.n_groups, 2), np.int32)
     missing = np.zeros(groups.n_groups, np.uint8)
-    kernels.label_ranges(groups.labels, column.codes, past, low, high, missing)
-    return low.astype(np.int64), high.astype(np.int64), missing.astype(np.int64)
+    past = column.domain.missing_code if column.domain.missing else column.domain.size
+    _kernels().label_ranges(groups.labels, column.codes, past, ends, missing)
+    keys = ends[:, 0] * np.int64(past + 1)
+    keys += ends[:, 1]
+    keys += 1
+    keys *= 2
+    keys += missing
+    distinct, of_group = numbered(keys, 2 * (past + 1) ** 2)
+    low, high = np.divmod(distinct // 2, past + 1)
+    return Ranges(low, high - 1, distinct % 2, of_group)
 
 
-def group_sets(column: Column, groups: Groups) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
+def numbered(keys: NDArray[np.int64], n_keys: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Number the keys that occur in their order: the keys, all below ``n_keys``, and the number of each item's key.
+
+    >>> keys, numbers = numbered(np.array([7, 3, 7]), 8)
+    >>> keys.tolist(), numbers.tolist()
+    ([3, 7], [1, 0, 1])
+    """
+    if n_keys > 4 * len(keys) + 1024:  # few keys of many: sorting them is cheaper than a place for each
+        distinct, number = np.unique(keys, return_inverse=True)
+        return distinct, number.astype(np.int32)
+    occurs = np.zeros(n_keys, bool)
+    occurs[keys] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[keys]
+
+
+def group_sets(column: Column, groups: Groups) -> tuple[list[tuple[int, ...]], NDArray[np.int32]]:
     """The set of codes of every group: distinct sets in order, and which of them each group has."""
     offsets, codes, _ = groups.counts(column).histogram
     packed = codes.tobytes()
@@ -55,30 +86,30 @@ def group_sets(column: Column, groups: Groups) -> tuple[list[tuple[int, ...]], N
     keys = [packed[a:b] for a, b in itertools.pairwise(bounds)]
     sets = sorted((tuple(np.frombuffer(key, np.int32).tolist()), key) for key in set(keys))
     rank = {key: i for i, (_, key) in enumerate(sets)}
-    return [codes_ for codes_, _ in sets], np.fromiter((rank[key] for key in keys), np.int64, len(keys))
+    return [codes_ for codes_, _ in sets], np.fromiter((rank[key] for key in keys), np.int32, len(keys))
 
 
 def generalized_table(table: Microdata, groups: Groups, cells: Sequence[CellColumn]) -> pa.Table:
     """Write the published table: a row per published tuple, sorted by cells, then by sensitive values."""
-    box_of_group, representative = _number_boxes(cells)
-    n_boxes = len(representative)
+    by_box, is_first = _order_by_box(cells)
+    starts = np.append(0, np.cumsum(groups.sizes[by_box]))
     joint, combinations = _joint_codes(table.sensitive, table.n_tuples)
-    sizes = np.bincount(box_of_group, weights=groups.sizes, minlength=n_boxes).astype(np.int64)
 
-    # counts: per box, how many published tuples have each (combination of) sensitive value
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    kernels = compiled("glasshouse.recoding._generalizing_kernels")
-    by_box = np.empty(int(offsets[-1]), np.int32)
-    kernels.gather_by_box(groups.labels, box_of_group.astype(np.int32), joint, offsets[:-1].copy(), by_box)
-    _, values, counts = Counts(by_box, offsets, len(combinations)).histogram
+    # every published tuple's (combination of) sensitive value, box after box, ascending in each
+    places = np.empty(groups.n_groups, np.int64)
+    places[by_box] = starts[:-1]
+    shown = np.empty(int(starts[-1]), np.int32)
+    compiled("glasshouse.microdata._counting_kernels").gather_codes(groups.labels, joint, places, shown)
+    boxes = np.append(starts[:-1][is_first], starts[-1])
+    _kernels().sort_runs(shown, boxes, _SHORT, np.zeros(len(combinations), np.int64))
 
     columns: dict[str, pa.Array] = {}
+    sizes, examples = np.diff(boxes), by_box[is_first]
     for column, cell in zip(table.quasi, cells, strict=True):
-        indices = np.repeat(cell.of_group[representative].astype(np.int32), sizes)
-        columns[column.name] = _dictionary(indices, cell.texts)
-    shown = np.repeat(values, counts)
+        columns[column.name] = _dictionary(np.repeat(cell.of_group[examples], sizes), cell.texts)
     for i, column in enumerate(table.sensitive):
-        columns[column.name] = published_values(column, combinations[:, i][shown])
+        codes = shown if len(table.sensitive) == 1 else combinations[:, i][shown]
+        columns[column.name] = published_values(column, codes)
     return pa.table(columns)
 
 
@@ -100,17 +131,17 @@ def _dictionary(indices: NDArray[np.int32], texts: Sequence[str] | pa.Array) -> 
     return pa.DictionaryArray.from_arrays(pa.array(indices), pa.array(texts, pa.string()))
 
 
-def _number_boxes(cells: Sequence[CellColumn]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the different boxes in the order of their cells; per group its box, per box one of its groups."""
-    keys = [cell.of_group for cell in cells]
+def _order_by_box(cells: Sequence[CellColumn]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Give the groups in the order of their cells, and which of them are the first with theirs."""
+    # of at most 16 bits where that does: NumPy sorts those by radix
+    keys = [cell.of_group.astype(np.min_scalar_type(len(cell.texts)), copy=False) for cell in cells]
     order = np.lexsort(keys[::-1])
-    new = np.zeros(len(order), bool)
-    new[:1] = True
+    is_first = np.zeros(len(order), bool)
+    is_first[:1] = True
     for key in keys:
-        new[1:] |= np.diff(key[order]) != 0
-    box_of_group = np.empty(len(order), np.int64)
-    box_of_group[order] = np.cumsum(new) - 1
-    return box_of_group, order[new]
+        in_order = key[order]
+        is_first[1:] |= in_order[1:] != in_order[:-1]
+    return order, is_first
 
 
 def _joint_codes(sensitive: Sequence[Column], n_tuples: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -122,3 +153,7 @@ def _joint_codes(sensitive: Sequence[Column], n_tuples: int) -> tuple[NDArray[np
     matrix = np.stack([column.codes for column in sensitive], axis=1)
     combinations, joint = np.unique(matrix, axis=0, return_inverse=True)
     return joint.reshape(-1).astype(np.int32), combinations
+
+
+def _kernels() -> Any:
+    return compiled("glasshouse.recoding._generalizing_kernels")

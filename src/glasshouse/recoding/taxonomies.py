@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from glasshouse.microdata import Column, Domain, Groups, Microdata
+    from glasshouse.principles import Requirement
+    from glasshouse.randomness import Source
 
 __all__ = ["Taxonomies"]
 
@@ -42,6 +44,14 @@ class Taxonomies:
 
     name: ClassVar[str] = "taxonomies"
 
+    def check(self, table: Microdata, requirement: Requirement) -> None:
+        """Refuse a table without any taxonomy."""
+        if all(column.domain.taxonomy is None for column in table.quasi):
+            raise NotSupported(
+                "recoding by taxonomies of a table without any",
+                instead="give taxonomies= when reading the table, or use the recoding 'boxes'",
+            )
+
     def meaning(self, domain: Domain) -> str:
         """Say what a cell of an attribute means, for whoever reads the release."""
         if domain.taxonomy is None:
@@ -49,13 +59,20 @@ class Taxonomies:
         gap = ", or missing" if domain.missing else ""
         return f"the value itself, or a node of the attribute's taxonomy that covers it{gap}"
 
-    def recode(self, table: Microdata, groups: Groups) -> dict[str, pa.Table]:
-        """Rewrite ``groups`` of ``table`` as one table of taxonomy nodes."""
-        if all(column.domain.taxonomy is None for column in table.quasi):
-            raise NotSupported(
-                "recoding by taxonomies of a table without any",
-                instead="give taxonomies= when reading the table, or use the recoding 'boxes'",
-            )
+    def added(self) -> dict[str, str]:
+        """Name the columns that are not the table's own: none."""
+        return {}
+
+    def theorem(self) -> str:
+        """Say why what holds for the groups holds for what is published: they are what is published."""
+        return ""
+
+    def limits(self) -> tuple[str, ...]:
+        """Say what publishing in this way does not promise: nothing that the groups do."""
+        return ()
+
+    def recode(self, table: Microdata, groups: Groups, *, source: Source | None = None) -> dict[str, pa.Table]:
+        """Rewrite ``groups`` of ``table`` as one table of taxonomy nodes; nothing is random."""
         cells = [node_cells(column, groups) for column in table.quasi]
         return {"data": generalized_table(table, groups, cells)}
 
@@ -66,14 +83,14 @@ def node_cells(column: Column, groups: Groups) -> CellColumn:
     if taxonomy is None:
         return box_cells(column, groups)
     values = column.domain.values.to_pylist()
-    low, high, missing = group_ranges(column, groups)
-    known = low <= high
-    nodes = np.full(groups.n_groups, -1, np.int64)
-    nodes[known] = taxonomy.lca(low[known], high[known])
-    leaves = np.where(low == high, low, -1)
-    kinds, cell_of_group = np.unique(np.stack([nodes, leaves, missing], axis=1), axis=0, return_inverse=True)
+    ranges = group_ranges(column, groups)
+    known = ranges.low <= ranges.high
+    nodes = np.full(len(known), -1, np.int64)
+    nodes[known] = taxonomy.lca(ranges.low[known], ranges.high[known])
+    leaves = np.where(ranges.low == ranges.high, ranges.low, -1)
+    kinds, cell_of_range = np.unique(np.stack([nodes, leaves, ranges.missing], axis=1), axis=0, return_inverse=True)
     texts = []
     for node, leaf, gap in kinds.tolist():
         cell = None if node < 0 else quoted(values[leaf]) if leaf >= 0 else label(taxonomy.labels[node])
         texts.append(with_missing(cell) if gap else str(cell))
-    return CellColumn(texts, cell_of_group.reshape(-1))
+    return CellColumn(texts, cell_of_range.reshape(-1).astype(np.int32)[ranges.of_group])

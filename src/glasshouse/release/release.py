@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.errors import MissingExtra
+from glasshouse.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,6 +63,9 @@ class Release:
     @property
     def data(self) -> pa.Table:
         """The table, where the release is a single one."""
+        if len(self.tables) > 1:
+            names = ", ".join(map(repr, self.tables))
+            raise InputError(f"this release has several tables, {names}: take one, as in release.tables[...]")
         (table,) = self.tables.values()
         return table
 

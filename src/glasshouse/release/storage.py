@@ -29,14 +29,13 @@ from glasshouse.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["load", "new_folder", "refuse_existing", "save", "write_table"]
+__all__ = ["load", "new_folder", "refuse_existing", "save", "write_manifest", "write_table"]
 
 FORMAT_VERSION = 1
 MANIFEST = "datapackage.json"
 AUDIT_FILES = {"report.json", "partition.parquet"}
 _PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 _MEDIA_TYPES = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
-_FIELD_TYPES = {"integer": "integer", "float": "number", "date": "date", "timestamp": "datetime", "boolean": "boolean"}
 
 
 def save(
@@ -63,8 +62,13 @@ def save(
     with new_folder(path, force=force) as folder:
         for name, table in release.tables.items():
             write_table(table, folder / f"{name}.{format}", format)
-        manifest = _manifest(release, folder, format)
-        (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_manifest(release, folder, format)
+
+
+def write_manifest(release: Release, folder: Path, format: str) -> None:
+    """Describe the tables that were written to ``folder``; of the release's own tables only the schemas matter."""
+    manifest = _manifest(release, folder, format)
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def load(path: str | Path) -> Release:
@@ -196,16 +200,17 @@ def _manifest(release: Release, folder: Path, format: str) -> dict[str, Any]:
     resources = []
     for name, table in release.tables.items():
         file = folder / f"{name}.{format}"
-        content = file.read_bytes()
+        with file.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256")
         resources.append(
             {
                 "name": name,
                 "path": file.name,
                 "format": format,
                 "mediatype": _MEDIA_TYPES[format],
-                "bytes": len(content),
-                "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
-                "schema": {"fields": [_field(columns[c]) for c in table.column_names]},
+                "bytes": file.stat().st_size,
+                "hash": f"sha256:{digest.hexdigest()}",
+                "schema": {"fields": [_field(columns[f.name], f.type) for f in table.schema]},
             }
         )
     return {
@@ -224,6 +229,21 @@ def _manifest(release: Release, folder: Path, format: str) -> dict[str, Any]:
     }
 
 
-def _field(column: PublishedColumn) -> dict[str, str]:
-    kind = "string" if column.role == "quasi-identifier" else _FIELD_TYPES.get(column.kind, "string")
-    return {"name": column.name, "type": kind, "description": column.meaning}
+def _field(column: PublishedColumn, kind: pa.DataType) -> dict[str, str]:
+    return {"name": column.name, "type": _field_type(kind), "description": column.meaning}
+
+
+def _field_type(kind: pa.DataType) -> str:
+    """Name the type of a published column in the words of a data package; cells are text."""
+    types = pa.types
+    if types.is_boolean(kind):
+        return "boolean"
+    if types.is_integer(kind):
+        return "integer"
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    if types.is_date(kind):
+        return "date"
+    if types.is_timestamp(kind):
+        return "datetime"
+    return "time" if types.is_time(kind) else "string"

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A progress bar for work that takes minutes: what is being done, rows per second, time left."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["progress_bar"]
+
+
+@contextlib.contextmanager
+def progress_bar(*, shown: bool | None = None) -> Iterator[Callable[[str, int, int], None]]:
+    """Show progress on the error stream; give the function that is told of it (what, rows done, of how many).
+
+    Parameters
+    ----------
+    shown
+        Whether to show it; by default if somebody is watching.
+    """
+    if not (sys.stderr.isatty() if shown is None else shown):
+        yield lambda _phase, _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True, force_terminal=True if shown else None)
+    speed = TextColumn("{task.fields[speed]}", justify="right")
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), TextColumn("{task.fields[rows]}"), speed)
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+        phases: list[str] = []
+
+        def tell(what: str, done: int, total: int) -> None:
+            if what not in phases[-1:]:  # a bar of its own for each phase, for each has its own speed
+                for task in progress.task_ids:
+                    progress.remove_task(task)
+                progress.add_task(what, total=total or None, rows="", speed="")
+                phases.append(what)
+            known = progress.tasks[-1].speed
+            progress.update(
+                progress.task_ids[-1],
+                completed=done,
+                rows=f"{done:,} of {total:,} rows" if total else f"{done:,} rows",
+                speed=f"{known:,.0f} rows/s" if known else "",
+            )
+
+        yield tell

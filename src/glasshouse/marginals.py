@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""More marginals of a table that was published before: from the batches that the audit keeps, never from new ones.
+
+Two independent partitions of one table intersect, and together they can tell what neither tells alone. Further
+generalized tables over the *same* batches cannot (ANGEL Theorem 1): the release grows, its guarantee stays.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from glasshouse import catalog
+from glasshouse.engines import Memory
+from glasshouse.errors import InputError, NotSupported, SourceError
+from glasshouse.microdata import Groups
+from glasshouse.principles import Requirement
+from glasshouse.publish import bucket_partitions
+from glasshouse.recheck import recheck
+from glasshouse.recoding import Angel
+from glasshouse.release import load
+from glasshouse.release.audit import write_audit
+from glasshouse.release.storage import new_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from glasshouse.microdata import Microdata
+    from glasshouse.release import Release
+
+__all__ = ["publish_marginals"]
+
+
+def publish_marginals(
+    out: str | Path, table: Microdata, *, marginals: Sequence[Sequence[str]], threads: int = 0, allow_seed: bool = False
+) -> Release:
+    """Add marginals to the ANGEL release in ``out/release``, over the batches that ``out/audit`` keeps.
+
+    The release is written anew, whole: the tables that were published before, unchanged, and the new ones. What was
+    promised before is promised of all of them together.
+
+    Parameters
+    ----------
+    out
+        Folder that `publish_to` wrote into.
+    table
+        The microdata, read as they were when they were published.
+    marginals
+        Lists of attributes, a generalized table each.
+    threads
+        How many threads to use; all cores by default.
+    allow_seed
+        Write a release whose random choices came from a fixed seed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import glasshouse as gh
+    >>> from glasshouse.publish import publish_to
+    >>> patients = gh.synthetic.hospital(200, seed=1)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     first = publish_to(out, patients, principle=gh.LDiversity(ell=3))
+    ...     more = publish_marginals(out, patients, marginals=[["age", "disease"], ["sex", "zipcode"]])
+    >>> list(first.tables), list(more.tables)
+    (['bt', 'gt'], ['bt', 'gt', 'gt_2', 'gt_3'])
+    >>> more.tables["gt"].equals(first.tables["gt"]), more.tables["gt_3"].column_names
+    (True, ['sex', 'zipcode'])
+    """
+    out = Path(out)
+    before = load(out / "release")
+    recoding = catalog.recoding_of(before.recipe)
+    if not isinstance(recoding, Angel):
+        raise NotSupported(
+            f"more marginals of a release by the recoding {recoding.name!r}",
+            instead="marginals that are safe together need the recoding 'angel' from the start",
+        )
+    batches = _batches(out / "audit" / "partition.parquet", table)
+    kept = np.flatnonzero(batches.labels >= 0)
+    published = table if len(kept) == table.n_tuples else table.take(kept)
+    batches = Groups(batches.labels[kept], batches.n_groups)
+
+    everything = (*before.recipe.quasi, *before.recipe.sensitive)
+    grown = replace(recoding, marginals=(*(recoding.marginals or (everything,)), *map(tuple, marginals)))
+    requirement = Requirement.of(catalog.principle_of(before.recipe), published)
+    grown.check(published, requirement)
+    tables = grown.recode(published, batches, buckets=bucket_partitions(published, grown, Memory(threads=threads)))
+    _check_same_table(before.tables, tables)
+
+    release = replace(
+        before,
+        tables=tables,
+        recipe=replace(before.recipe, recoding=catalog.to_data(grown)),
+        guarantee=replace(
+            before.guarantee,
+            limits=tuple(_renewed(limit, recoding, grown) for limit in before.guarantee.limits),
+        ),
+        native=table.source_kind,
+    )
+    achieved = recheck(release, requirement)
+    report = json.loads((out / "audit" / "report.json").read_text(encoding="utf-8"))
+    report |= {"achieved": achieved.to_dict(), "recipe": release.recipe.to_data()}
+    partition = pq.read_table(out / "audit" / "partition.parquet")
+    with new_folder(out / "audit", force=True, private=True) as inside:
+        write_audit(inside, report, partition)
+        release.save(out / "release", format=_format_of(out / "release"), force=True, allow_seed=allow_seed)
+    return release
+
+
+def _batches(path: Path, table: Microdata) -> Groups:
+    """The batches of a table's tuples, as the audit keeps them; refused if it is not the table that was published."""
+    try:
+        partition = pq.read_table(path)
+    except OSError:
+        raise SourceError(f"{path} cannot be read: without the batches nothing can be added", source=path) from None
+    if partition.num_rows != table.n_tuples:
+        raise InputError(
+            f"the table has {table.n_tuples:,} tuples, the one that was published had {partition.num_rows:,}: give the "
+            "table that was published, read in the same way"
+        )
+    numbers = partition["group"].combine_chunks()
+    if "identifier" in partition.column_names:
+        if table.identifier is None:
+            raise InputError("the table was published with an identifier: name it, so that tuples can be found again")
+        kept = partition["identifier"].combine_chunks()
+        places = pc.index_in(table.identifier, value_set=kept.cast(table.identifier.type))
+        if places.null_count:
+            raise InputError(f"{places.null_count:,} people of the table are not among those who were published before")
+        numbers = numbers.take(places)
+    elif table.identifier is not None:
+        raise InputError("the table was published without an identifier: read it so again, with its rows in order")
+    labels = np.asarray(numbers.fill_null(0)).astype(np.int32) - np.int32(1)
+    return Groups(labels, int(labels.max(initial=-1)) + 1)
+
+
+def _check_same_table(before: Mapping[str, pa.Table], now: Mapping[str, pa.Table]) -> None:
+    """What was published must come out again exactly, or else this is another table, and its batches mean nothing."""
+    for name, old in before.items():
+        new = now[name]
+        if new.column_names != old.column_names or not all(
+            column.cast(old.schema.field(i).type).equals(old.column(i)) for i, column in enumerate(new.columns)
+        ):
+            raise InputError(
+                f"the table {name!r} of the release does not come out again: give the table that was published, read "
+                "in the same way"
+            )
+
+
+def _renewed(limit: str, old: Angel, new: Angel) -> str:
+    """The limits that the recoding states, as they read with more marginals."""
+    return dict(zip(old.limits(), new.limits(), strict=True)).get(limit, limit)
+
+
+def _format_of(folder: Path) -> str:
+    return "csv" if any(folder.glob("*.csv")) else "parquet"

@@ -1,0 +1,443 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Survey: what a file larger than memory holds, found by reading it once: types, ranges, texts, sensitive counts.
+
+Kept in memory are the different texts of each column and the counts of sensitive values; of numbers, their range alone,
+which a Parquet file mostly tells by itself. The rules are those of `read`: the same types, the same order of values,
+the same refusals. With it the file can be read a second time as a stream of packed tuples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from glasshouse.errors import DomainError, SchemaError, SourceError
+from glasshouse.microdata import delimited
+from glasshouse.microdata.batches import DelimitedStream, ParquetStream
+from glasshouse.microdata.domains import Domain, code, kind_of
+from glasshouse.microdata.normalise import normalise
+from glasshouse.microdata.packing import Field, Packing
+from glasshouse.microdata.table import Missing, check_roles, named_roles, refuse_amounts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Survey", "survey"]
+
+_MOST_EXACT_INTEGER = 2**53
+# What a column of text may turn out to be instead, from what its beginning looks like.
+_ALL = (pa.int64(), pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("us"), pa.string())
+_FALLBACKS: dict[str, tuple[pa.DataType, ...]] = {
+    "int64": (pa.int64(), pa.float64(), pa.string()),
+    "double": (pa.float64(), pa.string()),
+    "date32[day]": (pa.date32(), pa.timestamp("us"), pa.string()),
+    "null": _ALL,
+    "string": (pa.string(),),
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Survey:
+    """A file that was looked through.
+
+    Parameters
+    ----------
+    packing
+        The quasi-identifiers: how tuples are packed and unpacked.
+    sensitive
+        The sensitive column; its values are listed in their order.
+    counts
+        Tuples of each sensitive value, missing last if it is a value of its own.
+    n_rows, n_dropped
+        Rows of the file, and those that are dropped because a value is missing.
+    notices
+        What was assumed, in sentences.
+    """
+
+    packing: Packing
+    sensitive: Field
+    counts: NDArray[np.int64]
+    n_rows: int
+    n_dropped: int
+    notices: tuple[str, ...]
+    _stream: ParquetStream | DelimitedStream = field(repr=False)
+    _columns: dict[str, _Column] = field(repr=False)
+    _drop: bool = False
+
+    def tuples(self) -> Iterator[tuple[NDArray[np.int32], NDArray[Any], NDArray[np.int64]]]:
+        """Read the file again, batch by batch: sensitive codes, packed quasi-identifiers, and row numbers.
+
+        Rows that are dropped are not counted, as `read` does not count them.
+        """
+        names = [quasi.name for quasi in self.packing.fields]
+        at = 0
+        try:
+            for batch in _normal_batches(self._stream, self._columns, [*names, self.sensitive.name]):
+                if self._drop and (complete := _complete(batch)) is not None:
+                    batch = {name: column.filter(pa.array(complete)) for name, column in batch.items()}
+                n_rows = len(batch[self.sensitive.name])
+                rows = np.arange(at, at + n_rows)
+                at += n_rows
+                keys = self.packing.pack([batch[name] for name in names])
+                yield self.sensitive.places(batch[self.sensitive.name]), keys, rows
+        except (_Otherwise, UnicodeError):
+            raise SourceError("the file changed while it was read: publish it when nobody writes to it") from None
+
+
+def survey(
+    stream: ParquetStream | DelimitedStream,
+    *,
+    quasi: Sequence[str],
+    sensitive: str,
+    missing: Missing = "error",
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+    categorical: Sequence[str] = (),
+    progress: Callable[[int], None] = lambda _: None,
+) -> Survey:
+    """Look through a file.
+
+    Parameters
+    ----------
+    stream
+        The file.
+    quasi, sensitive, missing, ordered, categorical
+        As in `read`.
+    progress
+        Is told how many rows were seen.
+    """
+    check_roles(list(quasi), [sensitive], None)
+    for name, role in named_roles(list(quasi), [sensitive], None):
+        if name not in stream.names:
+            raise SchemaError.unknown(name, stream.names, role=role)
+    for option, named in (("ordered", ordered or {}), ("categorical", categorical)):
+        for name in named:
+            if name not in (*quasi, sensitive):
+                raise SchemaError.unknown(name, [*quasi, sensitive], role=option)
+    types = stream.types()
+    chosen = [*quasi, sensitive]
+    columns = {
+        name: _Column(
+            name=name,
+            candidates=_candidates(stream, types[name]),
+            decimal=stream.file.decimal if isinstance(stream, DelimitedStream) else None,
+            as_text=name in categorical and name != sensitive,
+            counted=name == sensitive,
+            listed=name == sensitive or name in categorical or name in (ordered or {}),
+        )
+        for name in chosen
+    }
+    while True:
+        try:
+            return _look_through(stream, columns, list(quasi), sensitive, missing, ordered or {}, categorical, progress)
+        except _Otherwise as found:
+            columns[found.column].settle(found.kind)
+        except UnicodeError:
+            assert isinstance(stream, DelimitedStream)
+            stream = stream.in_another_encoding()
+        for column in columns.values():
+            column.forget()
+
+
+class _Otherwise(Exception):
+    """A column is not of the type that it was taken for: look through the file again."""
+
+    def __init__(self, column: str, kind: pa.DataType) -> None:
+        self.column = column
+        self.kind = kind
+
+
+def _candidates(stream: ParquetStream | DelimitedStream, kind: pa.DataType) -> tuple[pa.DataType | None, ...]:
+    """The types that a column may turn out to have; None for whatever comes out of a file that knows its types."""
+    if isinstance(stream, ParquetStream):
+        return (None,)
+    return _FALLBACKS.get(str(kind), (kind, pa.string()))
+
+
+@dataclass(kw_only=True)
+class _Column:
+    """What is known of a column so far."""
+
+    name: str
+    candidates: tuple[pa.DataType | None, ...]
+    decimal: str | None
+    as_text: bool
+    counted: bool
+    listed: bool
+    order: tuple[Any, ...] | None = None  # of an ordered category, by the file's own account
+    kind: pa.DataType | None = None
+    kept: bool = False  # as text, though it looks like numbers
+    gaps: int = 0
+    infinite: int = 0
+    low: int | None = None
+    high: int | None = None
+    counts: dict[Any, int] = field(default_factory=dict)
+
+    def forget(self) -> None:
+        """Begin anew; the type that was settled stays."""
+        self.gaps, self.infinite, self.low, self.high, self.counts, self.order = 0, 0, None, None, {}, None
+        if self.decimal is not None:
+            self.kind = None
+
+    def settle(self, kind: pa.DataType) -> None:
+        """Take the column for another type from now on: of text, one that comes later among the candidates."""
+        if self.decimal is None:
+            self.kind = kind
+        else:
+            self.candidates = self.candidates[self.candidates.index(kind) :]
+
+    # ------------------------------------------------------------------------------------------- one form for all
+
+    def normal(self, values: pa.Array) -> pa.Array:
+        """A batch in the column's normal form; `_Otherwise` where it is of another type."""
+        plain = self._from_text(values) if self.decimal is not None else self._from_parquet(values)
+        if self.as_text and not _is_text(plain.type):
+            plain = plain.cast(pa.string())
+        return plain
+
+    def _from_parquet(self, values: pa.Array) -> pa.Array:
+        kind = values.type
+        if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):
+            if kind.ordered and self.order != ():
+                here = tuple(values.dictionary.to_pylist())
+                longer, shorter = sorted([here, self.order or ()], key=len, reverse=True)
+                self.order = longer if longer[: len(shorter)] == shorter else ()  # anything else is no single order
+            return values
+        if pa.types.is_integer(kind) and kind != pa.uint64():
+            return values
+        (plain,) = normalise(pa.table({self.name: values}))[0].columns
+        plain = plain.combine_chunks()
+        plain = plain.chunk(0) if isinstance(plain, pa.ChunkedArray) else plain
+        if pa.types.is_null(plain.type):
+            return plain if self.kind is None else pa.nulls(len(plain), self.kind)
+        if self.kind is None:
+            self.kind = plain.type
+        if plain.type != self.kind:
+            wider = plain.type if pa.types.is_date(self.kind) or str(plain.type).startswith("timestamp[ns") else None
+            if wider is not None:
+                raise _Otherwise(self.name, wider)
+            plain = plain.cast(self.kind)
+        return plain
+
+    def _from_text(self, texts: pa.Array) -> pa.Array:
+        wanted = self.candidates[0]
+        if wanted == pa.string():
+            return texts
+        if pa.types.is_integer(wanted) or pa.types.is_floating(wanted):
+            return self._numbers(texts, wanted)
+        try:
+            return _widest(_clock(texts) if pa.types.is_time(wanted) else texts.cast(wanted))
+        except pa.ArrowInvalid:
+            raise _Otherwise(self.name, self.candidates[1]) from None
+
+    def _numbers(self, texts: pa.Array, wanted: pa.DataType) -> pa.Array:
+        assert self.decimal is not None
+        numbers, kept = delimited.numbers_of(pa.chunked_array([texts]), wanted, self.decimal)
+        plain = numbers.combine_chunks()
+        plain = plain.chunk(0) if isinstance(plain, pa.ChunkedArray) else plain
+        if _is_text(plain.type):
+            self.kept = self.kept or kept
+            others = [] if kept else [c for c in self.candidates if c not in (pa.int64(), pa.float64())]
+            raise _Otherwise(self.name, others[0] if others else pa.string())
+        if pa.types.is_integer(wanted) and pa.types.is_floating(plain.type):
+            raise _Otherwise(self.name, pa.float64())
+        if pa.types.is_floating(wanted) and pa.types.is_integer(plain.type):
+            bounds = pc.min_max(plain).as_py()
+            if max(-(bounds["min"] or 0), bounds["max"] or 0) > _MOST_EXACT_INTEGER:
+                self.kept = True
+                raise _Otherwise(self.name, pa.string())
+            plain = plain.cast(pa.float64())
+        if pa.types.is_floating(plain.type):
+            plain = pc.add(plain, 0.0)  # -0.0 + 0.0 is 0.0
+        return plain
+
+    # -------------------------------------------------------------------------------------------------- counting
+
+    def see(self, values: pa.Array) -> None:
+        """Take a batch into account."""
+        if pa.types.is_null(values.type) or values.null_count == len(values):
+            return
+        kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+        if self.kind is None:
+            self.kind = pa.int64() if pa.types.is_integer(kind) else kind
+        if self.counted:
+            there = values.drop_null() if values.null_count else values
+            for pair in pc.value_counts(there).to_pylist():
+                self.counts[pair["values"]] = self.counts.get(pair["values"], 0) + pair["counts"]
+        elif self.listed or _is_text(kind):
+            for text in values.drop_null().unique().to_pylist():
+                self.counts[text] = 1
+        elif pa.types.is_floating(kind):
+            self.infinite += int(pc.sum(pc.is_inf(values)).as_py() or 0)
+        else:
+            span = pc.min_max(_as_integers(values)).as_py()
+            self.low = span["min"] if self.low is None else min(self.low, span["min"])
+            self.high = span["max"] if self.high is None else max(self.high, span["max"])
+
+    def field(self, order: Sequence[Any] | None, *, has_gaps: bool) -> Field:
+        """The column as it will be packed."""
+        assert self.kind is not None
+        kind = self.kind
+        if self.listed or _is_text(kind):
+            order = order or self.order or None
+            values = pa.array(list(self.counts), kind)
+            domain = code(values, name=self.name, order=order, missing=has_gaps).domain
+            return Field(domain=domain, listed=True)
+        named = kind_of(kind, self.name)
+        plain = pa.float64() if named == "float" else pa.int64() if named == "integer" else kind
+        domain = Domain(
+            name=self.name, kind=named, values=pa.array([], plain), ordered=named != "boolean", missing=has_gaps
+        )
+        return Field(domain=domain, listed=False, low=self.low or 0, high=self.high or 0)
+
+
+def _look_through(
+    stream: ParquetStream | DelimitedStream,
+    columns: dict[str, _Column],
+    quasi: list[str],
+    sensitive: str,
+    missing: Missing,
+    ordered: Mapping[str, Sequence[Any]],
+    categorical: Sequence[str],
+    progress: Callable[[int], None],
+) -> Survey:
+    names = _unknown(stream, columns, missing)
+    n_rows = n_dropped = 0
+    for batch in _normal_batches(stream, columns, names):
+        n_batch = len(next(iter(batch.values())))
+        n_rows += n_batch
+        for name, values in batch.items():
+            columns[name].gaps += values.null_count
+        if missing == "drop" and (complete := _complete(batch)) is not None:
+            batch = {name: values.filter(pa.array(complete)) for name, values in batch.items()}
+            n_dropped += n_batch - int(complete.sum())
+        for name, values in batch.items():
+            columns[name].see(values)
+        progress(n_rows)
+    if not n_rows:
+        assert isinstance(stream, DelimitedStream)
+        raise delimited.no_rows(stream.file)
+    _check(columns, n_rows, n_dropped, missing)
+    refuse_amounts(pa.array([], columns[sensitive].kind), sensitive, categorical)
+    orders = {name: ordered.get(name) for name in columns}
+    fields = {
+        name: column.field(orders[name], has_gaps=missing == "category" and column.gaps > 0)
+        for name, column in columns.items()
+    }
+    found = fields[sensitive]
+    values = columns[sensitive].counts
+    counts = [values[value] for value in found.domain.values.to_pylist()]
+    if found.domain.missing:
+        counts.append(columns[sensitive].gaps)
+    return Survey(
+        packing=Packing(tuple(fields[name] for name in quasi)),
+        sensitive=found,
+        counts=np.array(counts, np.int64),
+        n_rows=n_rows,
+        n_dropped=n_dropped,
+        notices=tuple(_notices(stream, columns, n_dropped)),
+        _stream=stream,
+        _columns=columns,
+        _drop=n_dropped > 0,
+    )
+
+
+def _unknown(stream: ParquetStream | DelimitedStream, columns: dict[str, _Column], missing: Missing) -> list[str]:
+    """The columns that must be read to be known; of the others the file tells enough."""
+    if not isinstance(stream, ParquetStream):
+        return list(columns)
+    unknown = []
+    for name, column in columns.items():
+        told = None if column.listed else stream.summary(name)
+        if told is None or (missing == "drop" and told[2]):
+            unknown.append(name)
+        if told is not None:
+            column.kind = pa.int64()
+            column.low, column.high = told[0], told[1]
+            column.gaps = 0 if name in unknown else told[2]
+    return unknown
+
+
+def _normal_batches(
+    stream: ParquetStream | DelimitedStream, columns: Mapping[str, _Column], names: Sequence[str]
+) -> Iterator[dict[str, pa.Array]]:
+    for batch in stream.batches(names):
+        yield {name: columns[name].normal(values) for name, values in batch.items()}
+
+
+def _complete(batch: Mapping[str, pa.Array]) -> NDArray[np.bool_] | None:
+    """Which rows have all values; None if all have."""
+    complete = None
+    for values in batch.values():
+        if values.null_count:
+            there = np.asarray(values.is_valid())
+            complete = there if complete is None else complete & there
+    return complete
+
+
+def _check(columns: Mapping[str, _Column], n_rows: int, n_dropped: int, missing: Missing) -> None:
+    """The rules of `read` for missing and infinite values."""
+    gaps = {name: column.gaps for name, column in columns.items() if column.gaps}
+    for name, count in gaps.items():
+        if count == n_rows:
+            raise DomainError(f"column {name!r} has no value at all: leave it out", column=name)
+    if gaps and missing == "error":
+        listed = ", ".join(f"{name} ({count:,} of {n_rows:,})" for name, count in gaps.items())
+        raise DomainError(
+            f"missing values in {listed}: use missing='category' to make missing a value of its own, or missing='drop' "
+            "to drop these rows",
+            column=next(iter(gaps)),
+        )
+    if n_dropped == n_rows:
+        raise DomainError("every row has a missing value: nothing is left after missing='drop'")
+    for name, column in columns.items():
+        if column.infinite:
+            raise DomainError(
+                f"column {name!r} has {column.infinite:,} infinite values: give them a bottom or top code or drop them",
+                column=name,
+            )
+
+
+def _notices(stream: ParquetStream | DelimitedStream, columns: Mapping[str, _Column], n_dropped: int) -> Iterator[str]:
+    yield from stream.notices
+    kept = [name for name, column in columns.items() if column.kept]
+    if kept:
+        yield f"kept as text, for numbers would lose leading zeros, plus signs or digits: {', '.join(kept)}"
+    left_out = [name for name in stream.names if name not in columns]
+    if left_out:
+        yield f"columns with no role are not published: {', '.join(left_out)}"
+    yield "no identifier was named: the guarantee is per row, and holds per person if nobody has two rows"
+    if n_dropped:
+        yield f"rows dropped because a value was missing: {n_dropped:,}"
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _as_integers(values: pa.Array) -> pa.Array:
+    if pa.types.is_boolean(values.type):
+        return values.cast(pa.int8())
+    if pa.types.is_integer(values.type):
+        return values
+    return values.view(pa.int32() if values.type.bit_width == 32 else pa.int64())
+
+
+def _clock(texts: pa.Array) -> pa.Array:
+    """Times of day, which Arrow takes from texts only with a date."""
+    return pc.binary_join_element_wise("1970-01-01", texts, " ").cast(pa.timestamp("s")).cast(pa.time64("us"))
+
+
+def _widest(values: pa.Array) -> pa.Array:
+    """Times in microseconds, as in the normal form."""
+    if pa.types.is_time(values.type):
+        return values.cast(pa.time64("us"))
+    if pa.types.is_timestamp(values.type) and values.type.unit != "ns":
+        return values.cast(pa.timestamp("us", values.type.tz))
+    return values

@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The journey of a file that does not fit in memory: anatomized on disk, and published as QIT and ST.
+
+The same guarantee, the same randomness, the same rules for what goes out as `glasshouse.publish`, for the one method
+and the one recoding that need no more than a stream: `Anatomize` and `Anatomy` (ANATOMY Theorem 3).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from glasshouse.engines.disk import Disk, Layout
+from glasshouse.errors import NotSupported, OutputError, ParameterError
+from glasshouse.grouping import Anatomize
+from glasshouse.grouping.anatomize_stream import Piece, Tuples, anatomize_stream
+from glasshouse.grouping.method import frequency_ell
+from glasshouse.microdata import Microdata
+from glasshouse.microdata.batches import open_stream
+from glasshouse.microdata.counts import Counts
+from glasshouse.microdata.domains import Column
+from glasshouse.microdata.survey import survey
+from glasshouse.principles import LDiversity, Requirement
+from glasshouse.publish import guarantee_of, published_columns, recipe_of
+from glasshouse.randomness import Source
+from glasshouse.recoding.anatomy import COUNT, GROUP, Anatomy
+from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
+from glasshouse.release.storage import new_folder, refuse_existing, write_manifest
+from glasshouse.verify.streamed import recount
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.engines.disk import Spill
+    from glasshouse.microdata.survey import Survey
+    from glasshouse.microdata.table import Missing
+    from glasshouse.principles import Principle
+
+    Progress = Callable[[str, int, int], None]
+
+__all__ = ["PublishedFile", "publish_file"]
+
+_ROW_GROUP = 1 << 20  # published rows that are written at once
+_MEMORY = 256 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedFile:
+    """What was published; the tables themselves lie in their folder, and `glasshouse.load` reads them.
+
+    Parameters
+    ----------
+    folder
+        The release, which may go out.
+    audit
+        What must stay inside.
+    columns, recipe, guarantee
+        As in `Release`.
+    n_tuples, n_dropped, n_groups
+        Published tuples, rows of the file that were left out because a value was missing, and groups.
+    notices
+        What was assumed, in sentences.
+    """
+
+    folder: Path
+    audit: Path
+    columns: tuple[PublishedColumn, ...]
+    recipe: Recipe
+    guarantee: Guarantee
+    n_tuples: int
+    n_dropped: int
+    n_groups: int
+    notices: tuple[str, ...]
+
+
+def publish_file(
+    out: str | os.PathLike[str],
+    file: str | os.PathLike[str],
+    *,
+    quasi: Sequence[str],
+    sensitive: str,
+    principle: Principle | Mapping[str, Principle],
+    identifier: str | None = None,
+    missing: Missing = "error",
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+    categorical: Sequence[str] = (),
+    format: str = "parquet",
+    force: bool = False,
+    allow_seed: bool = False,
+    partition: bool = True,
+    source: Source | None = None,
+    memory: int = _MEMORY,
+    spill: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str = ".",
+) -> PublishedFile:
+    """Anatomize a Parquet or CSV file of any size into ``out/release``, which may go out, and ``out/audit``.
+
+    The file is read twice from front to back: once to count sensitive values, once to send every tuple to a random
+    partition in a file without a name, from which QIT and ST are written. They are counted again before they appear.
+    Both folders are written, or none; whatever ends the process, no microdata stay behind.
+
+    Parameters
+    ----------
+    out
+        Folder that gets the two folders.
+    file
+        A path: Parquet, or CSV, also compressed.
+    quasi, sensitive, missing, ordered, categorical, delimiter, encoding, decimal
+        As in `read`; one sensitive column.
+    principle
+        `LDiversity`.
+    identifier
+        Not supported: to find duplicates, all identifiers would have to be kept.
+    format, force, allow_seed, source
+        As in `publish_to` and `publish`. With a seeded source the result depends on the order of the file's rows.
+    partition
+        Whether to keep in the audit who is in which group, which later recodings of the same table reuse.
+    memory
+        Bytes for buffers, at least 64 MiB. The texts of a column, each once, come on top.
+    spill
+        Folder for the nameless files; ``out`` unless given. It needs room for about the file's size, unpacked.
+    progress
+        Is called with what is being done, how many rows of it are done, and of how many (0 if that is not known).
+
+    Returns
+    -------
+    PublishedFile
+        Where it lies, and what it promises.
+    """
+    out = Path(out)
+    folder, audit = out / "release", out / "audit"
+    for target in (folder, audit):
+        refuse_existing(target, force=force)  # before the work, not after it
+    _check(identifier, format)
+    source = Source.secure() if source is None else source
+    if source.is_seeded and not allow_seed:
+        raise OutputError(
+            "this release was made with a fixed seed, so its random choices can be repeated by anyone: make it again "
+            "without a seed, or pass allow_seed=True if it is for a test"
+        )
+    tell = progress or (lambda _phase, _done, _total: None)
+
+    # look through the file; the table itself must satisfy the principle
+    stream = open_stream(file, delimiter=delimiter, encoding=encoding, decimal=decimal)
+    expected = stream.n_rows or 0
+    seen = survey(
+        stream,
+        quasi=[quasi] if isinstance(quasi, str) else list(quasi),
+        sensitive=sensitive,
+        missing=missing,
+        ordered=ordered,
+        categorical=categorical,
+        progress=lambda done: tell("reading", done, expected),
+    )
+    described, requirement = _bound(seen, principle)
+    requirement.check_eligible()
+    method, recoding = Anatomize(), Anatomy()
+    ell, _ = frequency_ell(requirement, "Anatomize")
+    recoding.check(described, requirement)
+    release = Release(
+        tables={name: schema.empty_table() for name, schema in _schemas(seen, ell).items()},
+        columns=tuple(published_columns(described, recoding)),
+        recipe=recipe_of(described, principle, method, recoding, 0, source),
+        guarantee=guarantee_of(requirement, method.claim(requirement), recoding, described, described.n_tuples),
+        n_tuples=described.n_tuples,
+    )
+
+    # divide and recode, piece by piece; check again from the published files alone
+    with new_folder(audit, force=force, private=True) as inside, new_folder(folder, force=force) as outside:
+        disk = Disk(folder=out if spill is None else Path(spill), memory=memory)
+        with contextlib.ExitStack() as stack:
+            kept = stack.enter_context(_Partition(disk, described.n_tuples)) if partition else None
+            _write(outside, seen, ell, source, disk, kept, format, tell)
+            counted = recount(
+                outside / f"qit.{format}",
+                outside / f"st.{format}",
+                number=GROUP,
+                value=sensitive,
+                count=COUNT,
+                ell=ell,
+                format=format,
+                progress=lambda done: tell("checking", done, described.n_tuples),
+            )
+            write_manifest(release, outside, format)
+            report = {"notices": seen.notices, "achieved": counted.to_dict(), "recipe": release.recipe.to_data()}
+            text = json.dumps(report, indent=2, ensure_ascii=False)
+            (inside / "report.json").write_text(text + "\n", encoding="utf-8")
+            if kept is not None:
+                kept.write(inside / "partition.parquet")
+    return PublishedFile(
+        folder=folder,
+        audit=audit,
+        columns=release.columns,
+        recipe=release.recipe,
+        guarantee=release.guarantee,
+        n_tuples=release.n_tuples,
+        n_dropped=seen.n_dropped,
+        n_groups=counted.n_groups,
+        notices=seen.notices,
+    )
+
+
+def _check(identifier: str | None, format: str) -> None:
+    if format not in ("parquet", "csv"):
+        raise ParameterError("publish_file", "format", "'parquet' or 'csv'", format)
+    if identifier is not None:
+        raise NotSupported(
+            "an identifier where a file is published in batches, for all of them would have to be kept to find "
+            "duplicates",
+            instead="leave it out to promise per row, after making sure that nobody has two rows",
+        )
+
+
+class _Whole(Counts):
+    """All tuples as one group, known by how many there are of each value."""
+
+    def __init__(self, counts: NDArray[np.int64]) -> None:
+        super().__init__(np.empty(0, np.int32), np.array([0, counts.sum()]), len(counts))
+        values = np.flatnonzero(counts).astype(np.int32)
+        self.histogram = (np.array([0, len(values)]), values, counts[values])
+        self.largest = np.array([counts.max(initial=0)])
+
+
+def _bound(seen: Survey, principle: Principle | Mapping[str, Principle]) -> tuple[Microdata, Requirement]:
+    """The table without its tuples, and the requirement that binds the principle to all of them."""
+    for one in principle.values() if hasattr(principle, "values") else [principle]:
+        if not isinstance(one, LDiversity):
+            raise NotSupported(
+                "publishing a file in batches under a principle other than l-diversity",
+                instead="ask for l-diversity, or read the table into memory",
+            )
+    nobody = np.empty(0, np.int32)
+    described = Microdata(
+        quasi=tuple(Column(field.domain, nobody) for field in seen.packing.fields),
+        sensitive=(Column(seen.sensitive.domain, nobody),),
+        identifier=None,
+        n_tuples=0,
+        notices=seen.notices,
+        source_kind="file",
+    )
+    requirement = Requirement.of(principle, described)
+    parts = tuple(replace(part, whole=_Whole(seen.counts)) for part in requirement.parts)
+    return replace(described, n_tuples=int(seen.counts.sum())), Requirement(parts)
+
+
+# ---------------------------------------------------------------------------------------------- what is published
+
+
+def _schemas(seen: Survey, ell: int) -> dict[str, pa.Schema]:
+    """The columns of QIT and ST, as `Anatomy` publishes them."""
+    number = pa.int32() if seen.counts.sum() // max(ell, 1) < 1 << 31 else pa.int64()
+    nobody = np.empty((0, seen.packing.n_words), np.uint64)
+    quasi = [pa.field(name, column.type) for name, column in seen.packing.unpack(nobody).items()]
+    value = pa.field(seen.sensitive.name, _shown(seen, np.empty(0, np.int32)).type)
+    return {
+        "qit": pa.schema([*quasi, pa.field(GROUP, number)]),
+        "st": pa.schema([pa.field(GROUP, number), value, pa.field(COUNT, pa.int32())]),
+    }
+
+
+def _shown(seen: Survey, codes: NDArray[np.int32]) -> pa.Array:
+    """Sensitive values by their codes, as they are published."""
+    domain = seen.sensitive.domain
+    if domain.missing or not pa.types.is_string(domain.values.type):
+        return domain.decode(codes)
+    return pa.DictionaryArray.from_arrays(pa.array(codes), domain.values)
+
+
+def _write(
+    folder: Path,
+    seen: Survey,
+    ell: int,
+    source: Source,
+    disk: Disk,
+    kept: _Partition | None,
+    format: str,
+    tell: Progress,
+) -> None:
+    """Anatomize the stream and write both tables as the groups come out."""
+    schemas = _schemas(seen, ell)
+    n_tuples, done = int(seen.counts.sum()), 0
+
+    def tuples() -> Iterator[Tuples]:
+        spilled = 0
+        for codes, keys, rows in seen.tuples():
+            yield Tuples(codes, keys, None if kept is None else rows)
+            spilled += len(codes)
+            tell("shuffling", spilled, n_tuples)
+
+    pieces = anatomize_stream(seen.counts, ell, tuples, source, disk, key=seen.packing.key, with_rows=kept is not None)
+    with (
+        _Writer(folder / f"qit.{format}", schemas["qit"], format) as qit,
+        _Writer(folder / f"st.{format}", schemas["st"], format) as st,
+    ):
+        for piece in pieces:
+            numbers = _numbers(piece, schemas["qit"].field(GROUP).type)
+            qit.write(pa.table({**seen.packing.unpack(piece.keys), GROUP: numbers}, schemas["qit"]))
+            ones = np.ones(len(piece.values), np.int32)  # all values of a group are different (ANATOMY Property 3)
+            shown = {GROUP: numbers, seen.sensitive.name: _shown(seen, piece.values), COUNT: ones}
+            st.write(pa.table(shown, schemas["st"]))
+            if kept is not None and piece.rows is not None:
+                kept.add(piece.rows, numbers)
+            done += len(numbers)
+            tell("writing", done, n_tuples)
+
+
+def _numbers(piece: Piece, kind: pa.DataType) -> NDArray[Any]:
+    n_groups = len(piece.offsets) - 1
+    return np.repeat(
+        np.arange(piece.first, piece.first + n_groups, dtype=kind.to_pandas_dtype()), np.diff(piece.offsets)
+    )
+
+
+class _Writer:
+    """A published table on its way to disk, in row groups of one size: where pieces ended cannot be seen."""
+
+    def __init__(self, path: Path, schema: pa.Schema, format: str, *, row_group: int = _ROW_GROUP) -> None:
+        self._row_group = row_group
+        self._pieces: list[pa.Table] = []
+        self._n_rows = 0
+        self._is_csv = format == "csv"
+        self._schema = pa.schema([_plain(field) for field in schema]) if self._is_csv else schema
+        self._writer: Any
+        if self._is_csv:
+            self._writer = pa_csv.CSVWriter(path, self._schema)
+        else:
+            # ascending numbers take next to nothing as differences, and would fill a dictionary in vain
+            self._writer = pq.ParquetWriter(
+                path,
+                schema,
+                compression="zstd",
+                write_statistics=False,
+                use_dictionary=[name for name in schema.names if name != GROUP],
+                column_encoding={GROUP: "DELTA_BINARY_PACKED"},
+            )
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None and self._n_rows:
+                self._flush(self._n_rows)
+        finally:
+            self._writer.close()
+
+    def write(self, piece: pa.Table) -> None:
+        """Add rows."""
+        self._pieces.append(piece.cast(self._schema) if self._is_csv else piece)
+        self._n_rows += piece.num_rows
+        while self._n_rows >= self._row_group:
+            self._flush(self._row_group)
+
+    def _flush(self, n_rows: int) -> None:
+        table = pa.concat_tables(self._pieces)
+        self._writer.write_table(table.slice(0, n_rows), n_rows)
+        self._pieces = [table.slice(n_rows)]
+        self._n_rows -= n_rows
+
+
+def _plain(field: pa.Field) -> pa.Field:
+    return pa.field(field.name, field.type.value_type) if pa.types.is_dictionary(field.type) else field
+
+
+class _Partition:
+    """Who is in which group, by row of the file: sorted on disk, and written when everything else is there."""
+
+    def __init__(self, disk: Disk, n_rows: int, *, rows: int = _ROW_GROUP) -> None:
+        self._n_rows = n_rows
+        self._rows = rows  # a power of two
+        self._shift = rows.bit_length() - 1
+        self._spill: Spill = disk.spill(
+            Layout.of(
+                (np.uint32 if n_rows < 1 << 32 else np.uint64, 1), (np.int32 if n_rows < 1 << 31 else np.int64, 1)
+            ),
+            -(-n_rows // rows),
+        )
+
+    def __enter__(self) -> _Partition:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._spill.close()
+
+    def add(self, rows: NDArray[np.int64], numbers: NDArray[Any]) -> None:
+        """Take note of some tuples."""
+        self._spill.append(rows >> self._shift, [rows, numbers])
+
+    def write(self, path: Path) -> None:
+        """Write the group of every row."""
+        self._spill.finish()
+        number = np.int32 if self._n_rows < 1 << 31 else np.int64
+        schema = pa.schema([pa.field("row", pa.int64()), pa.field("group", pa.from_numpy_dtype(number))])
+        encoding = {"row": "DELTA_BINARY_PACKED", "group": "PLAIN"}
+        compression = {"row": "zstd", "group": "none"}  # random numbers are not to be compressed
+        with pq.ParquetWriter(
+            path,
+            schema,
+            compression=compression,
+            write_statistics=False,
+            use_dictionary=False,
+            column_encoding=encoding,
+        ) as writer:
+            for p, first in enumerate(range(0, self._n_rows, self._rows)):
+                rows, numbers = self._spill.read(p)
+                groups = np.empty(len(rows), number)
+                groups[rows.astype(np.int64) - first] = numbers
+                row = np.arange(first, first + len(groups))
+                writer.write_table(pa.table({"row": row, "group": groups}, schema))

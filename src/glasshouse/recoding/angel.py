@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ANGEL: sensitive values counted in batches, quasi-identifiers generalized in buckets, linked by the batch alone.
+
+Tao, Chen, Xiao, Zhou, Zhang, "ANGEL: Enhancing the Utility of Generalization for Privacy Preserving Publication", IEEE
+TKDE (ANGEL), Definition 8 and Section 4. Batches keep the principle; buckets are k-anonymous and look at
+quasi-identifiers alone, so they can be much smaller. One batch table serves any number of marginals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.errors import NotSupported, ParameterError, SchemaError
+from glasshouse.microdata.domains import Column, Domain
+from glasshouse.principles import LDiversity
+from glasshouse.recoding.boxes import Boxes, box_cells
+from glasshouse.recoding.generalized import generalized_table
+from glasshouse.recoding.grouped import sensitive_table
+from glasshouse.recoding.recoding import check_names, check_sensitive, largest_k
+from glasshouse.recoding.taxonomies import Taxonomies, node_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from glasshouse.microdata import Groups, Microdata
+    from glasshouse.principles import Requirement
+    from glasshouse.randomness import Source
+
+__all__ = ["BATCH", "Angel", "Marginal"]
+
+BATCH = "Batch-ID"
+COUNT = "Count"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Marginal:
+    """One generalized table: its name, its quasi-identifiers, and whether it shows the batch of every tuple."""
+
+    name: str
+    quasi: tuple[str, ...]
+    batched: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Angel:
+    """Publish a batch table (BT) and a generalized table (GT) for every marginal.
+
+    The groups are the batches. The BT has how often each sensitive value occurs in each batch (one BT for each
+    sensitive column); a GT has every tuple's generalized quasi-identifiers and the number of its batch.
+
+    Parameters
+    ----------
+    k
+        How many tuples at least share the cells of a GT; by default the l of the principle, or its k. With 1 the values
+        are exact and this is anatomy.
+    marginals
+        Lists of attributes, a GT each; by default one list of all. A list without any sensitive column is published as
+        a k-anonymous table without batch numbers.
+    cells
+        ``boxes``, or ``taxonomies`` for the labels of the attributes' taxonomies.
+
+    Guarantee
+    ---------
+    Whatever GTs are published, now or later, an adversary's belief about a person is a mixture of the distributions of
+    batches (ANGEL Theorem 1), so a monotonic principle that holds for each batch holds for her belief. Buckets are
+    functions of quasi-identifiers, so batches that hold against whoever knows the algorithm (`Hybrid`, `Tailor`, `Ace`)
+    still do, with any number of marginals. k protects each GT by itself, not the GTs jointly.
+
+    Cost
+    ----
+    A strict QI-only `Mondrian` for every marginal, and O(n) to write each table.
+
+    Examples
+    --------
+    ANGEL Tables 3a and 3b; the buckets come from the quasi-identifiers alone:
+
+    >>> from glasshouse.grouping import Mondrian
+    >>> from glasshouse.microdata import Groups, examples
+    >>> from glasshouse.principles import KAnonymity, Requirement
+    >>> table = examples.angel_table1()
+    >>> batches = Groups(np.array([0, 1, 0, 1, 2, 3, 2, 3], np.int32), 4)
+    >>> buckets = Groups(np.array([0, 0, 1, 1, 2, 2, 3, 3], np.int32), 4)
+    >>> published = Angel(k=2).recode(table, batches, buckets=[buckets])
+    >>> published["gt"].slice(0, 2).to_pylist()
+    [{'Age': '[21, 23]', 'Sex': 'M', 'Batch-ID': 1}, {'Age': '[21, 23]', 'Sex': 'M', 'Batch-ID': 2}]
+    >>> published["bt"].slice(0, 2).to_pylist()
+    [{'Batch-ID': 1, 'Disease': 'bronchitis', 'Count': 1}, {'Batch-ID': 1, 'Disease': 'pneumonia', 'Count': 1}]
+    """
+
+    name: ClassVar[str] = "angel"
+
+    k: int | None = None
+    marginals: Sequence[Sequence[str]] = ()
+    cells: str = "boxes"
+
+    def __post_init__(self) -> None:
+        if self.k is not None and (not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 1):
+            raise ParameterError("Angel", "k", "a whole number of at least 1", self.k)
+        if self.cells not in ("boxes", "taxonomies"):
+            raise ParameterError("Angel", "cells", "'boxes' or 'taxonomies'", self.cells)
+        if isinstance(self.marginals, str) or any(isinstance(names, str) for names in self.marginals):
+            raise ParameterError("Angel", "marginals", "a list of lists of attributes", self.marginals)
+        lists = tuple(tuple(str(name) for name in names) for names in self.marginals)
+        for i, names in enumerate(lists):
+            if not names or len(set(names)) < len(names):
+                raise ParameterError("Angel", "marginals", "lists of different attributes, none empty", list(names))
+            if set(names) in map(set, lists[:i]):
+                raise ParameterError("Angel", "marginals", "different lists", list(names))
+        object.__setattr__(self, "marginals", lists)
+
+    def resolved(self, requirement: Requirement) -> Angel:
+        """Fix k where it was not given: the l of the principle, or its k, whichever is larger."""
+        if self.k is not None:
+            return self
+        ells = [part.principle.ell for part in requirement.parts if isinstance(part.principle, LDiversity)]
+        k = max([largest_k(requirement), *ells])
+        if not k:
+            raise ParameterError("Angel", "k", "a whole number, for the principle has no l or k to take", None)
+        return replace(self, k=k)
+
+    def check(self, table: Microdata, requirement: Requirement) -> None:
+        """Refuse principles that are not monotonic or ask for a larger k, and attributes that do not exist."""
+        check_sensitive(table, "ANGEL")
+        check_names(table, self.added(), "ANGEL")
+        if not requirement.monotone:
+            raise NotSupported(
+                "ANGEL under a principle that is not monotonic",
+                instead="use the recoding 'boxes' or 'anatomy', or a principle that is",
+            )
+        if self.k is not None and self.k < largest_k(requirement):
+            raise NotSupported(
+                f"k-anonymity with k = {largest_k(requirement)} in buckets of k = {self.k}",
+                instead=f"give ANGEL a k of at least {largest_k(requirement)}",
+            )
+        self.tables(table)
+
+    def tables(self, table: Microdata) -> tuple[Marginal, ...]:
+        """The generalized tables that will be published: one a marginal."""
+        quasi = [column.name for column in table.quasi]
+        sensitive = [column.name for column in table.sensitive]
+        lists = self.marginals or ((*quasi, *sensitive),)
+        found = []
+        for i, names in enumerate(lists, 1):
+            for name in names:
+                if name not in quasi and name not in sensitive:
+                    raise SchemaError.unknown(name, [*quasi, *sensitive], role="an attribute of a marginal")
+            own = tuple(name for name in quasi if name in names)
+            if not own:
+                raise SchemaError("a marginal without any quasi-identifier says no more than the batch table")
+            batched = any(name in names for name in sensitive)
+            found.append(Marginal(name="gt" if i == 1 else f"gt_{i}", quasi=own, batched=batched))
+        return tuple(found)
+
+    def meaning(self, domain: Domain) -> str:
+        """Say what a cell of a quasi-identifier means, for whoever reads the release."""
+        return (Boxes() if self.cells == "boxes" else Taxonomies()).meaning(domain)
+
+    def added(self) -> dict[str, str]:
+        """Name the columns that are not the table's own, with what they mean."""
+        return {
+            BATCH: "number of the batch, drawn at random: the tuple has one of the values that the batch table counts",
+            COUNT: "how many tuples of the batch have the value",
+        }
+
+    def theorem(self) -> str:
+        """Say why what holds for the groups holds for what is published."""
+        return (
+            "whatever generalized tables are published, a belief is a mixture of the distributions of batches "
+            "(ANGEL Theorem 1), and buckets look at quasi-identifiers alone"
+        )
+
+    def limits(self) -> tuple[str, ...]:
+        """Say what publishing in this way does not promise."""
+        if self.k == 1:
+            return ("quasi-identifiers are published exactly: who is in the table, and who is not, can be seen",)
+        what = "the generalized table" if len(self.marginals) <= 1 else "each generalized table by itself, not jointly"
+        return (f"who is in the table is hidden by k = {self.k} alone, which protects {what}",)
+
+    def recode(
+        self,
+        table: Microdata,
+        groups: Groups,
+        *,
+        buckets: Sequence[Groups] = (),
+        source: Source | None = None,
+    ) -> dict[str, pa.Table]:
+        """Rewrite ``groups`` (the batches) of ``table``, with ``buckets`` for every marginal; nothing is random."""
+        published = {}
+        for i, column in enumerate(table.sensitive, 1):
+            name = "bt" if len(table.sensitive) == 1 else f"bt_{i}"
+            published[name] = sensitive_table(column, groups, BATCH, COUNT)
+        cells_of = box_cells if self.cells == "boxes" else node_cells
+        batch = Column(_batch_domain(groups.n_groups), groups.labels)
+        for marginal, own in zip(self.tables(table), buckets, strict=True):
+            view = replace(
+                table,
+                quasi=tuple(table.column(name) for name in marginal.quasi),
+                sensitive=(batch,) if marginal.batched else (),
+            )
+            published[marginal.name] = generalized_table(view, own, [cells_of(column, own) for column in view.quasi])
+        return published
+
+
+def _batch_domain(n_batches: int) -> Domain:
+    numbers = pa.array(np.arange(1, n_batches + 1, dtype=np.int32))
+    return Domain(name=BATCH, kind="integer", values=numbers, ordered=True)

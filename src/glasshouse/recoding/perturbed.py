@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Perturbed generalization: boxes, one tuple sampled from each, its sensitive value perturbed.
+
+Tao, Xiao, Li, Zhang, "On Anti-Corruption Privacy Preserving Publication", ICDE 2008 (CORRUPTION), Section IV. The paper
+perturbs every tuple, generalizes, and samples one tuple of every group. Here the tuple is sampled first and alone is
+perturbed: tuples are perturbed independently of each other, and neither grouping nor sampling looks at a sensitive
+value, so the published value has the same distribution, and the others are discarded in either order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
+from glasshouse.kernels import compiled
+from glasshouse.microdata.domains import Column, Domain, text_of
+from glasshouse.principles.adversaries import Adversary, Claim
+from glasshouse.principles.background_sensitive import share
+from glasshouse.principles.parameters import plain
+from glasshouse.recoding.bounding import bounding_cells
+from glasshouse.recoding.boxes import Boxes
+from glasshouse.recoding.disjoint import refuse_overlap
+from glasshouse.recoding.generalized import published_values
+from glasshouse.recoding.recoding import check_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata import Groups, Microdata
+    from glasshouse.principles.background_sensitive import BackgroundSensitive
+    from glasshouse.principles.parameters import Exact
+    from glasshouse.principles.requirement import Requirement
+    from glasshouse.randomness import Draws
+    from glasshouse.recoding.bounding import BoundingCells
+
+__all__ = ["Perturbed"]
+
+_LARGEST_DENOMINATOR = 2**62  # of a retention: what one draw can decide
+_OWNER = "perturbed generalization"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, init=False, repr=False)
+class Perturbed:
+    """Publish one tuple of every group: its box, its perturbed sensitive value, and the size of its group.
+
+    The tuple is a uniformly random one of its group. Its sensitive value is retained with probability exactly ``p``,
+    and otherwise replaced by a uniformly random value of the sensitive domain, which may be the same value again.
+
+    Parameters
+    ----------
+    p
+        The retention, an exact number from 0 to 1; left out, it is found by `meeting`.
+    domain
+        The sensitive domain: every value that a person may have, whether or not it occurs; None in it stands for a
+        missing value. Left out, it is taken from the data, and nothing is promised: a published value that nobody
+        else has would be known to come from the one person who is left.
+
+    Guarantee
+    ---------
+    With a declared domain, and with boxes that are disjoint and made from quasi-identifiers alone: rho1-to-rho2 and
+    delta-growth as given by CORRUPTION Theorems 2 and 3, against whoever knows the sensitive values of any number of
+    other people, if people's values are independent in her mind.
+
+    At fixed groups the published table is a random function of the boxes, the groups' sizes and the multisets of their
+    sensitive values: the sampled tuple is drawn by its place in the order of its group's values, so the same draws
+    give the same table whoever has which value, and in whatever order the rows came (TRANSPARENT Definition 1).
+
+    Cost
+    ----
+    O(n d) time for the boxes, O(m d log m) to see that m boxes are disjoint; two or three draws a group.
+
+    Examples
+    --------
+    >>> from glasshouse.microdata import Groups, examples
+    >>> from glasshouse.randomness import Source
+    >>> table, pairs = examples.corruption_table1(), Groups(np.array([0, 0, 1, 1, 2, 2, 3, 3], np.int32), 4)
+    >>> published = Perturbed(p=0.25).recode(table, pairs, source=Source.seeded(7))["data"]
+    >>> published.column_names, published["Age"].to_pylist(), published["G"].to_pylist()
+    (['Age', 'Gender', 'Zipcode', 'Disease', 'G'], ['[25, 30]', '[45, 50]', '[55, 58]', '[65, 80]'], [2, 2, 2, 2])
+    """
+
+    name: ClassVar[str] = "perturbed"
+    size_column: ClassVar[str] = "G"
+
+    p: Fraction | None = None
+    domain: tuple[str | None, ...] | None = None
+
+    def __init__(self, *, p: Exact | None = None, domain: Iterable[Any] | None = None) -> None:
+        retention = None if p is None else share("Perturbed", "p", p)
+        if retention is not None and retention.denominator > _LARGEST_DENOMINATOR:
+            raise ParameterError("Perturbed", "p", "a fraction with a denominator of at most 2**62", p)
+        object.__setattr__(self, "p", retention)
+        object.__setattr__(self, "domain", None if domain is None else _declared(domain))
+
+    def check(self, table: Microdata, requirement: Requirement) -> None:
+        """Raise `NotSupported` unless there is one sensitive column, and groups are made by quasi-identifiers alone."""
+        _sensitive(table)
+        check_names(table, self.added(), _OWNER)
+        if requirement.columns:
+            raise NotSupported(
+                f"{_OWNER} of groups under {requirement.describe()}, which looks at sensitive values",
+                instead="ask for a rho1-to-rho2 or delta-growth guarantee: its groups look at quasi-identifiers alone",
+            )
+
+    def meaning(self, domain: Domain) -> str:
+        """Say what a cell of a quasi-identifier means, for whoever reads the release."""
+        return Boxes().meaning(domain)
+
+    def sensitive_meaning(self) -> str:
+        """Say what a published sensitive value means."""
+        values = "the observed values" if self.domain is None else f"the {len(self.domain):,} values of its domain"
+        kept = "some probability" if self.p is None else f"probability {plain(self.p)}"
+        return f"the value of one tuple of the group, retained with {kept}, else a uniformly random one of {values}"
+
+    def added(self) -> dict[str, str]:
+        """Name the columns that are not the table's own, with what they mean."""
+        return {self.size_column: "how many tuples the group has, of which this is one"}
+
+    def theorem(self) -> str:
+        """Say why what holds for the groups holds for what is published: see `claim`."""
+        return ""
+
+    def limits(self) -> tuple[str, ...]:
+        """Say what publishing in this way does not promise."""
+        return (
+            "that a published tuple is true of anybody: a perturbed value may be absurd beside its quasi-identifiers",
+            "that a person's presence in the table is hidden",
+            "anything of a second release of the same table, perturbed anew: two beliefs would be combined",
+        )
+
+    def n_values(self, table: Microdata) -> int:
+        """How many values the sensitive domain has: as declared, or else as observed."""
+        return _sensitive(table).domain.size if self.domain is None else len(self.domain)
+
+    def meeting(self, target: BackgroundSensitive, n_values: int) -> Self:
+        """Fix the retention by a target: the largest that meets it, or the given one, if that meets it.
+
+        Parameters
+        ----------
+        target
+            A rho1-to-rho2 or delta-growth guarantee; one without a bound leaves a given retention as it is.
+        n_values
+            How many values the sensitive domain has: see `n_values`.
+        """
+        if target.bound is None:
+            if self.p is None:
+                raise InputError(f"give a retention p, or a bound for the {target.title}, by which p is found")
+            return self
+        largest = target.largest_retention(n_values)
+        if self.p is None and largest > 0:
+            return replace(self, p=largest)
+        if self.p is not None and target.prevents(self.p, n_values, target.bound):
+            return self
+        got = "any retention" if self.p is None else f"a retention of {plain(self.p)}"
+        most = f"the largest that meets it is {plain(largest)}" if largest else "ask for less, or for larger groups"
+        raise Infeasible(
+            f"the {target.title} is out of reach for {got} with groups of {target.k:,} and {n_values:,} sensitive "
+            f"values: {most}",
+            principle=target,
+            largest=largest,
+        )
+
+    def claim(self, target: BackgroundSensitive, table: Microdata) -> Claim:
+        """State what is promised: against whom, by which theorem, under which assumptions."""
+        column, p, n_values = _sensitive(table), self._retention(), self.n_values(table)
+        if self.domain is None:
+            return _no_claim("the sensitive domain was not declared, and an observed one tells what values people have")
+        achieved = target.achieving(p, n_values)
+        if achieved is None or (target.bound is not None and not target.prevents(p, n_values, target.bound)):
+            return _no_claim(f"a retention of {plain(p)} does not meet the {target.title}")
+        asked = achieved if target.bound is None else target
+        return Claim(
+            adversary=Adversary.CORRUPTING,
+            promise=asked.describe(column.name),
+            theorem=(
+                f"{target.theorem}, with retention p = {plain(p)}, groups of at least k = {target.k:,}, "
+                f"{n_values:,} declared sensitive values and lambda = {plain(target.lambda_)}: a {achieved.title}"
+            ),
+            assumptions=(
+                f"the declared domain of {column.name} has every value that a person may have, and was not chosen by "
+                "looking at the data",
+                "groups were made from quasi-identifiers alone, and their boxes are disjoint",
+                "people's sensitive values are independent in her mind: a household that shares a disease is outside",
+                *_skewed(target),
+            ),
+            limits=target.outside(),
+        )
+
+    def recode(self, table: Microdata, groups: Groups, *, source: Draws | None = None) -> dict[str, pa.Table]:
+        """Publish one perturbed tuple for each of ``groups`` of ``table``, with draws from ``source``.
+
+        Boxes that overlap are refused (CORRUPTION, G3), by comparing the boxes themselves.
+        """
+        from glasshouse.randomness import Source
+
+        source = Source.secure() if source is None else source
+        p = self._retention()
+        sensitive = _sensitive(table)
+        check_names(table, self.added(), _OWNER)
+        domain, code_in_domain = _resolve(self.domain, sensitive)
+        groups = _without_empty(groups)
+        cells = [bounding_cells(column, groups) for column in table.quasi]
+        refuse_overlap(np.stack([c.low for c in cells], axis=1), np.stack([c.high for c in cells], axis=1), _OWNER)
+
+        # draws are made in the order of the boxes, which are all different
+        order = _box_order(cells)
+        sizes = groups.sizes[order]
+        sampled = code_in_domain[_sample(sensitive.codes, groups, order, source)]
+        published = _perturb(sampled, p, domain.size, source)
+
+        columns = {
+            column.name: pa.DictionaryArray.from_arrays(pa.array(cell.of_group[order]), cell.texts)
+            for column, cell in zip(table.quasi, cells, strict=True)
+        }
+        columns[sensitive.name] = published_values(Column(domain, published), published)
+        columns[self.size_column] = pa.array(sizes.astype(np.int32))
+        return {"data": pa.table(columns)}
+
+    def to_data(self) -> dict[str, Any]:
+        """Give the recoding as plain data, for JSON; `from_data` makes it again."""
+        domain = None if self.domain is None else list(self.domain)
+        return {"name": self.name, "p": None if self.p is None else plain(self.p), "domain": domain}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Self:
+        """Make the recoding from what `to_data` gave."""
+        if data.get("name", cls.name) != cls.name or not data.keys() <= {"name", "p", "domain"}:
+            raise InputError(f"{cls.name} takes p and domain: it cannot be made from {dict(data)}")
+        return cls(p=data.get("p"), domain=data.get("domain"))
+
+    def __repr__(self) -> str:
+        p = None if self.p is None else plain(self.p)
+        return f"Perturbed(p={p!r}, domain={self.domain!r})"
+
+    def _retention(self) -> Fraction:
+        if self.p is None:
+            raise InputError("the retention p is not fixed: give one, or find it by meeting a target")
+        return self.p
+
+
+def _declared(values: Iterable[Any]) -> tuple[str | None, ...]:
+    """Read a declared domain as texts, by which values are looked up; None stands for missing."""
+    if isinstance(values, str):
+        raise ParameterError("Perturbed", "domain", "a list of values", values)
+    texts = tuple(None if value is None else text_of(value) for value in values)
+    repeated = [text for text, times in Counter(texts).items() if times > 1]
+    if repeated or len(texts) < 2:
+        what = f"{len(texts):,} values, of which {len(repeated):,} are repeated"
+        raise ParameterError("Perturbed", "domain", "two or more different values", what)
+    return texts
+
+
+def _sensitive(table: Microdata) -> Column:
+    if len(table.sensitive) == 1:
+        return table.sensitive[0]
+    raise NotSupported(
+        f"{_OWNER} of {len(table.sensitive)} sensitive columns",
+        instead="name one: its theorems bound what is believed of one value a person",
+    )
+
+
+def _resolve(declared: tuple[str | None, ...] | None, column: Column) -> tuple[Domain, NDArray[np.int32]]:
+    """The sensitive domain with the type of the column, and the place in it of each of the column's codes."""
+    observed = column.domain
+    if declared is None:
+        return observed, np.arange(observed.size, dtype=np.int32)
+    code_of = {text: code for code, text in enumerate(observed.texts)}
+    values = [None if text is None else _value(text, code_of, observed) for text in declared]
+    known = [value for value in values if value is not None]
+    place = {text_of(value): i for i, value in enumerate(known)}
+    if len(place) < len(known):
+        raise DomainError(
+            f"the domain declared for column {column.name!r} repeats {len(known) - len(place):,} values",
+            column=column.name,
+        )
+    places = [place.get(text, -1) for text in observed.texts]
+    if observed.missing:
+        places.append(len(known) if None in values else -1)
+    code_in_domain = np.array(places, np.int32)
+    _refuse_undeclared(column, code_in_domain)
+    array = pa.array(known, observed.values.type)
+    return replace(observed, values=array, missing=None in values, taxonomy=None, tree=None), code_in_domain
+
+
+def _value(text: str, code_of: Mapping[str, int], observed: Domain) -> Any:
+    """Read a declared value with the type of the column."""
+    if text in code_of:
+        return observed.values[code_of[text]].as_py()
+    try:
+        return pa.scalar(text).cast(observed.values.type).as_py()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DomainError(
+            f"the domain declared for column {observed.name!r} has a value that is not of its type, "
+            f"{observed.values.type}",
+            column=observed.name,
+            values=[text],
+        ) from None
+
+
+def _refuse_undeclared(column: Column, code_in_domain: NDArray[np.int32]) -> None:
+    """Raise `DomainError` if a tuple has a value outside the declared domain; values that no tuple has may be."""
+    if (code_in_domain >= 0).all():
+        return
+    counts = np.bincount(column.codes, minlength=len(code_in_domain))
+    outside = np.flatnonzero((code_in_domain < 0) & (counts > 0))
+    if not len(outside):
+        return
+    missing = column.domain.missing_code if column.domain.missing else -1
+    gaps = f", {counts[missing]:,} of them missing (declare None)" if missing in outside else ""
+    raise DomainError(
+        f"column {column.name!r} has {len(outside):,} values in {counts[outside].sum():,} tuples that its declared "
+        f"domain lacks{gaps}: declare every value that a person may have",
+        column=column.name,
+        values=[None if code == missing else column.domain.texts[code] for code in outside.tolist()],
+    )
+
+
+def _without_empty(groups: Groups) -> Groups:
+    present = groups.sizes > 0
+    if present.all():
+        return groups
+    renumbered = np.append(np.cumsum(present) - 1, -1).astype(np.int32)  # label -1, not published, finds the last place
+    return type(groups)(renumbered[groups.labels], int(present.sum()))
+
+
+def _box_order(cells: Sequence[BoundingCells]) -> NDArray[np.intp]:
+    """The groups in the order of their cells."""
+    keys = [cell.of_group.astype(np.min_scalar_type(len(cell.texts)), copy=False) for cell in cells]
+    return np.lexsort(keys[::-1])
+
+
+def _sample(codes: NDArray[np.int32], groups: Groups, order: NDArray[np.intp], source: Draws) -> NDArray[np.int32]:
+    """The sensitive code of a uniformly random tuple of every group, groups in this order.
+
+    A place is drawn in the sorted order of the group's codes, so it does not matter who of the group has which.
+    """
+    rank = np.empty(groups.n_groups, np.int32)
+    rank[order] = np.arange(groups.n_groups, dtype=np.int32)
+    offsets = np.concatenate([[0], np.cumsum(groups.sizes[order])])
+    by_group = np.empty(int(offsets[-1]), np.int32)
+    compiled("glasshouse.recoding._generalizing_kernels").gather_by_box(
+        groups.labels, rank, codes, offsets[:-1].copy(), by_group
+    )
+    picked = np.empty(groups.n_groups, np.int32)
+    places = source.belows(np.diff(offsets))
+    compiled("glasshouse.recoding._sampling_kernels").pick_smallest(by_group, offsets, places, picked)
+    return picked
+
+
+def _perturb(codes: NDArray[np.int32], p: Fraction, n_values: int, source: Draws) -> NDArray[np.int32]:
+    """Retain each code with probability ``p``, else draw one of the domain (CORRUPTION, P2)."""
+    replaced = source.belows(p.denominator, len(codes)) >= p.numerator
+    perturbed = codes.copy()
+    perturbed[replaced] = source.belows(n_values, int(replaced.sum()))
+    return perturbed
+
+
+def _skewed(target: BackgroundSensitive) -> tuple[str, ...]:
+    if target.lambda_ == 1:
+        return ()
+    return (f"she holds no single sensitive value of a person likelier than {plain(target.lambda_)} beforehand",)
+
+
+def _no_claim(reason: str) -> Claim:
+    return Claim(
+        adversary=Adversary.LINKING,
+        promise=f"nothing: {reason}",
+        theorem="none",
+        limits=("any bound on what is believed of a person's sensitive value",),
+    )
