@@ -17,6 +17,7 @@ from glasshouse.errors import DisclosureWarning, NotSupported
 from glasshouse.grouping import Hybrid, Mondrian, exact_share, keep_eligible
 from glasshouse.grouping.method import is_frequency_diversity
 from glasshouse.microdata import Groups
+from glasshouse.microdata.groups import alike
 from glasshouse.principles import BackgroundSensitive, KAnonymity, Requirement
 from glasshouse.principles.adversaries import Adversary
 from glasshouse.randomness import Source
@@ -209,11 +210,17 @@ def recode(
 
 
 def bucket_partitions(table: Microdata, recoding: Angel, engine: Memory | None = None) -> list[Groups]:
-    """ANGEL's buckets for every marginal: strict, k-anonymous, by the marginal's quasi-identifiers alone."""
+    """ANGEL's buckets for every marginal: strict, k-anonymous, by the marginal's quasi-identifiers alone.
+
+    With k = 1 a bucket is the people with equal values, which is as far as strict cuts can go.
+    """
     assert recoding.k is not None
     buckets = []
     for marginal in recoding.tables(table):
         view = replace(table, quasi=tuple(table.column(name) for name in marginal.quasi), sensitive=(), identifier=None)
+        if recoding.k == 1:
+            buckets.append(alike(view.quasi))
+            continue
         requirement = Requirement.of(KAnonymity(k=recoding.k), view)
         requirement.check_eligible()
         buckets.append(Mondrian().divide(view, requirement, engine=engine))

@@ -18,7 +18,15 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.publish import publish_to
+from tests.conformance.people import People
 from tests.conformance.samples import METHODS, RECODINGS, RecodingSample
+
+HERE = [method for method in METHODS if method.name != "opt-gen"]  # which takes no table of this size
+# every method with boxes and taxonomies, and every other recoding with a few methods
+COMBINED = [
+    *((method, sample) for sample in RECODINGS[:2] for method in HERE),
+    *((HERE[(3 * i + j) % len(HERE)], sample) for i, sample in enumerate(RECODINGS[2:]) for j in range(3)),
+]
 
 TREE = {"europe": {"north": ["Oslo", "CANARYLEAF"], "south": ["Rome", "Faro"]}}
 STRAYS = [
@@ -129,66 +137,76 @@ def sources(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("format", ["parquet", "csv"])
 @pytest.mark.parametrize("door", ["pandas", "arrow", "parquet", "frame parquet", "csv"])
-@pytest.mark.parametrize("recoding", RECODINGS, ids=repr)
-@pytest.mark.parametrize("method", [method for method in METHODS if method.name != "opt-gen"], ids=repr)
+@pytest.mark.parametrize(("method", "recoding"), COMBINED, ids=repr)
 def test_no_byte_of_a_release_tells_what_was_not_published(
     method: Any, recoding: RecodingSample, door: str, format: str, tmp_path: Path
 ) -> None:
     table = gh.read(sources(tmp_path)[door], **ROLES)
+    names = People(columns={}, quasi=("city", "age"), sensitive=("disease",))
+    choices = {"principle": gh.LDiversity(ell=2), "method": method, "recoding": recoding.on(names)}
 
-    publish_to(
-        tmp_path / "out",
-        table,
-        principle=gh.LDiversity(ell=2),
-        method=method,
-        recoding=recoding.recoding,
-        format=format,
-    )
+    release = publish_to(tmp_path / "out", table, format=format, **choices)
 
     files = bytes_of(tmp_path / "out" / "release")
-    assert {"datapackage.json", f"data.{format}"} == set(files)
+    assert {"datapackage.json", *(f"{name}.{format}" for name in release.tables)} == set(files)
     assert_no_stray(files, [*STRAYS, "999983", str(tmp_path)])
+    own = {"age", "city", "disease", *recoding.recoding.added()}
+    for published in release.tables.values():
+        assert set(published.column_names) <= own
+        assert published.schema.metadata is None
+        for number in set(recoding.numbers) & set(published.column_names):  # a number tells nothing: none is left out
+            seen = set(published[number].to_pylist())
+            assert seen == set(range(1, len(seen) + 1))
 
 
-@pytest.mark.parametrize("method", METHODS, ids=repr)
-def test_whom_suppression_dropped_leaves_no_value_behind(method: Any, tmp_path: Path) -> None:
-    columns = {
-        "age": [1, 2, 3, 4, 5, 6],
-        "city": ["Rome", "Oslo", "Rome", "Oslo", "Rome", "Oslo"],
-        "disease": ["flu"] * 4 + ["gout", "cold"],
-    }
-    for seed in range(20):
-        source = gh.Source.seeded(seed)
-        table = gh.read(columns, quasi=["age", "city"], sensitive="disease")
-        out = tmp_path / str(seed)
-        publish_to(
-            out, table, principle=gh.LDiversity(ell=2), method=method, suppress="0.4", source=source, allow_seed=True
-        )
+SIX = {
+    "age": [1, 2, 3, 4, 5, 6],
+    "city": ["Rome", "Oslo", "Rome", "Oslo", "Rome", "Oslo"],
+    "disease": ["flu"] * 4 + ["gout", "cold"],
+}
 
-        partition = pq.read_table(out / "audit" / "partition.parquet")["group"].to_pylist()
-        kept = {columns["age"][row] for row, label in enumerate(partition) if label >= 0}
-        published = " ".join(pq.read_table(out / "release" / "data.parquet")["age"].unique().to_pylist())
-        shown = {int(text) for text in published.replace("[", " ").replace("]", " ").replace(",", " ").split()}
-        assert shown <= kept
+
+@pytest.mark.parametrize("recoding", RECODINGS, ids=repr)
+def test_whom_suppression_dropped_leaves_no_value_behind(recoding: RecodingSample, tmp_path: Path) -> None:
+    people = People(columns=SIX, quasi=("age", "city"), sensitive=("disease",), trees={"city": TREE})
+    table = people.read()
+    choices = {"principle": gh.LDiversity(ell=2), "recoding": recoding.on(people), "suppress": "0.4"}
+    for seed, method in enumerate([*METHODS, *METHODS]):
+        source, out = gh.Source.seeded(seed), tmp_path / str(seed)
+        release = publish_to(out, table, method=method, source=source, allow_seed=True, **choices)
+
+        numbers = pq.read_table(out / "audit" / "partition.parquet")["group"].to_pylist()
+        kept = {SIX["age"][row] for row, number in enumerate(numbers) if number is not None}
+        assert len(kept) == 4
+        for published in release.tables.values():
+            if "age" not in published.column_names:
+                continue
+            texts = " ".join(map(str, published["age"].unique().to_pylist()))
+            shown = {int(text) for text in texts.replace("[", " ").replace("]", " ").replace(",", " ").split()}
+            assert shown <= kept
+        partition = [[r for r, n in enumerate(numbers) if n == number] for number in range(1, release.n_tuples + 1)]
+        assert recoding.twin(people, [group for group in partition if group]) == recoding.read(release.tables)
 
 
 @pytest.mark.parametrize("format", ["parquet", "csv"])
-def test_values_in_no_published_group_leave_no_dictionary_entry(format: str, tmp_path: Path) -> None:
-    table = gh.read(
-        {"city": ["Oslo", "Rome", "CANARYGONE"], "disease": ["flu", "gout", "CANARYGONE"]},
-        quasi=["city"],
-        sensitive="disease",
-    )
-    kept = table.take(np.array([0, 1]))
+@pytest.mark.parametrize("recoding", [sample for sample in RECODINGS if not sample.tree], ids=repr)
+def test_values_in_no_published_group_leave_no_dictionary_entry(
+    recoding: RecodingSample, format: str, tmp_path: Path
+) -> None:
+    columns = {"city": ["Oslo", "Rome", "CANARYGONE"], "disease": ["flu", "gout", "CANARYGONE"]}
+    people = People(columns=columns, quasi=("city",), sensitive=("disease",))
+    kept = people.read().take(np.array([0, 1]))
 
-    gh.publish(kept, principle=gh.LDiversity(ell=2)).save(tmp_path / "release", format=format)
+    release = gh.publish(kept, principle=gh.LDiversity(ell=2), recoding=recoding.on(people))
+    release.save(tmp_path / "release", format=format)
 
     assert_no_stray(bytes_of(tmp_path / "release"), ["CANARYGONE"])
 
 
-def test_the_release_holds_no_time_stamp_and_no_name_of_this_machine(tmp_path: Path) -> None:
+@pytest.mark.parametrize("recoding", [gh.Boxes(), gh.Anatomy(), gh.Permutation(), gh.Angel()], ids=repr)
+def test_the_release_holds_no_time_stamp_and_no_name_of_this_machine(recoding: Any, tmp_path: Path) -> None:
     table = gh.examples.transparent_t1()
-    release = gh.publish(table, principle=gh.LDiversity(ell=2), source=gh.Source.seeded(1))
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=recoding, source=gh.Source.seeded(1))
     folders = [tmp_path / "one", tmp_path / "two"]
     for i, folder in enumerate(folders):
         os.utime(tmp_path, (1_000_000_000 * i, 1_000_000_000 * i))

@@ -15,8 +15,18 @@ import glasshouse as gh
 from glasshouse.grouping import keep_eligible
 from tests.conformance.people import people
 from tests.conformance.publishing import assert_lawful, examples, published
-from tests.conformance.samples import METHODS, PLAIN_PRINCIPLES, RECODINGS, PrincipleSample, frequencies
+from tests.conformance.samples import (
+    METHODS,
+    PLAIN_PRINCIPLES,
+    RECODINGS,
+    PrincipleSample,
+    RecodingSample,
+    frequencies,
+    kept,
+)
 from tests.naive import principles as naive
+
+SMALLEST = [sample for sample in RECODINGS if sample.k == 1 and not sample.tree]  # these publish any number of tuples
 
 
 def fewest_to_drop(values: list[Any], ell: int) -> int | None:
@@ -33,14 +43,16 @@ def fewest_to_drop(values: list[Any], ell: int) -> int | None:
     ell=st.integers(2, 4),
     share=st.fractions(0, Fraction(19, 20), max_denominator=20),
     seed=st.integers(0, 9),
+    recoding=st.sampled_from(SMALLEST),
 )
 def test_no_more_are_dropped_than_must_be_and_no_more_than_may_be(
-    method: Any, table: Any, ell: int, share: Fraction, seed: int
+    method: Any, table: Any, ell: int, share: Fraction, seed: int, recoding: RecodingSample
 ) -> None:
     values = table.columns["sensitive"]
     fewest = fewest_to_drop(values, ell)
     sample = next(s for s in PLAIN_PRINCIPLES if s.principle == gh.LDiversity(ell=2))
     choices = {"principle": gh.LDiversity(ell=ell), "method": method, "suppress": share, "seed": seed}
+    choices["recoding"] = recoding.on(table)
 
     if fewest is None or fewest > share * table.n:
         with pytest.raises(gh.Infeasible) as refused:
@@ -51,38 +63,63 @@ def test_no_more_are_dropped_than_must_be_and_no_more_than_may_be(
     made = published(table.read(), **choices)
     assert fewest == made.release.n_dropped
     assert str(share) == made.release.recipe.suppress
-    assert_lawful(table, made, {"sensitive": sample}, RECODINGS[0])
+    assert_lawful(table, made, {"sensitive": sample}, recoding)
     assert all(naive.l_diversity(list(Counter(values[i] for i in group).values()), ell) for group in made.partition)
 
 
 @pytest.mark.parametrize("sample", [s for s in PLAIN_PRINCIPLES if s.principle.needs_sensitive], ids=repr)
 @examples(25)
-@given(table=people(most=14, widest=2), share=st.sampled_from(["0.1", "0.3", "0.7"]))
+@given(data=st.data(), table=people(most=14, widest=2), share=st.sampled_from(["0.1", "0.3", "0.7"]))
 def test_under_any_principle_what_is_left_is_safe_and_enough_is_left(
-    sample: PrincipleSample, table: Any, share: str
+    sample: PrincipleSample, data: st.DataObject, table: Any, share: str
 ) -> None:
+    recoding = data.draw(st.sampled_from([r for r in SMALLEST if kept(r.recoding, sample.principle)]))
     values = table.columns["sensitive"]
     try:
-        made = published(table.read(), principle=sample.principle, suppress=share)
+        made = published(table.read(), principle=sample.principle, suppress=share, recoding=recoding.on(table))
     except gh.Infeasible:
         assert not sample.judge(values, values)
         return
     assert made.release.n_dropped <= Fraction(share) * table.n
     assert sample.judge(values, values) == (made.release.n_dropped == 0)
-    assert_lawful(table, made, {"sensitive": sample}, RECODINGS[0])
+    assert_lawful(table, made, {"sensitive": sample}, recoding)
 
 
 @examples(60)
-@given(table=people(most=12, widest=1, sensitive=2), share=st.sampled_from(["0.3", "0.9"]), seed=st.integers(0, 5))
-def test_with_several_sensitive_columns_what_is_left_is_safe_for_each(table: Any, share: str, seed: int) -> None:
+@given(
+    table=people(most=12, widest=1, sensitive=2),
+    share=st.sampled_from(["0.3", "0.9"]),
+    seed=st.integers(0, 5),
+    recoding=st.sampled_from(SMALLEST),
+)
+def test_with_several_sensitive_columns_what_is_left_is_safe_for_each(
+    table: Any, share: str, seed: int, recoding: RecodingSample
+) -> None:
     sample = next(s for s in PLAIN_PRINCIPLES if s.principle == gh.LDiversity(ell=2))
+    choices = {"principle": sample.principle, "suppress": share, "recoding": recoding.on(table)}
     try:
-        made = published(table.read(), principle=sample.principle, suppress=share, seed=seed)
+        made = published(table.read(), seed=seed, **choices)
     except gh.Infeasible:
         assert not all(sample.judge(table.columns[name], table.columns[name]) for name in table.sensitive)
         return
     assert made.release.n_dropped <= Fraction(share) * table.n
-    assert_lawful(table, made, dict.fromkeys(table.sensitive, sample), RECODINGS[0])
+    assert_lawful(table, made, dict.fromkeys(table.sensitive, sample), recoding)
+
+
+@examples(60)
+@given(table=people(most=10, widest=2), k=st.integers(2, 6), seed=st.integers(0, 3))
+def test_buckets_hide_people_among_those_who_are_left(table: Any, k: int, seed: int) -> None:
+    choices = {"principle": gh.LDiversity(ell=2), "recoding": gh.Angel(k=k), "suppress": "0.9", "seed": seed}
+    fewest = fewest_to_drop(table.columns["sensitive"], 2)
+    if fewest is None or fewest > Fraction(9, 10) * table.n or table.n - fewest < k:
+        with pytest.raises(gh.Infeasible):
+            published(table.read(), **choices)
+        return
+
+    gt = published(table.read(), **choices).release.tables["gt"]
+
+    assert gt.num_rows == table.n - fewest
+    assert min(Counter(zip(*(gt[name].to_pylist() for name in table.quasi), strict=True)).values()) >= k
 
 
 def test_without_a_share_nobody_is_dropped_and_the_witness_is_the_table_s() -> None:
@@ -152,12 +189,14 @@ def test_who_is_dropped_does_not_hang_on_the_order_of_rows_with_equal_values(met
     ages = data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
     diseases = data.draw(st.lists(st.sampled_from("aaab"), min_size=n, max_size=n))
     order = data.draw(st.permutations(range(n)))
+    recoding = data.draw(st.sampled_from([gh.Boxes(), gh.Anatomy(), gh.Permutation(), gh.Angel()]))
 
     def rows(order: Any) -> Any:
         columns = {"who": [f"p{i}" for i in order], "age": [ages[i] for i in order], "s": [diseases[i] for i in order]}
         table = gh.read(columns, quasi=["age"], sensitive="s", identifier="who")
         try:
-            return published(table, principle=gh.LDiversity(ell=2), method=method, suppress="0.9").files
+            choices = {"principle": gh.LDiversity(ell=2), "method": method, "suppress": "0.9"}
+            return published(table, recoding=recoding, **choices).files
         except gh.Infeasible as refusal:
             return str(refusal)
 

@@ -341,7 +341,7 @@ def test_a_principle_without_l_and_k_needs_a_k() -> None:
 
 @pytest.mark.parametrize("k", [0, -1, 2.0, "2", True])
 def test_a_k_that_is_no_number_of_people_is_refused(k: Any) -> None:
-    with pytest.raises(gh.ParameterError, match="k must be a whole number of at least 1"):
+    with pytest.raises(gh.ParameterError, match="k must be an integer >= 1"):
         gh.Angel(k=k)
 
 

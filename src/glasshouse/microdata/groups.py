@@ -13,12 +13,14 @@ from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from glasshouse.microdata.domains import Column
     from glasshouse.randomness import Draws
 
-__all__ = ["Groups"]
+__all__ = ["Groups", "alike"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,3 +103,20 @@ class Groups:
 
 def _kernels() -> Any:
     return compiled("glasshouse.microdata._counting_kernels")
+
+
+def alike(columns: Sequence[Column]) -> Groups:
+    """Put tuples with equal values in all columns into a group.
+
+    >>> import pyarrow as pa
+    >>> from glasshouse.microdata.domains import code
+    >>> alike([code(pa.array([30, 31, 30]), name="age"), code(pa.array(["F", "F", "F"]), name="sex")]).labels.tolist()
+    [0, 1, 0]
+    """
+    labels = np.zeros(len(columns[0].codes), np.int64)
+    n_labels = 1
+    for column in columns:
+        # labels and codes are below 2^31 each; numbered anew, they are again
+        distinct, found = np.unique(labels * column.domain.size + column.codes, return_inverse=True)
+        labels, n_labels = found.reshape(-1).astype(np.int64), len(distinct)
+    return Groups(labels.astype(np.int32), n_labels)

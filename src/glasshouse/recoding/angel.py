@@ -16,17 +16,19 @@ import pyarrow as pa
 
 from glasshouse.errors import NotSupported, ParameterError, SchemaError
 from glasshouse.microdata.domains import Column, Domain
+from glasshouse.microdata.groups import Groups
 from glasshouse.principles import LDiversity
+from glasshouse.principles.parameters import integer
 from glasshouse.recoding.boxes import Boxes, box_cells
 from glasshouse.recoding.generalized import generalized_table
 from glasshouse.recoding.grouped import sensitive_table
-from glasshouse.recoding.recoding import check_names, check_sensitive, largest_k
+from glasshouse.recoding.recoding import asked_of, check_names, check_sensitive, largest_k
 from glasshouse.recoding.taxonomies import Taxonomies, node_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from glasshouse.microdata import Groups, Microdata
+    from glasshouse.microdata import Microdata
     from glasshouse.principles import Requirement
     from glasshouse.randomness import Source
 
@@ -98,8 +100,8 @@ class Angel:
     cells: str = "boxes"
 
     def __post_init__(self) -> None:
-        if self.k is not None and (not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 1):
-            raise ParameterError("Angel", "k", "a whole number of at least 1", self.k)
+        if self.k is not None:
+            object.__setattr__(self, "k", integer("Angel", "k", self.k, least=1))
         if self.cells not in ("boxes", "taxonomies"):
             raise ParameterError("Angel", "cells", "'boxes' or 'taxonomies'", self.cells)
         if isinstance(self.marginals, str) or any(isinstance(names, str) for names in self.marginals):
@@ -116,7 +118,7 @@ class Angel:
         """Fix k where it was not given: the l of the principle, or its k, whichever is larger."""
         if self.k is not None:
             return self
-        ells = [part.principle.ell for part in requirement.parts if isinstance(part.principle, LDiversity)]
+        ells = [principle.ell for principle in asked_of(requirement) if isinstance(principle, LDiversity)]
         k = max([largest_k(requirement), *ells])
         if not k:
             raise ParameterError("Angel", "k", "a whole number, for the principle has no l or k to take", None)
@@ -136,6 +138,8 @@ class Angel:
                 f"k-anonymity with k = {largest_k(requirement)} in buckets of k = {self.k}",
                 instead=f"give ANGEL a k of at least {largest_k(requirement)}",
             )
+        if self.cells == "taxonomies":
+            Taxonomies().check(table, requirement)
         self.tables(table)
 
     def tables(self, table: Microdata) -> tuple[Marginal, ...]:
@@ -195,7 +199,11 @@ class Angel:
             published[name] = sensitive_table(column, groups, BATCH, COUNT)
         cells_of = box_cells if self.cells == "boxes" else node_cells
         batch = Column(_batch_domain(groups.n_groups), groups.labels)
-        for marginal, own in zip(self.tables(table), buckets, strict=True):
+        absent = groups.labels < 0
+        for marginal, bucketed in zip(self.tables(table), buckets, strict=True):
+            own = bucketed
+            if groups.n_dropped:  # whoever is in no batch is not published; buckets should not have counted them
+                own = Groups(np.where(absent, np.int32(-1), bucketed.labels), bucketed.n_groups)
             view = replace(
                 table,
                 quasi=tuple(table.column(name) for name in marginal.quasi),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from glasshouse.principles import Principle, Requirement
     from glasshouse.randomness import Source
 
-__all__ = ["Recoding", "check_names", "check_sensitive", "largest_k", "refuse_k_anonymity"]
+__all__ = ["Recoding", "asked_of", "check_names", "check_sensitive", "largest_k", "refuse_k_anonymity"]
 
 
 class Recoding(Protocol):
@@ -81,15 +81,12 @@ def refuse_k_anonymity(requirement: Requirement, owner: str) -> None:
 
 def largest_k(requirement: Requirement) -> int:
     """The largest k of k-anonymity that is asked for, alone or within a combination; 0 if none is."""
-    return max(
-        (
-            p.k
-            for part in requirement.parts
-            for p in _single(part.principle)
-            if isinstance(p, KAnonymity | AlphaKAnonymity)
-        ),
-        default=0,
-    )
+    return max((p.k for p in asked_of(requirement) if isinstance(p, KAnonymity | AlphaKAnonymity)), default=0)
+
+
+def asked_of(requirement: Requirement) -> list[Principle]:
+    """All principles of a requirement, those within combinations one by one."""
+    return [principle for part in requirement.parts for principle in _single(part.principle)]
 
 
 def _single(principle: Principle) -> Iterator[Principle]:

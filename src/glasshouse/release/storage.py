@@ -190,7 +190,8 @@ def _read_table(folder: Path, resource: Mapping[str, Any]) -> pa.Table:
         raise SourceError(f"{folder}: {name} is not the file that was published (its checksum differs)", source=folder)
     if resource["format"] == "parquet":
         return pq.read_table(pa.BufferReader(content))
-    types = {f["name"]: pa.string() for f in resource["schema"]["fields"] if f["type"] == "string"}
+    kinds = {"string": pa.string(), "time": pa.time64("us")}  # what the reader would not guess
+    types = {f["name"]: kinds[f["type"]] for f in resource["schema"]["fields"] if f["type"] in kinds}
     options = pa_csv.ConvertOptions(column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False)
     return pa_csv.read_csv(pa.BufferReader(content), convert_options=options)
 

@@ -43,11 +43,12 @@ def views_of(tables: Mapping[str, pa.Table], quasi: Sequence[str], sensitive: Se
     >>> [view.table.num_rows for view in views_of({"qit": qit, "st": st}, ["age"], ["ill"])]
     [3]
     """
-    counted = {name: table for name, table in tables.items() if _COUNT in table.column_names}
+    own = (*quasi, *sensitive)
+    counted = {name: t for name, t in tables.items() if _COUNT in t.column_names and _COUNT not in own}
     if counted:
         return _apart(tables, counted, sensitive)
     (data,) = tables.values()
-    if "Group-ID" in data.column_names and "Group-ID" not in (*quasi, *sensitive):
+    if "Group-ID" in data.column_names and "Group-ID" not in own:
         return [View(data, ("Group-ID",), tuple(sensitive))]
     return [View(data, tuple(quasi), tuple(sensitive))]
 
