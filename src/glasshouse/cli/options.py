@@ -112,9 +112,7 @@ perturbation_options = _apply(
             help="Perturbed: the most that she believes of a single value beforehand.",
         ),
         click.option("--s", metavar="S", help="Perturbed: the largest share of tuples to publish, in place of --k."),
-        click.option(
-            "--retention", metavar="P", help="Perturbed: probability that a value is kept; else found."
-        ),
+        click.option("--retention", metavar="P", help="Perturbed: probability that a value is kept; else found."),
         click.option(
             "--domain",
             metavar="VALUES",

@@ -2,5 +2,6 @@
 """Where the work runs. A method asks its engine to count, split and visit; an engine never knows a method."""
 
 from glasshouse.engines.memory import Cuts, Memory, Nodes, Rows
+from glasshouse.engines.points import Points, is_crowded
 
-__all__ = ["Cuts", "Memory", "Nodes", "Rows"]
+__all__ = ["Cuts", "Memory", "Nodes", "Points", "Rows", "is_crowded"]

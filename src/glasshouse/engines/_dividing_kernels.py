@@ -44,15 +44,18 @@ def median_cuts(
     counts: cython.longlong[::1],
     buffer: cython.int[::1],
     value: cython.int[::1],
+    weights: cython.int[::1] = None,
 ) -> None:
     """Strict cuts: the border between two values that divides a node most evenly, the smaller left part on a tie.
 
     With a taxonomy (``ancestors``: a row per depth, a place per code) only borders between different children of the
     node's lowest common ancestor count. ``value`` is the smallest code of the right part, 0 where there is no border.
     Codes that spread over at most ``dense`` times the node's size are counted in ``counts`` (zeros, a place per code,
-    and zeros again afterwards); others are sorted in ``buffer``, which has room for twice the longest node.
+    and zeros again afterwards), with their weights if there are ``weights``; others are sorted in ``buffer``, which has
+    room for twice the longest node, and weigh 1.
     """
     m: cython.Py_ssize_t = starts.shape[0]
+    weighted: cython.bint = weights is not None
     levels: cython.Py_ssize_t = ancestors.shape[0]
     g: cython.Py_ssize_t
     i: cython.Py_ssize_t
@@ -63,6 +66,7 @@ def median_cuts(
     last: cython.int
     x: cython.int
     before: cython.longlong
+    weight: cython.longlong
     gap: cython.longlong
     best: cython.longlong
     with cython.nogil:
@@ -78,10 +82,12 @@ def median_cuts(
             while depth < levels and ancestors[depth, low] == ancestors[depth, high]:
                 depth += 1
             value[g] = 0
-            best = n + 1
             if high - low <= dense * n:
+                weight = 0
                 for i in range(starts[g], stops[g]):
-                    counts[column[i]] += 1
+                    counts[column[i]] += weights[i] if weighted else 1
+                    weight += weights[i] if weighted else 1
+                best = weight + 1
                 before = counts[low]
                 counts[low] = 0
                 last = low
@@ -89,7 +95,7 @@ def median_cuts(
                     if counts[x] == 0:
                         continue
                     if depth == levels or ancestors[depth, x] != ancestors[depth, last]:
-                        gap = 2 * before - n if 2 * before > n else n - 2 * before
+                        gap = 2 * before - weight if 2 * before > weight else weight - 2 * before
                         if gap < best:
                             best = gap
                             value[g] = x
@@ -100,6 +106,7 @@ def median_cuts(
                 for i in range(n):
                     buffer[i] = column[starts[g] + i]
                 sort_codes(buffer, n, high)
+                best = n + 1
                 for i in range(1, n):
                     x = buffer[i]
                     last = buffer[i - 1]
@@ -268,6 +275,53 @@ def gather_sides(
                 a += side
                 b += 1 - side
             base += stops[g] - starts[g]
+
+
+def append_code(
+    keys: cython.int[::1],
+    codes: cython.int[::1],
+    size: cython.int,
+) -> None:
+    """Make each tuple's code the last digit of its key."""
+    n: cython.Py_ssize_t = keys.shape[0]
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(n):
+            keys[i] = keys[i] * size + codes[i]
+
+
+def gather_histograms(
+    index: cython.int[::1],
+    starts: cython.longlong[::1],
+    stops: cython.longlong[::1],
+    is_left: cython.uchar[::1],
+    first: cython.longlong[::1],
+    values: cython.int[::1],
+    counts: cython.int[::1],
+    side_values: cython.int[::1],
+    side_counts: cython.int[::1],
+    offsets: cython.longlong[::1],
+) -> None:
+    """Copy the histograms of points, those left of each cut before those right of it; ``offsets``: where each ends.
+
+    Point ``p`` has ``counts[e]`` tuples of ``values[e]`` for ``first[p] <= e < first[p + 1]``.
+    """
+    m: cython.Py_ssize_t = starts.shape[0]
+    g: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    e: cython.Py_ssize_t
+    right: cython.Py_ssize_t
+    used: cython.Py_ssize_t = 0
+    with cython.nogil:
+        for g in range(m):
+            for right in range(2):
+                for i in range(starts[g], stops[g]):
+                    if is_left[i] != right:
+                        for e in range(first[index[i]], first[index[i] + 1]):
+                            side_values[used] = values[e]
+                            side_counts[used] = counts[e]
+                            used += 1
+                offsets[2 * g + right + 1] = used
 
 
 def split_column(

@@ -112,6 +112,7 @@ class Rows:
         self.sensitive = [laid_out(column.codes) for column in sensitive]
         self.n_values = [column.domain.size for column in sensitive]
         self.index = np.arange(self.n_tuples, dtype=np.int32) if order is None else order.astype(np.int32)
+        self._moved = [*self.codes, *self.sensitive, self.index]
         self._ancestors = [_ancestors(domain.separations) for domain in self.domains]
         self._is_left = np.empty(self.n_tuples, np.uint8)
 
@@ -149,7 +150,7 @@ class Rows:
     def split(self, nodes: Nodes, cuts: Cuts) -> Nodes:
         """Make the cuts; the parts come back as nodes, left and right in turn."""
         spare = np.empty(int(nodes.sizes.max(initial=0)), np.int32)
-        for column in (*self.codes, *self.sensitive, self.index):
+        for column in self._moved:
             self._kernels.split_column(column, nodes.starts, nodes.stops, self._is_left, spare)
         middle = nodes.starts + cuts.left
         return Nodes(np.stack([nodes.starts, middle], axis=1).ravel(), np.stack([middle, nodes.stops], axis=1).ravel())
@@ -189,9 +190,18 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True)
 class Memory:
-    """Runs the work in this process, on all cores unless told otherwise."""
+    """Runs the work in this process, on all cores unless told otherwise.
+
+    Parameters
+    ----------
+    threads
+        How many threads there may be; 0 for as many as there are cores.
+    crowd
+        Strict cuts work on points (see `Points`) if there are at least so many tuples for each that there could be.
+    """
 
     threads: int = 0
+    crowd: int = 8
 
     def visit(self, roots: Nodes, step: Callable[[Nodes], tuple[Nodes, Nodes]]) -> Nodes:
         """Apply ``step`` (nodes -> children, leaves) level by level until there are only leaves, and return them."""

@@ -33,6 +33,8 @@ class Counts:
         Group ``g`` holds ``codes[offsets[g]:offsets[g + 1]]``; one more entry than there are groups.
     n_values
         Size of the sensitive domain: codes are ``0 .. n_values - 1``.
+    weights
+        How many tuples each code stands for; one unless given.
 
     Examples
     --------
@@ -45,8 +47,15 @@ class Counts:
     [[2, 2, 1]]
     """
 
-    def __init__(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], n_values: int) -> None:
+    def __init__(
+        self,
+        codes: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        n_values: int,
+        weights: NDArray[np.int32] | None = None,
+    ) -> None:
         self._codes = np.ascontiguousarray(codes, dtype=np.int32)
+        self._weights = weights
         self.offsets = np.ascontiguousarray(offsets, dtype=np.int64)
         self.n_values = int(n_values)
 
@@ -73,18 +82,23 @@ class Counts:
         return len(self.offsets) - 1
 
     def __repr__(self) -> str:
-        return f"Counts({len(self)} groups of {int(self.offsets[-1] - self.offsets[0])} tuples, {self.n_values} values)"
+        return f"Counts({len(self)} groups of {int(self.sizes.sum())} tuples, {self.n_values} values)"
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Tuples in each group."""
-        return np.diff(self.offsets)
+        if self._weights is None:
+            return np.diff(self.offsets)
+        sizes = np.empty(len(self), np.int64)
+        _kernels().group_weights(self._weights, self.offsets, sizes)
+        return sizes
 
     @cached_property
     def largest(self) -> NDArray[np.int64]:
         """Tuples of the most frequent value in each group."""
         largest = np.empty(len(self), np.int64)
-        _kernels().largest_counts(self._codes, self.offsets, np.zeros(self.n_values, np.int64), largest)
+        scratch = np.zeros(self.n_values, np.int64)
+        _kernels().largest_counts(self._codes, self.offsets, scratch, largest, self._weights)
         return largest
 
     @cached_property
@@ -103,8 +117,8 @@ class Counts:
         values = np.empty(len(self._codes), np.int32)
         counts = np.empty(len(self._codes), np.int64)
         scratch = np.zeros(self.n_values, np.int64)
-        used = _kernels().histograms(self._codes, self.offsets, scratch, offsets, values, counts)
-        return offsets, values[:used].copy(), counts[:used].copy()
+        used = _kernels().histograms(self._codes, self.offsets, scratch, offsets, values, counts, self._weights)
+        return offsets, values[:used], counts[:used]  # memory that was never written to was never taken
 
     @cached_property
     def dense(self) -> NDArray[np.int64]:
@@ -118,13 +132,13 @@ class Counts:
         """Cut into runs of groups whose `dense` form holds at most ``cells`` numbers (or one group)."""
         step = max(1, cells // max(1, self.n_values))
         return [
-            Counts(self._codes, self.offsets[start : start + step + 1], self.n_values)
+            Counts(self._codes, self.offsets[start : start + step + 1], self.n_values, self._weights)
             for start in range(0, len(self), step)
         ]
 
     def total(self) -> Counts:
         """Count all groups as one."""
-        return Counts(self._codes, self.offsets[[0, -1]], self.n_values)
+        return Counts(self._codes, self.offsets[[0, -1]], self.n_values, self._weights)
 
 
 def _kernels() -> Any:

@@ -39,12 +39,15 @@ def sort_runs(
     codes: cython.int[::1],
     offsets: cython.longlong[::1],
     short: cython.Py_ssize_t,
+    sparse: cython.longlong,
     scratch: cython.longlong[::1],
 ) -> None:
     """Sort every run of codes, in place: by insertion up to ``short`` codes, else by counting.
 
-    ``scratch`` is zeros, a place per code, and stays zeros.
+    Runs in which there are more than ``sparse`` possible codes for every one are left as they are. ``scratch`` is
+    zeros, a place per code, and stays zeros.
     """
+    n_codes: cython.longlong = scratch.shape[0]
     m: cython.Py_ssize_t = offsets.shape[0] - 1
     g: cython.Py_ssize_t
     i: cython.Py_ssize_t
@@ -62,6 +65,8 @@ def sort_runs(
                         codes[j] = codes[j - 1]
                         j -= 1
                     codes[j] = x
+                continue
+            if (offsets[g + 1] - offsets[g]) * sparse < n_codes:
                 continue
             low = codes[offsets[g]]
             high = low

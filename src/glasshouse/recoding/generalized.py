@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["CellColumn", "Ranges", "generalized_table", "group_ranges", "group_sets", "numbered"]
 
 _SHORT = 24  # the values of so few tuples are sorted by insertion
+_SPARSE = 16  # with more possible values than so many for each tuple they are sorted by NumPy, else by counting
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +102,7 @@ def generalized_table(table: Microdata, groups: Groups, cells: Sequence[CellColu
     shown = np.empty(int(starts[-1]), np.int32)
     compiled("glasshouse.microdata._counting_kernels").gather_codes(groups.labels, joint, places, shown)
     boxes = np.append(starts[:-1][is_first], starts[-1])
-    _kernels().sort_runs(shown, boxes, _SHORT, np.zeros(len(combinations), np.int64))
+    _sort_runs(shown, boxes, len(combinations))
 
     columns: dict[str, pa.Array] = {}
     sizes, examples = np.diff(boxes), by_box[is_first]
@@ -111,6 +112,21 @@ def generalized_table(table: Microdata, groups: Groups, cells: Sequence[CellColu
         codes = shown if len(table.sensitive) == 1 else combinations[:, i][shown]
         columns[column.name] = published_values(column, codes)
     return pa.table(columns)
+
+
+def _sort_runs(
+    codes: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    n_codes: int,
+    *,
+    short: int = _SHORT,
+    sparse: int = _SPARSE,
+) -> None:
+    """Sort every run of codes in place, in the way that is cheapest for its length."""
+    _kernels().sort_runs(codes, offsets, short, sparse, np.zeros(n_codes, np.int64))
+    lengths = np.diff(offsets)
+    for run in np.flatnonzero((lengths > short) & (lengths * sparse < n_codes)):
+        codes[offsets[run] : offsets[run + 1]].sort()
 
 
 def published_values(column: Column, codes: NDArray[np.int32]) -> pa.Array:

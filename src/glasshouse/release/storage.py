@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
@@ -35,6 +36,7 @@ FORMAT_VERSION = 1
 MANIFEST = "datapackage.json"
 AUDIT_FILES = {"report.json", "partition.parquet"}
 _PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
+_MANY = 1 << 16
 _MEDIA_TYPES = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
 
 
@@ -169,9 +171,25 @@ def write_table(table: pa.Table, path: Path, format: str) -> None:
     """Write a table as ``parquet`` or ``csv``, without any metadata."""
     plain = table.replace_schema_metadata(None)
     if format == "parquet":
-        pq.write_table(plain, path, compression="zstd", write_statistics=False)
+        numbers = [name for name in plain.column_names if _is_number_of_many(plain[name])]
+        pq.write_table(
+            plain,
+            path,
+            compression="zstd",
+            write_statistics=False,
+            use_dictionary=[name for name in plain.column_names if name not in numbers],
+            column_encoding=dict.fromkeys(numbers, "DELTA_BINARY_PACKED") or None,
+        )
     else:
         pa_csv.write_csv(pa.table({n: _undictionary(plain[n]) for n in plain.column_names}), path)
+
+
+def _is_number_of_many(column: pa.ChunkedArray) -> bool:
+    """Whether integers spread so widely, as the numbers of groups do, that a dictionary of them would not pay."""
+    if not pa.types.is_integer(column.type):
+        return False
+    ends = pc.min_max(column).as_py()
+    return ends["max"] is not None and ends["max"] - ends["min"] >= _MANY
 
 
 def _undictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:

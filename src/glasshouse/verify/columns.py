@@ -103,6 +103,10 @@ def _factorise(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array]:
     """Give a code per row and the distinct values; null has the code past the last."""
     if pa.types.is_null(column.type):
         return np.zeros(len(column), np.int32), pa.array([], column.type)
+    if pa.types.is_integer(column.type) and column.null_count == 0 and len(column):
+        found = _consecutive(column)
+        if found is not None:
+            return found
     try:
         encoded = column.dictionary_encode().combine_chunks()
     except pa.ArrowNotImplementedError:  # lists and structs
@@ -120,6 +124,19 @@ def _factorise(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array]:
     if isinstance(encoded, pa.ChunkedArray):  # several chunks stay so only where there are none
         encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], column.type).dictionary_encode()
     return _integers(encoded.indices, len(encoded.dictionary)), encoded.dictionary
+
+
+def _consecutive(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array] | None:
+    """Numbers of which every one from the smallest to the largest occurs, as those of groups, are their own codes."""
+    ends = pc.min_max(column).as_py()
+    span = ends["max"] - ends["min"] + 1
+    if span > len(column):
+        return None
+    codes = np.subtract(column.to_numpy(), ends["min"], dtype=np.int64).astype(np.int32)
+    if not np.all(np.bincount(codes, minlength=span)):
+        return None
+    values = pa.array(np.arange(span) + ends["min"]).cast(column.type)
+    return codes, values
 
 
 def _frozen(value: Any) -> Any:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import decimal
+import itertools
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -55,15 +56,15 @@ def smallest_entropy(seen: Histograms) -> tuple[int, NDArray[np.int64]]:
         return _MILLION, alone
     approximate = entropies(seen)
     near = np.flatnonzero(approximate <= approximate.min() + _CLOSE_ENTROPY)
-    counts_of = _counts_of(seen, near)
-    exact = {counts: _diversity(counts) for counts in set(counts_of)}
+    kinds, kind_of = _kinds(seen, near)
+    exact = [_diversity(counts) for counts in kinds]
     with decimal.localcontext(prec=_DIGITS):
-        bound = min(exact.values()) * (1 + _EQUAL)
+        bound = min(exact) * (1 + _EQUAL)
     millionths = int(bound * _MILLION) + 1
-    least = {counts for counts, value in exact.items() if value <= bound}
-    while any(_below(counts, Fraction(millionths, _MILLION)) for counts in least):
+    least = [value <= bound for value in exact]
+    while any(_below(counts, Fraction(millionths, _MILLION)) for counts in itertools.compress(kinds, least)):
         millionths -= 1
-    return millionths, near[[counts in least for counts in counts_of]]
+    return millionths, near[np.array(least)[kind_of]]
 
 
 def below_entropy(seen: Histograms, ell: Fraction) -> NDArray[np.bool_]:
@@ -72,9 +73,8 @@ def below_entropy(seen: Histograms, ell: Fraction) -> NDArray[np.bool_]:
     bound = math.log(ell)
     answer = approximate < bound
     near = np.flatnonzero(np.abs(approximate - bound) <= _CLOSE_ENTROPY)
-    counts_of = _counts_of(seen, near)
-    exact = {counts: _below(counts, ell) for counts in set(counts_of)}
-    answer[near] = [exact[counts] for counts in counts_of]
+    kinds, kind_of = _kinds(seen, near)
+    answer[near] = np.array([_below(counts, ell) for counts in kinds], bool)[kind_of]
     return np.asarray(answer)
 
 
@@ -84,10 +84,18 @@ def entropies(seen: Histograms) -> NDArray[np.float64]:
     return np.asarray(np.log(seen.sizes) - sums / seen.sizes)
 
 
-def _counts_of(seen: Histograms, groups: NDArray[np.int64]) -> list[bytes]:
-    """Give the counts of some groups, each as the bytes of 64-bit integers: equal histograms are equal keys."""
-    bounds = zip(seen.offsets[groups].tolist(), seen.offsets[groups + 1].tolist(), strict=True)
-    return [seen.descending[start:end].tobytes() for start, end in bounds]
+def _kinds(seen: Histograms, groups: NDArray[np.int64]) -> tuple[list[bytes], NDArray[np.int64]]:
+    """Give the different histograms of some groups, as the bytes of 64-bit counts, and which one each group has."""
+    starts, ends = seen.offsets[groups], seen.offsets[groups + 1]
+    top, distinct = seen.descending[starts], ends - starts
+    level = top * distinct == seen.sizes[groups]  # often nearly all: every value as often as the others
+    kind_of = np.empty(len(groups), np.int64)
+    numbers, kind_of[level] = np.unique(top[level] * _SMALL + distinct[level], return_inverse=True)
+    kinds = {np.full(key % _SMALL, key // _SMALL, np.int64).tobytes(): i for i, key in enumerate(numbers.tolist())}
+    bounds = zip(starts[~level].tolist(), ends[~level].tolist(), strict=True)
+    others = (seen.descending[start:end].tobytes() for start, end in bounds)
+    kind_of[~level] = [kinds.setdefault(counts, len(kinds)) for counts in others]
+    return list(kinds), kind_of
 
 
 def _powers(key: bytes) -> dict[int, int]:

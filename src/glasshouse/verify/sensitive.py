@@ -64,7 +64,7 @@ class SensitiveColumn:
         self.designated = None if designated is None else designated_codes(column, designated)
         self.distance = self._choose(distance)
         self.seen = histograms(division, column)
-        self.top = self.seen.descending[self.seen.offsets[:-1]]  # the count of each group's most frequent value
+        self.top = np.maximum.reduceat(self.seen.counts, self.seen.offsets[:-1])  # each group's most frequent value's
         self._excesses: dict[Distance, tuple[NDArray[Any], int]] = {}
 
     def achieved(self) -> Achieved:
