@@ -30,7 +30,7 @@ demo: $(BIN)/glasshouse ## publish an embedded hospital table and show the guara
 test: check ## run the quality gates and the whole suite
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal
 
-prove: $(VENV)/developer ## attack every method on thousands of tiny tables, over all worlds and coin tosses
+prove: $(VENV)/developer ## attack every method over all worlds and coin tosses of thousands of tables; kernels against slow twins
 	@$(BIN)/python -m tests.prove
 
 check: $(VENV)/developer ## format, lint, types, import layers

@@ -1,20 +1,26 @@
-"""Transparency by force, on the product's own methods: every world, every coin toss, exact beliefs.
+"""What is too long for every day: ``make prove`` runs this file, ``pytest`` small tiers of it.
 
-``pytest`` runs a small tier (tests/grouping/test_transparency.py); ``make prove`` runs this file: thousands of tables.
-For methods that claim to hold against whoever knows them no belief may exceed 1/l; for the others the search must find
-a table where one does, or it would not notice anything.
+* Transparency by force, on the product's own methods: every world, every coin toss, exact beliefs
+  (tests/grouping/test_transparency.py). For methods that claim to hold against whoever knows them no belief may exceed
+  1/l; for the others the search must find a table where one does, or it would not notice anything.
+  Every way of publishing, ANGEL with two marginals among them, goes through the same (tests/recoding).
+* Every method beside its slow twin, on tens of thousands of tables (tests/grouping/test_against_twins.py).
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from typing import Any
 
 import glasshouse as gh
+from tests.grouping import against_twins
 from tests.grouping.doors import forced
 from tests.naive import by_force
+from tests.naive.by_force_recodings import RECODINGS as PUBLISHED
 
 SAFE: dict[str, Callable[[], Any]] = {
     "Tailor": gh.Tailor,
@@ -39,21 +45,51 @@ VALUES: dict[str, Any] = {"n_values": (4, 5, 6), "max_worlds": 400}
 
 def tally(name: str, make: Callable[[], Any], cases: Any, recode: Any = None, *, until_above: bool = False) -> Any:
     """Run a method of the product through cases."""
+    return by_force.try_cases(name, method_for(make), cases, recode, until_above=until_above)
 
-    def method_for(case: by_force.Case) -> by_force.Method:
-        return forced(make(), partial(gh.LDiversity, ell=case.ell), case.positions)
 
-    return by_force.try_cases(name, method_for, cases, recode, until_above=until_above)
+def method_for(make: Callable[[], Any]) -> Callable[[by_force.Case], by_force.Method]:
+    """A method of the product, as the search takes it."""
+    return lambda case: forced(make(), partial(gh.LDiversity, ell=case.ell), case.positions)
+
+
+def twins(n_tables: int) -> None:
+    """Compare every method with its twin on so many tables, on all cores, and print how much was compared."""
+    every, randomised = [*against_twins.METHODS], against_twins.RANDOMISED
+    draw, take = against_twins.Case.draw, against_twins.Case.take
+    kinds: list[Any] = [
+        ("the same random choices", against_twins.compare, draw, every, n_tables, 250),
+        ("from 100,000 zipcodes", against_twins.compare, take, every, n_tables // 2_000 + 1, 5),
+        ("all random choices", against_twins.compare_chances, draw, randomised, n_tables // 10, 100),
+    ]
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        for seed, (title, judge, drawn, names, n, size) in enumerate(kinds, start=201):
+            shares = [range(first, min(first + size, n)) for first in range(0, n, size)]
+            found = pool.map(partial(against_twins.tallied, judge, drawn, names, seed), shares)
+            for tallies in zip(*found, strict=True):
+                by_force.say(f"{title}: {sum(tallies[1:], tallies[0])}")
 
 
 def main(n_tables: int) -> None:
-    """Run the full tier and print how much was run."""
+    """Run the full tiers and print how much was run."""
+    transparency(n_tables)
+    twins(20 * n_tables)
+
+
+def transparency(n_tables: int) -> None:
+    """Attack every method on so many tables."""
     for name, make in SAFE.items():
         found = tally(name, make, by_force.random_cases(101, n_tables, people=(4, 5, 6, 7), **VALUES))
         assert found.n_above == 0, found
         for recode in RECODINGS.values():
             cases = by_force.random_cases(102, n_tables // 5, people=(4, 5, 6), extra=(0, 1, 2), **VALUES)
             assert tally(f"{name}, people outside", make, cases, recode).n_above == 0
+    for name in ("Tailor", "Ace", "Hybrid", "Anatomize"):  # however it is published
+        for extra in ((0,), (1, 2)):
+            cases = by_force.random_cases(104, n_tables // 10, people=(4, 5), extra=extra, **VALUES)
+            title = name if extra == (0,) else f"{name}, people outside"
+            for found in by_force.try_recodings(title, method_for(SAFE[name]), cases, PUBLISHED).values():
+                assert found.n_above == 0, found
     for name, make in ATTACKABLE.items():
         cases = by_force.random_cases(103, n_tables, people=(4, 5, 6), ells=(2,), n_values=(3, 4, 5), max_worlds=400)
         assert tally(name, make, cases, until_above=True).n_above > 0, f"no attack found on {name}"

@@ -77,9 +77,10 @@ def test_sorting_and_counting_a_node_give_the_same_cuts(partitioning: str, dense
     assert twin(table, partitioning, ell, 0) == groups
 
 
-@settings(max_examples=200, deadline=None)
+@pytest.mark.parametrize("dense", [0, memory.DENSE])
+@settings(max_examples=100, deadline=None)
 @given(data=st.data(), ell=st.integers(2, 3))
-def test_strict_cuts_follow_the_taxonomy(data: st.DataObject, ell: int) -> None:
+def test_strict_cuts_follow_the_taxonomy(dense: int, data: st.DataObject, ell: int) -> None:
     leaves = [f"{a}{b}{c}" for a in "xyz" for b in "12" for c in "pqr"]
     tree = {"any": {a: {a + b: [f"{a}{b}{c}" for c in "pqr"] for b in "12"} for a in "xyz"}}
     n = data.draw(st.integers(1, 30))
@@ -90,8 +91,10 @@ def test_strict_cuts_follow_the_taxonomy(data: st.DataObject, ell: int) -> None:
     }
     taxonomies = {"place": gh.Taxonomy.from_nested(tree)}
     table = gh.read(columns, quasi=["place", "age"], sensitive="sensitive", taxonomies=taxonomies)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "DENSE", dense)
 
-    assert twin(table, "strict", ell, 0) == divide(table, "strict", ell)
+        assert twin(table, "strict", ell, 0) == divide(table, "strict", ell)
 
 
 @pytest.mark.parametrize("partitioning", PARTITIONINGS)
@@ -135,6 +138,29 @@ def test_k_anonymity_claims_more_than_a_principle_on_sensitive_values() -> None:
     by_value = gh.Mondrian().claim(Requirement.of(gh.LDiversity(ell=2), table))
 
     assert (by_size.adversary.value, by_value.adversary.value) == ("algorithm-aware", "linking")
+
+
+def test_shares_of_a_width_are_exact() -> None:
+    """Whoever is not at 0.0 spans a third of both attributes, and the first one decides."""
+    table = gh.read({"a": [0.2, 0.0, 0.3, 0.2, 0.3, 0.0], "b": [2, 3, 2, 1, 1, 4]}, quasi=["a", "b"])
+    groups = gh.Mondrian().divide(table, Requirement.of(gh.KAnonymity(k=2), table))
+
+    assert partition(groups) == {frozenset({0, 3}), frozenset({1, 5}), frozenset({2, 4})}
+
+
+@pytest.mark.parametrize("n", [49, 130, 700])
+def test_nodes_too_large_for_insertion_are_sorted_by_all_digits_of_their_codes(
+    n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "DENSE", 0)
+    random = np.random.default_rng(n)
+    table = gh.read(
+        {"a": random.permutation(n) * 1_001, "b": random.integers(0, n, n), "s": [str(i % 5) for i in range(n)]},
+        quasi=["a", "b"],
+        sensitive="s",
+    )
+    for partitioning in PARTITIONINGS:
+        assert twin(table, partitioning, 2, 0) == divide(table, partitioning, 2)
 
 
 @pytest.mark.parametrize("partitioning", PARTITIONINGS)

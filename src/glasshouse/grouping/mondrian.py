@@ -15,6 +15,7 @@ import numpy as np
 
 from glasshouse.engines import Cuts, Memory, Nodes, Points, Rows, is_crowded
 from glasshouse.errors import NotSupported, ParameterError
+from glasshouse.grouping.perimeter import Places, weighted_places
 from glasshouse.microdata.ties import tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
 
@@ -108,12 +109,12 @@ class Mondrian:
             )
         engine = engine or Memory()
         rows = self._rows(table, requirement, source, engine)
-        spans = np.array([np.ptp(domain.positions / 2) for domain in rows.domains])  # halves: no difference overflows
+        places = weighted_places(table)
 
         def step(nodes: Nodes) -> tuple[Nodes, Nodes]:
             """Cut every node once: return the parts of those that could be cut, and the others, which are groups."""
             low, high = rows.extents(nodes)
-            by_width = widest_first(rows, low, high, spans)
+            by_width = widest_first(low, high, places)
             whole = np.arange(len(nodes))
             parts = []
             for attempt in range(len(rows.domains)):
@@ -140,19 +141,13 @@ class Mondrian:
         return rows.median_cuts(nodes, dims) if self.partitioning == "strict" else rows.half_cuts(nodes, dims)
 
 
-def widest_first(
-    rows: Rows, low: NDArray[np.int32], high: NDArray[np.int32], spans: NDArray[np.float64]
-) -> NDArray[np.intp]:
+def widest_first(low: NDArray[np.int32], high: NDArray[np.int32], places: Places) -> NDArray[np.intp]:
     """Attributes of every node from the widest to the narrowest; those with a single code last (nodes x attributes).
 
-    Equal quotients of whole numbers give equal floats, so ties are true ties; no guarantee hangs on this choice.
+    All attributes span the same length in places, so shares of the whole table's width compare as whole numbers.
     """
-    widths = np.zeros(low.shape)
-    for dim, domain in enumerate(rows.domains):
-        if spans[dim] > 0:
-            ends = domain.positions[high[:, dim]] / 2, domain.positions[low[:, dim]] / 2
-            widths[:, dim] = (ends[0] - ends[1]) / spans[dim]
-    widths[high == low] = -1.0
+    widths = np.stack([table[high[:, dim]] - table[low[:, dim]] for dim, table in enumerate(places.tables)], axis=1)
+    widths[high == low] = -1
     order: NDArray[np.intp] = np.argsort(-widths, axis=1, kind="stable")
     return order
 
