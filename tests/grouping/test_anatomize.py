@@ -14,9 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
+from glasshouse.engines import Memory
 from glasshouse.grouping.anatomize import Anatomize, anatomize_segments
+from glasshouse.grouping.pieces import pieces_of_runs
 from glasshouse.principles import Requirement
 from tests.grouping.doors import LastChoice, forced, people, run_interpreted
+from tests.grouping.schedules import check_threads_and_rows, in_pieces
 from tests.naive import by_force, enumerating
 from tests.naive.anatomize import anatomize as naive
 from tests.naive.mondrian import Partition
@@ -129,8 +132,13 @@ def test_the_reconstruction_error_is_that_of_theorem_4(case: tuple[list[int], in
 
 
 @settings(max_examples=100, deadline=None)
-@given(cases=st.lists(diverse_codes(most_values=4, most_of_one=3), min_size=1, max_size=4))
-def test_segments_are_divided_each_by_itself_and_stay_whole_if_not_diverse(cases: list[tuple[list[int], int]]) -> None:
+@given(
+    cases=st.lists(diverse_codes(most_values=4, most_of_one=3), min_size=1, max_size=4),
+    tuples=st.sampled_from([1, 7, 1 << 18]),
+)
+def test_segments_are_divided_each_by_itself_and_stay_whole_if_not_diverse(
+    cases: list[tuple[list[int], int]], tuples: int
+) -> None:
     ell = 3
     sensitive = [code for codes, _ in cases for code in codes]
     offsets = np.cumsum([0, *(len(codes) for codes, _ in cases)]).tolist()
@@ -146,7 +154,8 @@ def test_segments_are_divided_each_by_itself_and_stay_whole_if_not_diverse(cases
             settle=lambda _, groups, __: groups[-1],
         ) or {frozenset(within)}
 
-    assert expected == product(sensitive, ell, LastChoice(), offsets)
+    with in_pieces(tuples):
+        assert expected == product(sensitive, ell, LastChoice(), offsets)
 
 
 def test_labels_count_segments_in_their_order_and_an_empty_one_has_no_group() -> None:
@@ -154,6 +163,61 @@ def test_labels_count_segments_in_their_order_and_an_empty_one_has_no_group() ->
     labels = anatomize_segments(codes, np.array([0, 2, 2, 4, 6]), 2, 2, gh.Source.seeded(1))
 
     assert [0, 0, 1, 1, 2, 2] == labels.tolist()
+
+
+@pytest.mark.parametrize("tuples", [1, 4, 100])
+def test_several_segments_are_as_likely_divided_as_for_the_slow_twin(tuples: int) -> None:
+    """Whether a piece has one segment or all of them: choices of different segments are independent."""
+    sensitive, offsets = [0, 0, 1, 1, 2, 0, 1, 0, 1], [0, 5, 9]
+
+    def twin(draws: Any) -> Any:
+        first = naive(line(sensitive), 2, draws, within=range(5))
+        return frozenset(first | naive(line(sensitive), 2, draws, within=range(5, 9)))
+
+    with in_pieces(tuples, backwards=True):  # one piece at a time: outcomes are tried in turn
+        found = enumerating.distribution(lambda draws: frozenset(product(sensitive, 2, draws, offsets)))
+
+    assert enumerating.distribution(twin) == found
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("tuples", [1, 6, 1 << 18])
+@settings(max_examples=60, deadline=None)
+@given(cases=st.lists(diverse_codes(), min_size=1, max_size=5), seed=st.integers(0, 3), backwards=st.booleans())
+def test_each_piece_is_divided_by_the_choices_of_its_number(
+    threads: int, tuples: int, cases: list[tuple[list[int], int]], seed: int, backwards: bool
+) -> None:
+    codes = np.array([code for listed, _ in cases for code in listed], np.int32)
+    offsets = np.cumsum([0, *(len(listed) for listed, _ in cases)])
+    n_values, ell = int(codes.max()) + 1, 3
+    expected: list[int] = []
+    with in_pieces(tuples, backwards=backwards):
+        for number, (first, last) in enumerate(pieces_of_runs(offsets)):
+            choices = Renumbered(gh.Source.seeded(seed), number)
+            within = offsets[first : last + 1]
+            alone = anatomize_segments(
+                codes[within[0] : within[-1]], within - within[0], n_values, ell, choices, Memory(threads=1)
+            )
+            expected += (alone + len(set(expected))).tolist()
+        found = anatomize_segments(codes, offsets, n_values, ell, gh.Source.seeded(seed), Memory(threads=threads))
+
+    assert expected == found.tolist()
+
+
+class Renumbered:
+    """The choices of one piece, whatever number it is asked for."""
+
+    def __init__(self, source: gh.Source, number: int) -> None:
+        self._source = source
+        self._number = number
+
+    def child(self, label: str, number: int) -> gh.Source:
+        assert (label, number) == ("anatomize", 0)
+        return self._source.child(label, self._number)
+
+
+def test_a_seeded_run_depends_neither_on_threads_nor_on_the_order_of_rows() -> None:
+    check_threads_and_rows(Anatomize(), gh.LDiversity(ell=3))
 
 
 @settings(max_examples=60, deadline=None)
@@ -166,13 +230,13 @@ def test_interpreted_kernels_give_the_same_groups(case: tuple[list[int], int], s
 
 
 def test_every_tuple_is_as_likely_to_be_taken_early_as_late() -> None:
-    """Each of 40 tuples of a value lands in each group equally often: chi-square over 20,000 runs, 1521 degrees."""
+    """Each of 40 tuples of a value lands in each group equally often: chi-square over 10,000 runs, 1521 degrees."""
     sensitive = np.array([0] * 40 + [1] * 40, np.int32)
     seen = np.zeros((40, 40))
-    source = gh.Source.seeded(11)
-    for _ in range(20_000):
+    for run in range(10_000):
+        source = gh.Source.seeded(run)
         seen[np.arange(40), anatomize_segments(sensitive, np.array([0, 80]), 2, 2, source)[:40]] += 1
-    statistic = ((seen - 500) ** 2 / 500).sum()
+    statistic = ((seen - 250) ** 2 / 250).sum()
 
     assert abs(statistic - 1521) < 6 * (2 * 1521) ** 0.5
 

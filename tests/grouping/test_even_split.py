@@ -16,15 +16,18 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import Memory, memory
+from glasshouse.grouping import pieces
 from glasshouse.grouping.even_split import EvenSplit
+from glasshouse.grouping.orderings import arranged
 from glasshouse.grouping.symmetric import Symmetric
 from glasshouse.principles import Requirement
-from tests.grouping.doors import back, divided, forced, in_tie_order, people, run_interpreted
+from tests.grouping.doors import back, divided, forced, in_tie_order, people, rows_of, run_interpreted
+from tests.grouping.schedules import check_threads_and_rows
 from tests.naive import by_force
 from tests.naive import greedy as naive
 from tests.tables import Plain, partition, plain_tables
 
-ORDERINGS = {"lexicographic": naive.lexicographic, "hilbert": naive.hilbert}
+ORDERINGS = ["lexicographic", "hilbert"]
 
 
 def found(method: Any, principle: Any, table: gh.Microdata, seed: int = 0) -> Any:
@@ -75,8 +78,8 @@ def test_symmetric_groups_are_those_of_the_slow_twin(
     ordering: str, plain: Plain, ell: int, extra: int, seed: int
 ) -> None:
     table = plain.microdata(missing="category")
-    rows, order = in_tie_order(table, seed)
-    expected = back(naive.sg(rows, naive.frequency_diverse(ell + extra), ORDERINGS[ordering](rows)), order)
+    order = arranged(table, ordering, (), gh.Source.seeded(seed), Memory()).tolist()
+    expected = naive.sg(rows_of(table), naive.frequency_diverse(ell + extra), order)
 
     assert expected == found(Symmetric(extra=extra, ordering=ordering), gh.LDiversity(ell=ell), table, seed)
 
@@ -114,16 +117,34 @@ def test_symmetric_groups_follow_the_priority() -> None:
     assert found(Symmetric(extra=0), gh.LDiversity(ell=2), table) == {frozenset({0, 2}), frozenset({1, 3})}
 
 
-def test_threads_and_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = gh.synthetic.hospital(n=3_000, seed=5)
+@pytest.mark.parametrize(
+    "method", [EvenSplit(), Symmetric(), Symmetric(extra=0, ordering="hilbert", priority=("zipcode",))], ids=repr
+)
+@pytest.mark.parametrize("principle", [gh.LDiversity(ell=3), gh.KAnonymity(k=4), gh.TCloseness(t=0.5)], ids=repr)
+def test_a_seeded_run_depends_neither_on_threads_nor_on_the_order_of_rows(method: Any, principle: Any) -> None:
+    check_threads_and_rows(method, principle)
+
+
+@pytest.mark.parametrize("method", [EvenSplit(), Symmetric()], ids=repr)
+def test_the_size_of_pieces_changes_nothing(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a node is visited is no choice; ties, whose choices belong to pieces, are broken by identifier here."""
+    n = 3_000
+    columns = gh.synthetic.hospital(n=n, seed=5)
+    said = {c.name: c.domain.decode(c.codes) for c in (*columns.quasi, *columns.sensitive)}
+    table = gh.read(
+        {"id": range(n), **{k: v.to_pylist() for k, v in said.items()}},
+        identifier="id",
+        quasi=[c.name for c in columns.quasi],
+        sensitive=columns.sensitive[0].name,
+    )
     requirement = Requirement.of(gh.LDiversity(ell=3), table)
 
     def run(threads: int) -> Any:
-        engine = Memory(threads=threads)
-        return partition(EvenSplit().divide(table, requirement, source=gh.Source.seeded(1), engine=engine))
+        return partition(method.divide(table, requirement, engine=Memory(threads=threads)))
 
     expected = run(1)
     monkeypatch.setattr(memory, "PIECE", 100)
+    monkeypatch.setattr(pieces, "PIECE", 77)
 
     assert expected == run(1) == run(4)
 
@@ -133,7 +154,7 @@ def test_threads_and_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 def test_interpreted_kernels_give_the_same_groups(plain: Plain) -> None:
     table = plain.microdata()
     expected = [found(method, gh.LDiversity(ell=2), table) for method in (EvenSplit(), Symmetric(ordering="hilbert"))]
-    with run_interpreted("glasshouse.engines.memory", "glasshouse.grouping.orderings"):
+    with run_interpreted("glasshouse.engines.memory", "glasshouse.grouping.orderings", "glasshouse.grouping.sorting"):
         assert expected == [
             found(method, gh.LDiversity(ell=2), table) for method in (EvenSplit(), Symmetric(ordering="hilbert"))
         ]

@@ -13,22 +13,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
+from glasshouse.engines import Memory
 from glasshouse.grouping import greedy
 from glasshouse.grouping.greedy import Greedy, RandomisedGreedy
+from glasshouse.grouping.orderings import arranged
 from glasshouse.grouping.stricter import times_e
 from glasshouse.principles import Requirement
-from tests.grouping.doors import back, divided, forced, in_tie_order, people, run_interpreted
+from tests.grouping.doors import divided, forced, people, rows_of, run_interpreted
+from tests.grouping.schedules import check_threads_and_rows
 from tests.naive import by_force, enumerating, principles
 from tests.naive import greedy as naive
 from tests.tables import Plain, plain_tables
 
 LASTS = ["merge", "drop"]
-ORDERINGS = {"lexicographic": naive.lexicographic, "hilbert": naive.hilbert}
+ORDERINGS = ["lexicographic", "hilbert"]
 
 
 def twin(table: gh.Microdata, size: int, holds: Any, ordering: str, last: str, seed: int) -> Any:
-    rows, order = in_tie_order(table, seed)
-    return back(naive.gg(rows, size, holds, ORDERINGS[ordering](rows), last), order)
+    order = arranged(table, ordering, (), gh.Source.seeded(seed), Memory()).tolist()
+    return naive.gg(rows_of(table), size, holds, order, last)
 
 
 def found(method: Any, principle: Any, table: gh.Microdata, seed: int) -> Any:
@@ -210,8 +213,23 @@ def test_interpreted_kernels_give_the_same_groups(plain: Plain, principle: Any) 
     table = plain.microdata()
     method = RandomisedGreedy(p="0.3", ordering="hilbert")
     expected = found(method, principle, table, 1)
-    with run_interpreted("glasshouse.grouping.greedy", "glasshouse.grouping.orderings"):
+    with run_interpreted("glasshouse.grouping.greedy", "glasshouse.grouping.orderings", "glasshouse.grouping.sorting"):
         assert expected == found(method, principle, table, 1)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        Greedy(),
+        Greedy(ordering="hilbert", priority=("zipcode",), last="drop"),
+        RandomisedGreedy(p="1/2"),
+        RandomisedGreedy(p="0.3", ordering="hilbert", last="drop"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("principle", [gh.LDiversity(ell=3), gh.TCloseness(t=0.5)], ids=repr)
+def test_a_seeded_run_depends_neither_on_threads_nor_on_the_order_of_rows(method: Any, principle: Any) -> None:
+    check_threads_and_rows(method, principle)
 
 
 def test_dropped_tuples_are_counted_and_in_no_group() -> None:

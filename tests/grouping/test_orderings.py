@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, product
+from collections import Counter
+from itertools import pairwise, permutations, product
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
-from glasshouse.grouping import orderings
-from glasshouse.grouping.orderings import arranged, check_ordering, hilbert, lexicographic
+from glasshouse.engines import Memory
+from glasshouse.grouping.orderings import arranged, canonical, check_ordering, hilbert, lexicographic
+from glasshouse.microdata.ties import canonical_order
 from tests.grouping.doors import rows_of, run_interpreted
+from tests.grouping.schedules import in_pieces, ways
+from tests.naive import enumerating
 from tests.naive import greedy as naive
+from tests.tables import Plain, plain_tables
 
 
 @st.composite
@@ -43,30 +48,50 @@ def test_both_orders_are_those_of_the_slow_twin_and_ties_keep_their_order(
     rows = as_rows(columns)
     shuffled = [rows[i] for i in ties]
     order = np.array(ties, np.int32)
+    with ways(data.draw) as engine:
+        found = [way(as_arrays(columns), order, engine).tolist() for way in (lexicographic, hilbert)]
 
-    assert [ties[i] for i in naive.lexicographic(shuffled)] == lexicographic(as_arrays(columns), order).tolist()
-    assert [ties[i] for i in naive.hilbert(shuffled)] == hilbert(as_arrays(columns), order).tolist()
+    assert [[ties[i] for i in naive.lexicographic(shuffled)], [ties[i] for i in naive.hilbert(shuffled)]] == found
     assert ties == order.tolist()
 
 
-@pytest.mark.parametrize("digit", [1, 2, 3, 7, 16])
+@settings(max_examples=100, deadline=None)
+@given(columns=grids(), data=st.data())
+def test_with_no_order_of_ties_they_stay_as_they_are(columns: list[list[int]], data: st.DataObject) -> None:
+    with ways(data.draw) as engine:
+        found = [way(as_arrays(columns), None, engine).tolist() for way in (lexicographic, hilbert)]
+
+    assert [naive.lexicographic(as_rows(columns)), naive.hilbert(as_rows(columns))] == found
+
+
+def test_codes_of_all_32_bits_are_sorted() -> None:
+    top = 2**31 - 1
+    columns = [[top, 0, top, 1, top], [3, top, 2, 2, top - 1]]
+
+    assert naive.lexicographic(as_rows(columns)) == lexicographic(as_arrays(columns)).tolist()
+    assert naive.hilbert(as_rows(columns)) == hilbert(as_arrays(columns)).tolist()
+
+
 @settings(max_examples=60, deadline=None)
-@given(columns=grids(most=12))
-def test_digits_of_any_width_give_the_same_order(digit: int, columns: list[list[int]]) -> None:
-    ties = np.arange(len(columns[0]), dtype=np.int32)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(orderings, "DIGIT", digit)
-
-        assert naive.hilbert(as_rows(columns)) == hilbert(as_arrays(columns), ties).tolist()
-
-
-@settings(max_examples=60, deadline=None)
-@given(columns=grids(most=12))
-def test_interpreted_kernels_give_the_same_orders(columns: list[list[int]]) -> None:
+@given(columns=grids(most=12), data=st.data())
+def test_interpreted_kernels_give_the_same_orders(columns: list[list[int]], data: st.DataObject) -> None:
     arrays, ties = as_arrays(columns), np.arange(len(columns[0]), dtype=np.int32)
     expected = lexicographic(arrays, ties).tolist(), hilbert(arrays, ties).tolist()
-    with run_interpreted("glasshouse.grouping.orderings"):
-        assert expected == (lexicographic(arrays, ties).tolist(), hilbert(arrays, ties).tolist())
+    with ways(data.draw) as engine, run_interpreted("glasshouse.grouping.orderings", "glasshouse.grouping.sorting"):
+        assert expected == (lexicographic(arrays, ties, engine).tolist(), hilbert(arrays, ties, engine).tolist())
+
+
+@pytest.mark.parametrize("identifier", [None, "id"])
+@settings(max_examples=100, deadline=None)
+@given(plain=plain_tables(most=20, missing=True), data=st.data())
+def test_the_canonical_order_is_the_one_that_seeded_ties_are_drawn_over(
+    identifier: str | None, plain: Plain, data: st.DataObject
+) -> None:
+    ids = data.draw(st.permutations(range(len(plain.sensitive))))
+    options = {"identifier": identifier, "quasi": list(plain.quasi), "sensitive": "sensitive", "missing": "category"}
+    table = gh.read({"id": ids, **plain.columns}, **options)
+    with ways(data.draw) as engine:
+        assert canonical_order(table).tolist() == canonical(table, gh.Source.seeded(0), engine).tolist()
 
 
 @pytest.mark.parametrize(("d", "side"), [(1, 8), (2, 16), (3, 8), (4, 4)])
@@ -84,11 +109,13 @@ def test_named_attributes_come_first_and_the_others_in_their_order() -> None:
     rows = [(codes, 0) for codes in zip(*(c.codes.tolist() for c in table.quasi), strict=True)]
     source = gh.Source.seeded(1)
 
-    assert naive.lexicographic(rows) == arranged(table, "lexicographic", (), source).tolist()
-    assert naive.lexicographic(rows, [2, 0, 1]) == arranged(table, "lexicographic", ("c",), source).tolist()
-    assert naive.lexicographic(rows, [1, 2, 0]) == arranged(table, "lexicographic", ("b", "c"), source).tolist()
+    assert naive.lexicographic(rows) == arranged(table, "lexicographic", (), source, Memory()).tolist()
+    assert naive.lexicographic(rows, [2, 0, 1]) == arranged(table, "lexicographic", ("c",), source, Memory()).tolist()
+    assert (
+        naive.lexicographic(rows, [1, 2, 0]) == arranged(table, "lexicographic", ("b", "c"), source, Memory()).tolist()
+    )
     with pytest.raises(gh.SchemaError, match="no column 'd'"):
-        arranged(table, "lexicographic", ("d",), source)
+        arranged(table, "lexicographic", ("d",), source, Memory())
 
 
 def test_ties_are_broken_by_identifier_and_never_by_the_order_of_rows() -> None:
@@ -96,8 +123,56 @@ def test_ties_are_broken_by_identifier_and_never_by_the_order_of_rows() -> None:
         {"id": [3, 1, 2], "a": [5, 5, 5], "s": ["x", "y", "z"]}, identifier="id", quasi=["a"], sensitive="s"
     )
 
-    assert [1, 2, 0] == arranged(table, "hilbert", (), gh.Source.seeded(0)).tolist()
+    assert [1, 2, 0] == arranged(table, "hilbert", (), gh.Source.seeded(0), Memory()).tolist()
     assert rows_of(table)[0] == ((0,), 0)
+
+
+@pytest.mark.parametrize("ordering", ["lexicographic", "hilbert"])
+@pytest.mark.parametrize("tuples", [1, 2, 100])
+def test_without_identifiers_every_order_of_ties_is_equally_likely(ordering: str, tuples: int) -> None:
+    table = gh.read({"a": [2, 1, 2, 2, 0, 1], "s": list("uvwxyz")}, quasi=["a"], sensitive="s")
+    with in_pieces(tuples):
+        likely = enumerating.distribution(
+            lambda draws: tuple(arranged(table, ordering, (), draws, Memory(threads=1)).tolist())  # type: ignore[arg-type]
+        )
+
+    assert set(likely) == {(4, *b, *c) for b in permutations((1, 5)) for c in permutations((0, 2, 3))}
+    assert len(set(likely.values())) == 1
+
+
+@pytest.mark.parametrize("ordering", ["lexicographic", "hilbert"])
+@pytest.mark.parametrize("tuples", [1, 4, 1 << 18])
+@settings(max_examples=60, deadline=None)
+@given(plain=plain_tables(most=30, missing=True), data=st.data(), seed=st.integers(0, 3))
+def test_a_seeded_order_is_one_of_content_on_any_number_of_threads_and_for_any_order_of_rows(
+    ordering: str, tuples: int, plain: Plain, data: st.DataObject, seed: int
+) -> None:
+    def said(some: Plain, threads: int, *, backwards: bool = False) -> list[Any]:
+        table = some.microdata(missing="category")
+        rows = rows_of(table)
+        with in_pieces(tuples, backwards=backwards):
+            order = arranged(table, ordering, (), gh.Source.seeded(seed), Memory(threads=threads)).tolist()
+        cells = [rows[i] for i in getattr(naive, ordering)(rows)]
+        assert [cell for cell, _ in cells] == [rows[i][0] for i in order]
+        assert sorted(order) == list(range(len(rows)))
+        return [rows[i] for i in order]
+
+    expected = said(plain, 1)
+    permuted = plain.permuted(list(data.draw(st.permutations(range(len(plain.sensitive))))))
+
+    assert expected == said(plain, 2) == said(permuted, 5) == said(permuted, 2, backwards=True)
+
+
+def test_seeded_ties_are_as_likely_one_way_as_the_other() -> None:
+    """Whoever comes first in the canonical order, by her sensitive value, is no likelier to stay first: 4000 runs."""
+    table = gh.read({"a": [1, 1, 1], "s": list("xyz")}, quasi=["a"], sensitive="s")
+    seen = Counter(
+        tuple(arranged(table, "lexicographic", (), gh.Source.seeded(seed), Memory(threads=1)).tolist())
+        for seed in range(4000)
+    )
+
+    assert len(seen) == 6
+    assert sum((count - 4000 / 6) ** 2 / (4000 / 6) for count in seen.values()) < 25
 
 
 def test_an_order_or_a_priority_that_makes_no_sense_is_refused() -> None:

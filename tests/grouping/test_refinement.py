@@ -20,7 +20,8 @@ from glasshouse.grouping.separate import Separate
 from glasshouse.grouping.symmetric import Symmetric
 from glasshouse.grouping.tailor import Tailor
 from glasshouse.principles import Requirement
-from tests.grouping.doors import divided, forced, people
+from tests.grouping.doors import LastChoice, divided, forced, people
+from tests.grouping.schedules import check_threads_and_rows, in_pieces
 from tests.naive import by_force, enumerating, refinement, transparent
 from tests.naive import greedy as naive
 from tests.tables import Plain, partition, plain_tables
@@ -91,17 +92,42 @@ def test_fine_groups_lie_inside_coarse_ones_and_are_diverse(coarse: Any, inner: 
 
 
 @pytest.mark.parametrize("inner", ["anatomize", "ace"])
-def test_a_seeded_run_does_not_depend_on_the_order_of_rows(inner: str) -> None:
-    table = gh.synthetic.hospital(n=300, seed=4)
-    order = gh.Source.seeded(9).permutation(300)
-    method = Refined(coarse=RandomisedGreedy(p="0.5"), inner=inner)
+@pytest.mark.parametrize(
+    "coarse",
+    [RandomisedGreedy(p="0.5"), Greedy(last="drop"), Symmetric(), EvenSplit(), Tailor(), Separate()],
+    ids=lambda method: method.name,
+)
+def test_a_seeded_run_depends_neither_on_threads_nor_on_the_order_of_rows(coarse: Any, inner: str) -> None:
+    check_threads_and_rows(Refined(coarse=coarse, inner=inner), gh.LDiversity(ell=3))
 
-    def content(some: gh.Microdata) -> Any:
-        columns = [c.codes.tolist() for c in (*some.quasi, *some.sensitive)]
-        groups = divided(method, gh.LDiversity(ell=3), some, gh.Source.seeded(5))
-        return sorted(sorted(tuple(c[i] for c in columns) for i in group) for group in groups)
 
-    assert content(table) == content(table.take(order))
+@pytest.mark.parametrize("tuples", [1, 3, 100])
+def test_pieces_of_any_size_leave_every_partition_as_likely(tuples: int) -> None:
+    sensitive = [0, 1, 0, 1, 2, 2, 0, 1]
+    rows = line(sensitive)
+    coarse = naive.sg(rows, naive.frequency_diverse(2))
+    table = people([(i,) for i in range(len(rows))], sensitive)
+    method = Refined(coarse=Symmetric(extra=0))
+    assert len(coarse) > 1
+    with in_pieces(tuples, backwards=True):  # one piece at a time: outcomes are tried in turn
+        found = enumerating.distribution(lambda draws: frozenset(divided(method, PAIRS, table, draws)))
+
+    assert enumerating.distribution(lambda draws: frozenset(refinement.with_anatomize(rows, coarse, 2, draws))) == found
+
+
+def test_refinements_of_refinements_each_have_choices_of_their_own() -> None:
+    asked = []
+
+    class Asked(LastChoice):
+        def child(self, *labels: Any) -> Any:
+            asked.append(labels)
+            return self
+
+    table = people([(i,) for i in range(6)], [0, 0, 1, 1, 2, 2])
+    divided(Refined(coarse=Refined(coarse=Refined(coarse=Separate()))), PAIRS, table, Asked())
+    inside = [labels for labels in asked if labels[0] == "inside coarse groups"]
+
+    assert len(set(inside)) == len(inside) == 3
 
 
 def test_inside_one_group_it_is_the_inner_method_by_itself() -> None:
@@ -200,3 +226,12 @@ def test_what_cannot_be_is_refused() -> None:
     table = gh.examples.transparent_t1()
     with pytest.raises(gh.NotSupported, match="Refined under"):
         Refined(coarse=Separate()).divide(table, Requirement.of(gh.KAnonymity(k=2), table))
+
+
+@pytest.mark.parametrize("inner", ["anatomize", "ace"])
+def test_an_ineligible_table_is_refused_before_anything_is_divided(inner: str) -> None:
+    table = gh.read({"age": [1, 2, 3], "disease": ["flu", "flu", "ulcer"]}, quasi=["age"], sensitive="disease")
+    method = gh.Refined(coarse=gh.Mondrian(), inner=inner)
+
+    with pytest.raises(gh.Infeasible, match="'flu' has 2 of 3"):
+        method.divide(table, Requirement.of(gh.LDiversity(ell=2), table))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Grouping along an order: bare loops, called through `greedy` and `orderings`.
+"""Grouping along an order: bare loops, called through `greedy`, `orderings` and `sorting`.
 
 Growing works on sensitive codes in the order of the grouping, cut into buckets of ``size`` tuples, the last of which
 may be shorter. ``coins[j]`` tells whether a complete group that ends with bucket j goes on; no coins, and none does.
@@ -163,51 +163,180 @@ def grow_close(
     return n_groups
 
 
-def sort_pass(
+def join_codes(
+    codes: cython.int[::1],
+    start: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    factor: cython.ulonglong,
+    keys: cython.uint[::1],
+) -> None:
+    """Append a column to the keys of the tuples ``start .. stop - 1``: its codes are below ``factor``."""
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(start, stop):
+            keys[i] = keys[i] * factor + codes[i]
+
+
+def load_keys(
+    keys: cython.uint[::1],
+    order: cython.int[::1],
+    start: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    packed: cython.ulonglong[::1],
+) -> None:
+    """Put key and number of each tuple into one word, in the given order; an empty order is that of the numbers."""
+    given: cython.Py_ssize_t = order.shape[0]
+    i: cython.Py_ssize_t
+    row: cython.ulonglong
+    key: cython.ulonglong
+    with cython.nogil:
+        for i in range(start, stop):
+            row = order[i] if given else i
+            key = keys[row]
+            packed[i] = (key << 32) | row
+
+
+def count_digits(
+    packed: cython.ulonglong[::1],
+    start: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    shift: cython.longlong,
+    mask: cython.longlong,
+    counts: cython.longlong[::1],
+) -> None:
+    """Count the digits of some words; ``counts`` is zeros, one a digit."""
+    i: cython.Py_ssize_t
+    digit: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(start, stop):
+            digit = (packed[i] >> shift) & mask
+            counts[digit] += 1
+
+
+def place_digits(
+    packed: cython.ulonglong[::1],
+    start: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    shift: cython.longlong,
+    mask: cython.longlong,
+    places: cython.longlong[::1],
+    target: cython.ulonglong[::1],
+) -> None:
+    """Move some words to the places of their digits, one after another; ``places``: where the first of each goes."""
+    i: cython.Py_ssize_t
+    digit: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(start, stop):
+            digit = (packed[i] >> shift) & mask
+            target[places[digit]] = packed[i]
+            places[digit] += 1
+
+
+def unload_keys(
+    packed: cython.ulonglong[::1],
+    start: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    order: cython.int[::1],
+    fresh: cython.uchar[::1],
+) -> None:
+    """Take the numbers of tuples out of their words; ``fresh``: whether a key differs from the one before."""
+    low: cython.ulonglong = 0xFFFFFFFF
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(start, stop):
+            order[i] = packed[i] & low
+            fresh[i] = i == 0 or packed[i] >> 32 != packed[i - 1] >> 32
+
+
+def mark_fresh(
+    keys: cython.uint[::1],
+    order: cython.int[::1],
+    start: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    fresh: cython.uchar[::1],
+) -> None:
+    """Mark also where these keys differ from the ones before."""
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(start if start > 0 else 1, stop):
+            if keys[order[i]] != keys[order[i - 1]]:
+                fresh[i] = 1
+
+
+def gather(
     codes: cython.int[::1],
     order: cython.int[::1],
-    places: cython.longlong[::1],
-    sorted_order: cython.int[::1],
+    start: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    found: cython.int[::1],
 ) -> None:
-    """Sort ``order`` stably by the codes of its tuples; ``places`` is zeros, one more than there are codes."""
-    n: cython.Py_ssize_t = order.shape[0]
-    w: cython.Py_ssize_t = places.shape[0] - 1
+    """Copy the codes of some tuples of an order."""
     i: cython.Py_ssize_t
-    c: cython.int
     with cython.nogil:
-        for i in range(n):
-            places[codes[order[i]] + 1] += 1
-        for i in range(w):
-            places[i + 1] += places[i]
-        for i in range(n):
-            c = codes[order[i]]
-            sorted_order[places[c]] = order[i]
-            places[c] += 1
+        for i in range(start, stop):
+            found[i] = codes[order[i]]
 
 
-def hilbert_digits(
+def scatter(
+    values: cython.int[::1],
+    order: cython.int[::1],
+    start: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    target: cython.int[::1],
+) -> None:
+    """Give some tuples of an order their values."""
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(start, stop):
+            target[order[i]] = values[i]
+
+
+def label_runs(
+    order: cython.int[::1],
+    offsets: cython.longlong[::1],
+    first: cython.Py_ssize_t,
+    last: cython.Py_ssize_t,
+    n_published: cython.longlong,
+    labels: cython.int[::1],
+) -> None:
+    """Label the tuples of the runs ``first .. last - 1`` of an order with their run's number, or -1 if too large."""
+    i: cython.Py_ssize_t
+    run: cython.Py_ssize_t
+    label: cython.int
+    with cython.nogil:
+        for run in range(first, last):
+            label = run if run < n_published else -1
+            for i in range(offsets[run], offsets[run + 1]):
+                labels[order[i]] = label
+
+
+def hilbert_keys(
     cells: cython.int[:, ::1],
+    start: cython.Py_ssize_t,
     bits: cython.longlong,
     width: cython.longlong,
     x: cython.longlong[::1],
-    digits: cython.int[:, ::1],
+    keys: cython.uint[:, ::1],
 ) -> None:
-    """Write the place of each cell on the Hilbert curve through a grid of ``2**bits`` cells a side.
+    """Write the places of cells on the Hilbert curve through a grid of ``2**bits`` cells a side.
 
     Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707, 2004: from the coarsest bit to the
     finest, the part of the cube that holds the cell is turned so that the way through it starts at the origin; what is
-    left is a Gray code. The place is written in digits of ``width`` bits, the first of which may have fewer.
+    left is a Gray code. A place is written in keys of ``width`` bits, the first of which may have fewer; those of the
+    first cell stand at ``start``.
     """
     d: cython.Py_ssize_t = cells.shape[0]
     n: cython.Py_ssize_t = cells.shape[1]
-    k: cython.Py_ssize_t = digits.shape[0]
     row: cython.Py_ssize_t
     dim: cython.Py_ssize_t
+    digit: cython.Py_ssize_t
     level: cython.longlong
     below: cython.longlong
+    reflected: cython.longlong
+    exchanged: cython.longlong
     turned: cython.longlong
-    place: cython.longlong
-    digit: cython.Py_ssize_t
+    missing: cython.longlong
+    key: cython.ulonglong
     with cython.nogil:
         for row in range(n):
             for dim in range(d):
@@ -215,23 +344,25 @@ def hilbert_digits(
             for level in range(bits - 1, 0, -1):
                 below = (1 << level) - 1
                 for dim in range(d):
-                    if (x[dim] >> level) & 1:
-                        x[0] ^= below  # reflect
-                    else:
-                        turned = (x[0] ^ x[dim]) & below  # exchange two axes
-                        x[0] ^= turned
-                        x[dim] ^= turned
+                    # where the bit is set reflect the first axis, else exchange it with this one: without a branch
+                    reflected = -((x[dim] >> level) & 1)
+                    exchanged = (x[0] ^ x[dim]) & below & ~reflected
+                    x[0] ^= exchanged | (below & reflected)
+                    x[dim] ^= exchanged
             for dim in range(1, d):
                 x[dim] ^= x[dim - 1]
             turned = 0
             for level in range(bits - 1, 0, -1):
-                if (x[d - 1] >> level) & 1:
-                    turned ^= (1 << level) - 1
-            for digit in range(k):
-                digits[digit, row] = 0
-            place = d * bits
+                turned ^= ((1 << level) - 1) & -((x[d - 1] >> level) & 1)
+            digit = 0
+            key = 0
+            missing = (d * bits - 1) % width + 1  # bits of this key that are still to come
             for level in range(bits - 1, -1, -1):
                 for dim in range(d):
-                    place -= 1
-                    digit = k - 1 - place // width
-                    digits[digit, row] = 2 * digits[digit, row] + (((x[dim] ^ turned) >> level) & 1)
+                    key = 2 * key + (((x[dim] ^ turned) >> level) & 1)
+                    missing -= 1
+                    if missing == 0:
+                        keys[digit, start + row] = key
+                        digit += 1
+                        key = 0
+                        missing = width

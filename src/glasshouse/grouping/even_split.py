@@ -23,14 +23,17 @@ import numpy as np
 from glasshouse.engines import Memory, Nodes, Rows
 from glasshouse.errors import NotSupported
 from glasshouse.grouping.mondrian import both_hold, widest_first
+from glasshouse.grouping.perimeter import weighted_places
+from glasshouse.grouping.sorting import along, label_along
 from glasshouse.grouping.stricter import at_ell
+from glasshouse.microdata.groups import Groups
 from glasshouse.microdata.ties import tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
 from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.parameters import integer
 
 if TYPE_CHECKING:
-    from glasshouse.microdata import Groups, Microdata
+    from glasshouse.microdata import Microdata
     from glasshouse.principles.requirement import Requirement
     from glasshouse.randomness import Source
 
@@ -61,7 +64,7 @@ class EvenSplit:
 
     Cost
     ----
-    O(n d log n) time, as relaxed `Mondrian`, with one candidate a node.
+    O(n d log n) time, as relaxed `Mondrian`, with one candidate a node; nodes are independent, and use all threads.
 
     Examples
     --------
@@ -99,17 +102,25 @@ class EvenSplit:
 
         requirement = requirement_to_run(requirement, self.extra, "EvenSplit")
         requirement.check_eligible()
-        rows = Rows(table, requirement.columns, tie_order(table, source or SecureSource.secure()))
-        spans = np.array([np.ptp(domain.positions / 2) for domain in rows.domains])  # halves: no difference overflows
+        engine = engine or Memory()
+        order = tie_order(table, source or SecureSource.secure())
+        rows = Rows(table, requirement.columns, None)
+        columns = zip((*table.quasi, *requirement.columns), (*rows.codes, *rows.sensitive), strict=True)
+        for column, laid_out in columns:  # in tie order, by all threads
+            along(column.codes, order, engine, found=laid_out)
+        rows.index[:] = order
+        places = weighted_places(table)
 
         def step(nodes: Nodes) -> tuple[Nodes, Nodes]:
             """Cut every node on its widest attribute, or not at all."""
             low, high = rows.extents(nodes)
-            cuts = rows.half_cuts(nodes, widest_first(rows, low, high, spans)[:, 0])
+            cuts = rows.half_cuts(nodes, widest_first(low, high, places)[:, 0])
             safe = both_hold(rows, nodes, cuts, requirement)
             return rows.split(nodes[safe], cuts[safe]), nodes[~safe]
 
-        return rows.groups((engine or Memory()).visit(rows.whole(), step))
+        leaves = engine.visit(rows.whole(), step)
+        offsets = np.append(np.sort(leaves.starts), rows.n_tuples)
+        return Groups(label_along(rows.index, offsets, engine), len(leaves))
 
 
 def requirement_to_run(requirement: Requirement, extra: int, owner: str) -> Requirement:

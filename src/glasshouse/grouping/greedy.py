@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from glasshouse.engines import Memory
 from glasshouse.errors import NotSupported, ParameterError
 from glasshouse.grouping.orderings import arranged, check_ordering
+from glasshouse.grouping.sorting import along, label_along
 from glasshouse.grouping.stricter import at_ell, times_e
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata.groups import Groups
@@ -31,7 +33,6 @@ from glasshouse.principles.t_closeness import TCloseness
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from glasshouse.engines import Memory
     from glasshouse.microdata import Column, Microdata
     from glasshouse.principles.parameters import Exact
     from glasshouse.principles.requirement import Part, Requirement
@@ -75,7 +76,10 @@ class Greedy:
 
     Cost
     ----
-    O(n d) for the order and O(n) for the groups; under t-closeness O(n w) at worst, for w sensitive values.
+    O(n d) for the order and O(n) for the groups; under t-closeness O(n w) at worst, for w sensitive values. Sorting takes
+    about 30 bytes a tuple. It uses all threads, and so does labelling. Growing the groups does not: where one begins
+    depends on where the one before ended. It is one scan along the order, under l-diversity less than a tenth of the
+    time.
 
     Examples
     --------
@@ -150,9 +154,9 @@ class Greedy:
                 raise _no_ell_to_stretch()
             requirement = at_ell(requirement, times_e(part.principle.ell))  # type: ignore[attr-defined]
         requirement.check_eligible()
-        source = source or _secure()
-        order = arranged(table, self.ordering, self.priority, source)
-        return _grow(requirement, order, self.last, np.empty(0, np.uint8))
+        engine = engine or Memory()
+        order = arranged(table, self.ordering, self.priority, source or _secure(), engine)
+        return _grow(requirement, order, self.last, np.empty(0, np.uint8), engine)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, init=False)
@@ -230,12 +234,12 @@ class RandomisedGreedy:
         """Divide ``table`` along the order; coins, and ties of the order, come from ``source``."""
         part = _one_part(requirement, "RandomisedGreedy")
         requirement.check_eligible()
-        source = source or _secure()
-        order = arranged(table, self.ordering, self.priority, source)
+        source, engine = source or _secure(), engine or Memory()
+        order = arranged(table, self.ordering, self.priority, source, engine)
         p = fraction("RandomisedGreedy", "p", self.p)
         borders = max(0, -(-len(order) // _bucket(part)) - 1)  # a coin for each: a group ends there or does not
         coins = (source.belows(p.denominator, borders) < p.numerator).astype(np.uint8)
-        return _grow(requirement, order, self.last, coins)
+        return _grow(requirement, order, self.last, coins, engine)
 
 
 def _one_part(requirement: Requirement, owner: str) -> Part:
@@ -292,22 +296,20 @@ def _bucket(part: Part) -> int:
     return 1 if isinstance(principle, TCloseness) else min(principle.ell, max(1, int(part.whole.sizes[0])))
 
 
-def _grow(requirement: Requirement, order: NDArray[np.int32], last: str, coins: NDArray[np.uint8]) -> Groups:
+def _grow(
+    requirement: Requirement, order: NDArray[np.int32], last: str, coins: NDArray[np.uint8], engine: Memory
+) -> Groups:
     """Grow groups along ``order``; ``coins``: whether a complete group that ends at a border goes on."""
     (part,) = requirement.parts
     column: Any = part.column
     ends = np.empty(len(order), np.int64)
     status = np.zeros(1, np.int64)
     grow = _grow_close if isinstance(part.principle, TCloseness) else _grow_diverse
-    n_groups = grow(part, column, column.codes[order], last == "merge", coins, ends, status)
-    sizes = np.diff(ends[:n_groups], prepend=0)
-    along = np.repeat(np.arange(n_groups, dtype=np.int32), sizes)
+    n_groups = grow(part, column, along(column.codes, order, engine), last == "merge", coins, ends, status)
+    offsets = np.concatenate([[0], ends[:n_groups]])
     if not status[0]:  # the last group is not complete, and so it was to be dropped
         n_groups -= 1
-        along[along == n_groups] = -1
-    labels = np.empty(len(order), np.int32)
-    labels[order] = along
-    return Groups(labels, n_groups)
+    return Groups(label_along(order, offsets, engine, n_published=n_groups), n_groups)
 
 
 def _grow_diverse(

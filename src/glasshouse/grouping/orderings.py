@@ -3,16 +3,21 @@
 
 MINIMALITY 2.3: "as simple as choosing a prioritization of the attributes, and doing a lexicographic sort; or more
 complex". Both orders look at codes, that is at the ranks of values, and at nothing else; tuples with equal codes stay
-in the order that breaks ties (a declared identifier's, or a secret random one). All of it is in whole numbers.
+in the order of a declared identifier, or else in a secret random one. All of it is in whole numbers.
 """
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from glasshouse.engines import Memory
 from glasshouse.errors import ParameterError, SchemaError
+from glasshouse.grouping import sorting
+from glasshouse.grouping.pieces import share, shuffle_runs, stretches
+from glasshouse.grouping.sorting import along, joined, runs, sorted_by, spread
 from glasshouse.kernels import compiled
 from glasshouse.microdata.ties import tie_order
 
@@ -21,18 +26,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.grouping.sorting import Keys
     from glasshouse.microdata import Column, Microdata
     from glasshouse.randomness import Source
 
-__all__ = ["ORDERINGS", "arranged", "check_ordering", "hilbert", "lexicographic"]
+__all__ = ["ORDERINGS", "arranged", "canonical", "check_ordering", "hilbert", "lexicographic"]
 
 ORDERINGS = ("lexicographic", "hilbert")
 
-# Bits of a digit of a place on the Hilbert curve: a pass of the sort for each digit, counters that stay in cache.
-DIGIT = 14
+# Cells are placed on the Hilbert curve, and not tuples, if there are at most so many times as many of them.
+CROWD = 1
 
 
-def arranged(table: Microdata, ordering: str, priority: Sequence[str], source: Source) -> NDArray[np.int32]:
+def arranged(
+    table: Microdata, ordering: str, priority: Sequence[str], source: Source, engine: Memory
+) -> NDArray[np.int32]:
     """Return the tuples (row numbers) along an order of the quasi-identifiers.
 
     Parameters
@@ -44,11 +52,21 @@ def arranged(table: Microdata, ordering: str, priority: Sequence[str], source: S
     priority
         Names of quasi-identifiers, the most important first; the others follow in the table's order.
     source
-        Breaks ties where no identifier does.
+        Where no identifier breaks ties: of a uniformly random order among tuples with equal quasi-identifiers.
+    engine
+        Says how many threads there may be; it changes nothing but the time.
     """
     columns = [column.codes for column in _by_priority(table, priority)]
-    ties = tie_order(table, source)
-    return hilbert(columns, ties) if ordering == "hilbert" else lexicographic(columns, ties)
+    keys = _places(columns, engine) if ordering == "hilbert" else joined(columns, engine)
+    if table.identifier is not None:
+        return sorted_by(keys, tie_order(table, source), engine)[0]
+    # ties are shuffled, so their order does not matter; a seeded run must not depend on it at all
+    seeded = getattr(source, "is_seeded", False)  # other draws than those of a source are not
+    sensitive = joined([column.codes for column in table.sensitive] if seeded else [], engine)
+    start = sorted_by(sensitive, None, engine)[0] if sensitive else None
+    order, offsets = runs(keys, start, engine)
+    shuffle_runs(order, offsets, source.child("ties"), engine)
+    return order
 
 
 def check_ordering(owner: str, ordering: str, priority: Sequence[str]) -> tuple[str, ...]:
@@ -61,40 +79,69 @@ def check_ordering(owner: str, ordering: str, priority: Sequence[str]) -> tuple[
     return names
 
 
-def lexicographic(columns: Sequence[NDArray[np.int32]], ties: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Sort tuples by the first column, then the second, and so on; ``ties`` lists them in tie order.
+def lexicographic(
+    columns: Sequence[NDArray[np.int32]], ties: NDArray[np.int32] | None = None, engine: Memory | None = None
+) -> NDArray[np.int32]:
+    """Sort tuples by the first column, then the second, and so on.
 
-    A stable counting sort by each column, from the last to the first: O(n d) and one counter per code.
+    ``ties`` lists them in tie order; None leaves ties as they are. O(n) for each 32 bits of codes.
 
-    >>> lexicographic([np.array([1, 0, 0], np.int32), np.array([0, 1, 0], np.int32)], np.arange(3, dtype=np.int32))
+    >>> lexicographic([np.array([1, 0, 0], np.int32), np.array([0, 1, 0], np.int32)])
     array([2, 1, 0], dtype=int32)
     """
-    kernels = compiled("glasshouse.grouping._greedy_kernels")
-    order, spare = ties.astype(np.int32, copy=True), np.empty(len(ties), np.int32)
-    for codes in reversed(columns):
-        places = np.zeros(int(codes.max(initial=0)) + 2, np.int64)
-        kernels.sort_pass(np.ascontiguousarray(codes), order, places, spare)
-        order, spare = spare, order
-    return order
+    engine = engine or Memory()
+    return sorted_by(joined(columns, engine), ties, engine)[0]
 
 
-def hilbert(columns: Sequence[NDArray[np.int32]], ties: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Sort tuples along the Hilbert curve through the grid of codes; ``ties`` lists them in tie order.
+def hilbert(
+    columns: Sequence[NDArray[np.int32]], ties: NDArray[np.int32] | None = None, engine: Memory | None = None
+) -> NDArray[np.int32]:
+    """Sort tuples along the Hilbert curve through the grid of codes; ``ties`` as in `lexicographic`.
 
     The curve visits every cell of a cube of ``2**bits`` cells a side, moving to a neighbouring cell each time; ``bits``
     is what the largest code of all columns needs. Any number of dimensions, exactly: a place on the curve is written in
-    as many digits as it takes.
+    as many keys as it takes.
 
     >>> corners = [np.array([1, 0, 1, 0], np.int32), np.array([0, 0, 1, 1], np.int32)]
-    >>> hilbert(corners, np.arange(4, dtype=np.int32))
+    >>> hilbert(corners)
     array([1, 3, 2, 0], dtype=int32)
     """
-    bits = max((int(codes.max(initial=0)) for codes in columns), default=0).bit_length()
-    cells = np.stack([np.ascontiguousarray(codes) for codes in columns])
-    digits = np.empty((-(-len(columns) * bits // DIGIT), len(ties)), np.int32)
+    engine = engine or Memory()
+    return sorted_by(_places(columns, engine), ties, engine)[0]
+
+
+def canonical(table: Microdata, source: Source, engine: Memory) -> NDArray[np.int32]:
+    """Sort tuples by all their codes, then by identifier: `glasshouse.microdata.ties.canonical_order`, on threads."""
+    ties = None if table.identifier is None else tie_order(table, source)
+    return lexicographic([column.codes for column in (*table.quasi, *table.sensitive)], ties, engine)
+
+
+def _places(columns: Sequence[NDArray[np.int32]], engine: Memory) -> Keys:
+    """Write the tuples' places on the Hilbert curve as keys that sort alike."""
+    sizes = [int(codes.max(initial=0)) + 1 for codes in columns]
+    bits, n_cells = (max(sizes) - 1).bit_length(), prod(sizes)
+    if n_cells > min(CROWD * len(columns[0]), 1 << sorting.KEY):
+        return _curve(columns, bits, engine)
+    # more tuples than cells: each cell is placed once, and a tuple gets the rank of its cell
+    cells = np.unravel_index(np.arange(n_cells), sizes)
+    walk, _ = sorted_by(_curve([dim.astype(np.int32) for dim in cells], bits, engine), None, engine)
+    ranks = spread(np.arange(n_cells, dtype=np.int32), walk, n_cells, engine)
+    ((numbers, _),) = joined(columns, engine)
+    return [(along(ranks, numbers.view(np.int32), engine).view(np.uint32), (n_cells - 1).bit_length())]
+
+
+def _curve(columns: Sequence[NDArray[np.int32]], bits: int, engine: Memory) -> Keys:
+    """Write places on the Hilbert curve through a grid of ``2**bits`` cells a side."""
+    n, total, width = len(columns[0]), len(columns) * bits, sorting.KEY
+    keys = np.zeros((max(1, -(-total // width)), n), np.uint32)
     kernels = compiled("glasshouse.grouping._greedy_kernels")
-    kernels.hilbert_digits(cells, bits, DIGIT, np.empty(len(columns), np.int64), digits)
-    return lexicographic(list(digits), ties)
+
+    def place(start: int, stop: int) -> None:
+        cells = np.stack([codes[start:stop] for codes in columns])
+        kernels.hilbert_keys(cells, start, bits, width, np.empty(len(columns), np.int64), keys)
+
+    share(place, stretches(n), engine)
+    return [(key, width if i else total - width * (len(keys) - 1)) for i, key in enumerate(keys)]
 
 
 def _by_priority(table: Microdata, priority: Sequence[str]) -> list[Column]:

@@ -21,7 +21,9 @@ from glasshouse.errors import ParameterError
 from glasshouse.grouping.ace import ace_segments, packed_rows
 from glasshouse.grouping.anatomize import anatomize_segments
 from glasshouse.grouping.method import frequency_ell
+from glasshouse.grouping.orderings import canonical
 from glasshouse.grouping.perimeter import weighted_places
+from glasshouse.grouping.sorting import along, spread, together
 from glasshouse.microdata.groups import Groups
 from glasshouse.microdata.ties import tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
@@ -58,7 +60,7 @@ class Refined:
 
     Cost
     ----
-    That of the coarse method and of the inner one.
+    That of the coarse method and of the inner one. Coarse groups are independent of each other, and use all threads.
 
     Examples
     --------
@@ -121,19 +123,33 @@ class Refined:
         from glasshouse.randomness import Source as SecureSource
 
         ell, column = frequency_ell(requirement, "Refined")
+        requirement.check_eligible()
         source = source or SecureSource.secure()
         engine = engine or Memory()
         coarse = self.coarse.divide(table, requirement, source=source, engine=engine)
-        order = tie_order(table, source)
-        segments = Groups(coarse.labels[order], coarse.n_groups)
-        rows = order[segments.order]  # coarse group after coarse group, each in tie order
-        inside = source.child("inside coarse groups")  # not the choices that the coarse method made
+        inside = source.child("inside coarse groups", self._depth)  # not the choices that the coarse method made
         if self.inner == "anatomize":
-            fine = anatomize_segments(column.codes[rows], segments.offsets, column.domain.size, ell, inside)
-            return Groups(fine, int(fine.max(initial=-1)) + 1).spread(rows, table.n_tuples)
+            # buckets are shuffled, so the order of tuples does not matter; a seeded run must not depend on it at all
+            ties = None if table.identifier is None else tie_order(table, source)
+            if ties is None and isinstance(source, SecureSource) and source.is_seeded:
+                ties = canonical(table, source, engine)
+            rows, offsets = together(coarse.labels, ties, engine)
+            codes = along(column.codes, rows, engine)
+            fine = anatomize_segments(codes, offsets, column.domain.size, ell, inside, engine)
+            return Groups(spread(fine, rows, table.n_tuples, engine), int(fine.max(initial=-1)) + 1)
+        rows, offsets = together(coarse.labels, tie_order(table, source), engine)
         places = weighted_places(table)
-        kept = np.sort(rows)
-        published = table if len(kept) == table.n_tuples else table.take(kept)
+        if len(rows) == table.n_tuples:
+            return ace_segments(packed_rows(table, column, rows), offsets, places, ell, inside, engine)
+        kept = np.flatnonzero(coarse.labels >= 0).astype(np.int32)
+        published = table.take(kept)
         (sensitive,) = (c for c in published.sensitive if c.name == column.name)
-        packed = packed_rows(published, sensitive, np.searchsorted(kept, rows).astype(np.int32))
-        return ace_segments(packed, segments.offsets, places, ell, inside, engine).spread(kept, table.n_tuples)
+        numbers = spread(np.arange(len(kept), dtype=np.int32), kept, table.n_tuples, engine)
+        packed = packed_rows(published, sensitive, along(numbers, rows, engine))
+        groups = ace_segments(packed, offsets, places, ell, inside, engine)
+        return Groups(spread(groups.labels, kept, table.n_tuples, engine), groups.n_groups)
+
+    @property
+    def _depth(self) -> int:
+        """How many refinements this one is made of: each has choices of its own."""
+        return 1 + (self.coarse._depth if isinstance(self.coarse, Refined) else 0)

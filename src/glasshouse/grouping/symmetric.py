@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from glasshouse.engines import Memory, Nodes
 from glasshouse.grouping.even_split import claim_of_even_splits, requirement_to_run
 from glasshouse.grouping.orderings import arranged, check_ordering
+from glasshouse.grouping.sorting import along, label_along
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import Groups
 from glasshouse.principles.parameters import integer
@@ -20,7 +22,6 @@ from glasshouse.principles.parameters import integer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from glasshouse.engines import Memory
     from glasshouse.microdata import Microdata
     from glasshouse.principles.adversaries import Claim
     from glasshouse.principles.requirement import Requirement
@@ -52,7 +53,7 @@ class Symmetric:
 
     Cost
     ----
-    O(n d) for the order and O(n log n) for the halves.
+    O(n d) for the order and O(n log n) for the halves, which are independent of each other; both use all threads.
 
     Examples
     --------
@@ -93,27 +94,32 @@ class Symmetric:
 
         requirement = requirement_to_run(requirement, self.extra, "Symmetric")
         requirement.check_eligible()
-        order = arranged(table, self.ordering, self.priority, source or SecureSource.secure())
-        columns = [(c.codes[order], c.domain.size) for c in requirement.columns]
-        offsets = _halved(columns or [(np.zeros(len(order), np.int32), 1)], requirement)
-        labels = np.empty(len(order), np.int32)
-        labels[order] = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
-        return Groups(labels, len(offsets) - 1)
+        engine = engine or Memory()
+        order = arranged(table, self.ordering, self.priority, source or SecureSource.secure(), engine)
+        columns = [(along(c.codes, order, engine), c.domain.size) for c in requirement.columns]
+        offsets = _halved(columns or [(np.zeros(len(order), np.int32), 1)], requirement, engine)
+        return Groups(label_along(order, offsets, engine), len(offsets) - 1)
 
 
-def _halved(columns: list[tuple[NDArray[np.int32], int]], requirement: Requirement) -> NDArray[np.int64]:
-    """Where the groups lie along the order: their borders, level by level, from the whole to the smallest halves."""
-    done = [np.array([0, len(columns[0][0])])]  # borders
-    starts, stops = np.array([0]), np.array([len(columns[0][0])])
-    while len(starts):
-        middles = starts + (stops - starts + 1) // 2
-        # the halves of all nodes that are still to be cut, and what lies between these nodes
-        borders = np.unique(np.concatenate([starts, middles, stops]))
-        holds = requirement.holds([Counts(codes, borders, n_values) for codes, n_values in columns])
-        left = holds[np.searchsorted(borders, starts)]
-        right = holds[np.minimum(np.searchsorted(borders, middles), len(holds) - 1)]
-        cut = left & right & (middles < stops)
-        starts, middles, stops = starts[cut], middles[cut], stops[cut]
-        done.append(middles)
-        starts, stops = np.stack([starts, middles], axis=1).ravel(), np.stack([middles, stops], axis=1).ravel()
-    return np.unique(np.concatenate(done))
+def _halved(
+    columns: list[tuple[NDArray[np.int32], int]], requirement: Requirement, engine: Memory
+) -> NDArray[np.int64]:
+    """Where the groups lie along the order: their borders, from the first to the last."""
+
+    def step(nodes: Nodes) -> tuple[Nodes, Nodes]:
+        """Halve every node of which both halves obey; the others are groups. Nodes come from left to right."""
+        middles = nodes.starts + (nodes.sizes + 1) // 2
+        # the halves of all nodes, and what lies between nodes; nothing is empty
+        ends = np.stack([nodes.starts, middles, nodes.stops], axis=1).ravel()
+        fresh = np.diff(ends, prepend=-1) > 0
+        number = np.cumsum(fresh) - 1  # of what begins there
+        holds = requirement.holds([Counts(codes, ends[fresh], n_values) for codes, n_values in columns])
+        left, right = holds[number[0::3]], holds[np.minimum(number[1::3], len(holds) - 1)]
+        cut = left & right & (middles < nodes.stops)
+        starts, stops = nodes.starts[cut], nodes.stops[cut]
+        halves = (starts, middles[cut]), (middles[cut], stops)
+        return Nodes(*(np.stack(ends, axis=1).ravel() for ends in halves)), nodes[~cut]
+
+    n = len(columns[0][0])
+    leaves = engine.visit(Nodes(np.array([0]), np.array([n])), step)
+    return np.append(np.sort(leaves.starts), n)
