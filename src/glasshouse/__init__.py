@@ -41,6 +41,8 @@ from glasshouse.errors import (
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
+    from glasshouse.adversary import ABSENT, Knowledge, Linking, Posterior, ReverseEngineering
+    from glasshouse.attack import attack
     from glasshouse.grouping import (
         Ace,
         Anatomize,
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 __all__ = [
+    "ABSENT",
     "Ace",
     "AllOf",
     "AlphaKAnonymity",
@@ -102,7 +105,9 @@ __all__ = [
     "InputError",
     "InterpretedKernelsWarning",
     "KAnonymity",
+    "Knowledge",
     "LDiversity",
+    "Linking",
     "Microdata",
     "MissingExtra",
     "Mondrian",
@@ -112,11 +117,13 @@ __all__ = [
     "ParameterError",
     "Permutation",
     "Perturbed",
+    "Posterior",
     "RandomisedGreedy",
     "Recipe",
     "RecursiveLDiversity",
     "Refined",
     "Release",
+    "ReverseEngineering",
     "RhoBreach",
     "SchemaError",
     "Separate",
@@ -128,6 +135,7 @@ __all__ = [
     "Taxonomies",
     "Taxonomy",
     "Verification",
+    "attack",
     "examples",
     "inspect",
     "load",
@@ -168,6 +176,8 @@ _HOMES = {
         "RhoBreach",
         "TCloseness",
     ],
+    "glasshouse.adversary": ["ABSENT", "Knowledge", "Linking", "Posterior", "ReverseEngineering"],
+    "glasshouse.attack": ["attack"],
     "glasshouse.publish": ["publish"],
     "glasshouse.randomness": ["Source"],
     "glasshouse.recoding": ["Anatomy", "Angel", "Boxes", "Permutation", "Perturbed", "Taxonomies"],
@@ -179,7 +189,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 class _Package(ModuleType):
-    """The package itself, whose functions `publish` and `verify` live in files of the same name.
+    """The package itself, whose functions `attack`, `publish` and `verify` live in files of the same name.
 
     Importing such a file must not put the module in the place of the function.
     """

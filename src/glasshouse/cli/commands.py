@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands: inspect, publish, marginals, verify, show, demo."""
+"""The commands: inspect, publish, marginals, verify, attack, show, demo."""
 
 from __future__ import annotations
 
@@ -322,6 +322,71 @@ def verify(file: str, quasi: str, sensitive: str | None, *, as_json: bool, **giv
     click.echo(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) if as_json else str(result))
     if result.holds is False:
         sys.exit(1)
+
+
+@glasshouse.command(short_help="What an adversary would believe about people after a release.")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--external", required=True, metavar="FILE", help="People whom she knows, with their quasi-identifiers.")
+@click.option("--identifier", metavar="COLUMN", help="Column of the external table that names people.")
+@click.option(
+    "--attack",
+    "attack_",
+    type=click.Choice(["linking", "reverse-engineering"]),
+    default="linking",
+    show_default=True,
+    help="From the release alone, or from the algorithm too: exactly for small tables, else by its theorem.",
+)
+@click.option("--taxonomy", multiple=True, metavar="COLUMN=FILE", help="Taxonomy that the release's cells come from.")
+@click.option("--order", multiple=True, metavar="COLUMN=A,B,C", help="Order of a column's categories.")
+@click.option("--categorical", metavar="COLUMNS", help="Columns whose numbers are names, not amounts.")
+@click.option("--top", "shown", type=int, default=5, show_default=True, help="How many of the most exposed to list.")
+@click.option("--out", type=click.Path(path_type=Path), help="File for everybody's beliefs (CSV); keep it inside.")
+@options.source_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_plainly
+def attack(
+    folder: Path, external: str, attack_: str, shown: int, out: Path | None, *, as_json: bool, **given: Any
+) -> None:
+    """Play the adversary: she holds the release, and a list of people with their quasi-identifiers.
+
+    \b
+    Example:
+      glasshouse attack out/release --external voters.csv --identifier name --attack reverse-engineering
+    """
+    import pyarrow.csv as pa_csv
+
+    from glasshouse.adversary import Knowledge, Linking, ReverseEngineering
+    from glasshouse.attack import attack as attack_release
+    from glasshouse.microdata import read
+    from glasshouse.release import load
+
+    release = load(folder)
+    people = read(
+        external,
+        quasi=list(release.recipe.quasi),
+        identifier=given["identifier"],
+        missing="category",
+        taxonomies=options.pairs("--taxonomy", given["taxonomy"]),
+        ordered={name: options.names(text) for name, text in options.pairs("--order", given["order"]).items()},
+        categorical=options.names(given["categorical"]),
+        delimiter=given["delimiter"],
+        encoding=given["encoding"],
+        decimal=given["decimal"],
+    )
+    kind = Linking() if attack_ == "linking" else ReverseEngineering()
+    beliefs = attack_release(release, kind, knowledge=Knowledge(external=people))
+    if out is not None:
+        if out.resolve().is_relative_to(folder.resolve()):
+            raise InputError("beliefs about people must stay inside: choose a place outside the release")
+        pa_csv.write_csv(beliefs.to_table(), out)
+        out.chmod(0o600)
+    if as_json:
+        click.echo(json.dumps(beliefs.to_dict(), indent=2, ensure_ascii=False))
+        return
+    click.echo(str(beliefs))
+    if beliefs.limit is not None:
+        for person, value, belief in beliefs.above()[:shown]:
+            click.echo(f"  exposed: {person}: {value} with {belief:.4f}")
 
 
 @glasshouse.command(short_help="What a release folder holds and promises.")

@@ -76,10 +76,10 @@ class Greedy:
 
     Cost
     ----
-    O(n d) for the order and O(n) for the groups; under t-closeness O(n w) at worst, for w sensitive values. Sorting takes
-    about 30 bytes a tuple. It uses all threads, and so does labelling. Growing the groups does not: where one begins
-    depends on where the one before ended. It is one scan along the order, under l-diversity less than a tenth of the
-    time.
+    O(n d) for the order and O(n) for the groups; under t-closeness O(n w) at worst, for w sensitive values. Sorting
+    takes about 30 bytes a tuple. It uses all threads, and so does labelling. Growing the groups does not: where one
+    begins depends on where the one before ended. It is one scan along the order, under l-diversity less than a tenth of
+    the time.
 
     Examples
     --------

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who attacks: what she holds, how she reasons, what she then believes. She gets a release, never the microdata."""
+
+from glasshouse.adversary.knowledge import ABSENT, Knowledge
+from glasshouse.adversary.linking import Linking
+from glasshouse.adversary.posterior import Belief, Posterior
+from glasshouse.adversary.reverse_engineering import ReverseEngineering
+
+__all__ = ["ABSENT", "Belief", "Knowledge", "Linking", "Posterior", "ReverseEngineering"]

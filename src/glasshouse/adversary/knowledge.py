@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Knowledge: what the adversary holds beside the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow.compute as pc
+
+from glasshouse.errors import InputError, ParameterError
+from glasshouse.microdata.domains import text_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata import Microdata
+    from glasshouse.release import Recipe
+
+__all__ = ["ABSENT", "Knowledge"]
+
+
+class _Absent:
+    """Somebody of whom she knows that he is not in the table."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = _Absent()
+"""Stands, among corrupted people, for the knowledge that somebody is not in the table."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Knowledge:
+    """What the adversary holds beside the release: people, the recipe, what she has found out, what she expects.
+
+    Parameters
+    ----------
+    external
+        The people whom she knows of, with their quasi-identifiers, as `read` gives them: a voter list, or the
+        steward's own table, whose sensitive column is then not looked at. People who are not in the table may be here.
+    recipe
+        How the release was made; by default what the release itself says.
+    corrupted
+        People whose sensitive value she has found out: identifier (or row number, from 0, if there is none) -> value,
+        or `ABSENT` for somebody who is not in the table.
+    prior
+        How likely she holds each sensitive value beforehand: value -> weight, for everybody, or identifier -> such a
+        mapping. Uniform by default. Weights are exact numbers; they need not sum to 1.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> voters = gh.read({"name": ["Ann", "Bob"], "age": [21, 30]}, identifier="name", quasi=["age"])
+    >>> Knowledge(external=voters, corrupted={"Ann": "flu"})
+    Knowledge(2 people, 1 of them corrupted, uniform prior)
+    """
+
+    external: Microdata
+    recipe: Recipe | None = None
+    corrupted: Mapping[Any, Any] = field(default_factory=dict)
+    prior: Mapping[Any, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.external, "quasi"):
+            raise InputError("external must be people as gh.read gives them: gh.read(file, identifier=..., quasi=...)")
+        for person in self.corrupted:
+            self.person(person)
+        if self.prior is not None and self.is_personal:
+            for person in self.prior:
+                self.person(person)
+
+    def __repr__(self) -> str:
+        corrupted = f", {len(self.corrupted):,} of them corrupted" if self.corrupted else ""
+        prior = "uniform prior" if self.prior is None else "a prior of her own"
+        return f"Knowledge({self.external.n_tuples:,} people{corrupted}, {prior})"
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether the prior is given by person."""
+        return self.prior is not None and any(isinstance(weights, Mapping) for weights in self.prior.values())
+
+    def name(self, row: int) -> Any:
+        """What a person is called: the identifier, or the row number, from 0."""
+        return row if self.external.identifier is None else self.external.identifier[row].as_py()
+
+    def person(self, name: Any) -> int:
+        """Find a person's row by identifier, or by row number if there is none."""
+        identifiers = self.external.identifier
+        if identifiers is None:
+            if isinstance(name, int) and not isinstance(name, bool) and 0 <= name < self.external.n_tuples:
+                return name
+            raise InputError(f"the external table has no identifier, and no row {name!r}: people are numbered from 0")
+        place = pc.index(identifiers, name).as_py()
+        if place < 0:
+            raise InputError(f"nobody in the external table is called {name!r}")
+        return int(place)
+
+    def weights(self, values: list[Any], row: int | None = None) -> list[Fraction]:
+        """Her prior over these sensitive values, for a person or for anybody."""
+        given: Mapping[Any, Any] | None = self.prior
+        if given is not None and self.is_personal:
+            given = given.get(self.name(row)) if row is not None else None
+        if given is None:
+            return [Fraction(1, len(values))] * len(values)
+        texts = {text_of(value): _exact(weight) for value, weight in given.items()}
+        found = [texts.get(text_of(value), Fraction(0)) for value in values]
+        total = sum(found)
+        if total == 0:
+            raise InputError("the prior gives no weight to any value that the release shows")
+        return [weight / total for weight in found]
+
+    def corrupted_rows(self) -> NDArray[np.int64]:
+        """The rows of the people whom she has corrupted, in the order of `corrupted`."""
+        return np.array([self.person(name) for name in self.corrupted], np.int64)
+
+
+def _exact(weight: Any) -> Fraction:
+    try:
+        number = Fraction(str(weight)) if isinstance(weight, float) else Fraction(weight)
+    except (TypeError, ValueError):
+        raise ParameterError("Knowledge", "prior", "exact numbers of at least 0", weight) from None
+    if number < 0:
+        raise ParameterError("Knowledge", "prior", "exact numbers of at least 0", weight)
+    return number

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Posterior: what an adversary believes about every person, kept once for people who are alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.errors import InputError
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary.knowledge import Knowledge
+
+__all__ = ["Belief", "Posterior"]
+
+
+class Belief(NamedTuple):
+    """What is believed of one person: a value, and how firmly."""
+
+    person: Any
+    value: Any
+    belief: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Posterior:
+    """Beliefs after an attack: for every person and sensitive value, and for presence in the table.
+
+    A belief in a value is the probability that the person is in the table *and* has the value; values that are not
+    listed for somebody are believed with 0.
+
+    Attributes
+    ----------
+    attack
+        The attack that was run.
+    column
+        The sensitive column.
+    how
+        ``exact``; ``mixture``, if boxes overlap and the weights of groups are approximate; or ``bound``, if no belief
+        can be larger.
+    knowledge
+        What she knew.
+    values
+        The sensitive values.
+    kind
+        For every person the number of their kind: people of one kind are alike to her.
+    offsets, codes, beliefs
+        Kind ``i`` has ``beliefs[j]`` in ``values[codes[j]]`` for ``offsets[i] <= j < offsets[i + 1]``.
+    presence
+        For every kind how sure she is that such a person is in the table.
+    limit
+        The belief that the release promises not to be exceeded, if it promises one.
+    notes
+        What was assumed or could not be used, in sentences.
+    """
+
+    attack: str
+    column: str
+    how: str
+    knowledge: Knowledge
+    values: tuple[Any, ...]
+    kind: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    beliefs: NDArray[np.float64]
+    presence: NDArray[np.float64]
+    limit: Fraction | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_people(self) -> int:
+        """How many people she knows of."""
+        return len(self.kind)
+
+    def of(self, person: Any) -> dict[Any, float]:
+        """What she believes of a person: value -> belief, most likely first.
+
+        Parameters
+        ----------
+        person
+            The identifier, or the row number, from 0, if there is none.
+        """
+        kind = self.kind[self.knowledge.person(person)]
+        start, stop = self.offsets[kind], self.offsets[kind + 1]
+        order = np.argsort(-self.beliefs[start:stop], kind="stable")
+        return {self.values[self.codes[start + i]]: float(self.beliefs[start + i]) for i in order}
+
+    def present(self, person: Any) -> float:
+        """How sure she is that the person is in the table."""
+        return float(self.presence[self.kind[self.knowledge.person(person)]])
+
+    @cached_property
+    def largest(self) -> NDArray[np.float64]:
+        """For every kind of people the largest belief in any value."""
+        filled = np.append(self.beliefs, 0.0)
+        highest = np.maximum.reduceat(filled, np.minimum(self.offsets[:-1], len(self.beliefs)))
+        return np.where(np.diff(self.offsets) > 0, highest, 0.0)
+
+    def worst(self) -> Belief:
+        """The person most exposed, the value, and the belief; of several, the first in the external table."""
+        row = int(np.argmax(self.largest[self.kind]))
+        kind = self.kind[row]
+        start, stop = self.offsets[kind], self.offsets[kind + 1]
+        if start == stop:
+            raise InputError("nobody in the external table fits the release: there is nothing to believe")
+        best = start + int(np.argmax(self.beliefs[start:stop]))
+        return Belief(self.knowledge.name(row), self.values[self.codes[best]], float(self.beliefs[best]))
+
+    def above(self, limit: Fraction | float | None = None) -> list[Belief]:
+        """Everybody of whom a value is believed above a limit (by default the promised one), most exposed first."""
+        bound = self._bound(limit)
+        rows = np.flatnonzero(self.largest[self.kind] > bound * (1 + 1e-12))
+        rows = rows[np.argsort(-self.largest[self.kind[rows]], kind="stable")]
+        found = []
+        for row in rows.tolist():
+            value, belief = next(iter(self.of(self.knowledge.name(row)).items()))
+            found.append(Belief(self.knowledge.name(row), value, belief))
+        return found
+
+    def share_above(self, limit: Fraction | float | None = None) -> float:
+        """The share of people of whom a value is believed above a limit (MINIMALITY Fig. 3)."""
+        bound = self._bound(limit)
+        return float(np.mean(self.largest[self.kind] > bound * (1 + 1e-12)))
+
+    def multiple(self, limit: Fraction | float | None = None) -> float:
+        """The largest belief as a multiple of a limit (MINIMALITY Fig. 4)."""
+        return float(self.largest[self.kind].max(initial=0.0)) / self._bound(limit)
+
+    def _bound(self, limit: Fraction | float | None) -> float:
+        given = self.limit if limit is None else limit
+        if given is None:
+            raise InputError("the release promises no largest belief: give a limit")
+        return float(given)
+
+    def to_table(self) -> pa.Table:
+        """One row for every person: name, presence, the most likely value and the belief in it."""
+        best = [self._best(kind) for kind in range(len(self.presence))]
+        rows = range(self.n_people)
+        return pa.table(
+            {
+                "person": [self.knowledge.name(row) for row in rows],
+                "presence": self.presence[self.kind],
+                "value": pa.array([None if best[k] is None else _text(best[k]) for k in self.kind]),
+                "belief": self.largest[self.kind],
+            }
+        )
+
+    def _best(self, kind: int) -> Any:
+        start, stop = self.offsets[kind], self.offsets[kind + 1]
+        return None if start == stop else self.values[self.codes[start + int(np.argmax(self.beliefs[start:stop]))]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: the summary that is printed, without names."""
+        people = self.largest[self.kind]
+        summary: dict[str, Any] = {
+            "attack": self.attack,
+            "column": self.column,
+            "how": self.how,
+            "people": self.n_people,
+            "largest": float(people.max(initial=0.0)),
+            "median": float(np.median(people)) if len(people) else 0.0,
+            "presence": float(self.presence[self.kind].max(initial=0.0)),
+            "notes": list(self.notes),
+        }
+        if self.limit is not None:
+            summary |= {
+                "limit": str(self.limit),
+                "share_above": self.share_above(),
+                "multiple": self.multiple(),
+            }
+        return summary
+
+    def __str__(self) -> str:
+        worst = self.worst()
+        people = self.largest[self.kind]
+        lines = [
+            f"{self.attack}: what she believes of {self.column}, {self.n_people:,} people ({self.how})",
+            f"  most exposed         {worst.person}: {_text(worst.value)} with {worst.belief:.4f}",
+            f"  largest belief       {people.max():.4f}   median {np.median(people):.4f}",
+            f"  presence             up to {self.presence[self.kind].max():.4f}",
+        ]
+        if self.limit is not None:
+            share, times = f"{self.share_above():.2%} of people", f"{self.multiple():.2f} times"
+            lines.append(f"  above {self.limit!s:<14} {share}; the largest is {times} {self.limit}")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def _text(value: Any) -> str:
+    return "missing" if value is None else str(value)

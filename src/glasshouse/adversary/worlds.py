@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Worlds: every table that the adversary must hold possible before she looks at how the release was made.
+
+TRANSPARENT Definition 4: any choice of the people whom she knows of, each with any sensitive value. How many are in the
+table, and how often each value occurs, can be read off most releases; worlds that disagree would be ruled out anyway,
+so they are not listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import comb, factorial, prod
+from typing import Any
+
+from glasshouse.errors import InputError, NotSupported
+
+__all__ = ["World", "Worlds", "exact_weight"]
+
+_MOST_PEOPLE = 500  # who are gone through one by one
+_MOST_STATES = 1_000_000  # of a count; each is a few hundred bytes
+
+_Wanted = tuple[int, ...]  # how many must still get each value
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One possible table: the rows (of the list of people) that are in it, and the value of each."""
+
+    present: tuple[int, ...]
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Worlds:
+    """The worlds that what is published leaves possible, counted before they are listed.
+
+    Parameters
+    ----------
+    n_people
+        How many people she knows of; they are the rows from 0.
+    values
+        The sensitive values that somebody may have. A mapping says how many have each: the published counts. Where
+        more people are in the table than these (some were dropped, or values were changed), the others may have any of
+        the values. Without counts everybody may.
+    n
+        How many people are in the table: a number, or several that are possible. By default as many as there are
+        counts, or everybody if there are none.
+    corrupted
+        Rows whose value she knows.
+    absent
+        Rows of whom she knows that they are not in the table.
+    may
+        The values that a row may have if it is in the table, where something rules others out: those of the groups
+        that cover the person. A row that is not listed may have any.
+
+    Examples
+    --------
+    >>> worlds = Worlds(n_people=3, values={"flu": 1, "ulcer": 1})
+    >>> worlds.count
+    6
+    >>> [world.values for world in worlds if world.present == (0, 2)]
+    [('flu', 'ulcer'), ('ulcer', 'flu')]
+    >>> Worlds(n_people=3, values={"flu": 1, "ulcer": 1}, corrupted={0: "flu"}, absent=[1]).count
+    1
+    >>> Worlds(n_people=3, values=["flu", "ulcer"], n=range(4)).count  # 3 ** 3: any of these, or not in the table
+    27
+    >>> [world.values for world in Worlds(n_people=2, values={"flu": 1, "ulcer": 1}, may={1: ["flu"]})]
+    [('ulcer', 'flu')]
+    """
+
+    n_people: int
+    values: Mapping[Any, int] | Iterable[Hashable]
+    n: int | Iterable[int] | None = None
+    corrupted: Mapping[int, Any] | None = None
+    absent: Collection[int] = ()
+    may: Mapping[int, Collection[Any]] | None = None
+    _ways: dict[tuple[int, int, _Wanted], int] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, row in [*(("corrupted", row) for row in self.known), *(("absent", row) for row in self.absent)]:
+            if not 0 <= row < self.n_people:
+                raise InputError(f"{name} names row {row}, and there are {self.n_people:,} people, counted from 0")
+        if both := sorted(set(self.known) & set(self.absent)):
+            raise InputError(f"row {both[0]} is corrupted, which means present, and absent")
+        for size in self.sizes:
+            if not sum(self.least.values()) <= size <= self.n_people:
+                raise InputError(
+                    f"{size:,} people cannot be in the table: {sum(self.least.values()):,} values are published, and "
+                    f"{self.n_people:,} people are known of"
+                )
+
+    @property
+    def known(self) -> Mapping[int, Any]:
+        """The rows whose value she knows, with the value."""
+        return self.corrupted or {}
+
+    @cached_property
+    def least(self) -> dict[Any, int]:
+        """How many people have each value at least."""
+        if isinstance(self.values, Mapping):
+            return {value: int(count) for value, count in self.values.items()}
+        return dict.fromkeys(self.values, 0)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """How many people may be in the table."""
+        if self.n is None:
+            return (sum(self.least.values()) or self.n_people,)
+        return (self.n,) if isinstance(self.n, int) else tuple(dict.fromkeys(self.n))
+
+    @cached_property
+    def count(self) -> int:
+        """How many worlds there are, without listing them."""
+        wanted = tuple(self.least.values())
+        if not (self.known or self.absent or self.may) and self.sizes == (sum(wanted),):
+            orders = factorial(sum(wanted)) // prod(map(factorial, wanted))
+            return comb(self.n_people, sum(wanted)) * orders
+        if self.n_people > _MOST_PEOPLE:
+            raise NotSupported(
+                f"an exact belief about {self.n_people:,} people, where {_MOST_PEOPLE:,} are allowed",
+                instead="take fewer people, or sample",
+            )
+        return sum(self._count(0, size, wanted) for size in self.sizes)
+
+    def check(self, limit: int) -> None:
+        """Refuse more worlds than ``limit``."""
+        if self.count > limit:
+            raise NotSupported(
+                f"an exact belief over {self.count:,} worlds, where {limit:,} are allowed",
+                instead="take fewer people, raise the limit, or sample",
+            )
+
+    def __iter__(self) -> Iterator[World]:
+        """List them; nothing is tried in vain."""
+        wanted = tuple(self.least.values())
+        for size in self.sizes:
+            for chosen in self._list(0, size, wanted):
+                yield World(tuple(row for row, _ in chosen), tuple(value for _, value in chosen))
+
+    def _count(self, row: int, seats: int, wanted: _Wanted) -> int:
+        """In how many ways this row and those after it can take so many seats, with values wanted among them."""
+        if not sum(wanted) <= seats <= self.n_people - row:
+            return 0
+        if row == self.n_people:
+            return 1
+        state = (row, seats, wanted)
+        if state not in self._ways:
+            if len(self._ways) >= _MOST_STATES:
+                raise NotSupported(
+                    f"an exact belief over more worlds than can be counted in {_MOST_STATES:,} steps",
+                    instead="take fewer people, or sample",
+                )
+            self._ways[state] = 0 if row in self.known else self._count(row + 1, seats, wanted)
+            for i, _ in self._choices[row]:
+                self._ways[state] += self._count(row + 1, seats - 1, _without(wanted, i))
+        return self._ways[state]
+
+    def _list(self, row: int, seats: int, wanted: _Wanted) -> Iterator[tuple[tuple[int, Any], ...]]:
+        if not self._count(row, seats, wanted):
+            return
+        if row == self.n_people:
+            yield ()
+            return
+        for i, value in self._choices[row]:
+            for others in self._list(row + 1, seats - 1, _without(wanted, i)):
+                yield ((row, value), *others)
+        if row not in self.known:
+            yield from self._list(row + 1, seats, wanted)
+
+    @cached_property
+    def _choices(self) -> list[list[tuple[int, Any]]]:
+        """For every row the values that it may have, by place and value."""
+        places = list(enumerate(self.least))
+        found = []
+        for row in range(self.n_people):
+            allowed = [] if row in self.absent else (self.may or {}).get(row)
+            mine = [(i, value) for i, value in places if allowed is None or value in allowed]
+            found.append([(i, value) for i, value in mine if row not in self.known or value == self.known[row]])
+        return found
+
+
+def _without(wanted: _Wanted, i: int) -> _Wanted:
+    """What is still wanted when somebody has got value ``i``."""
+    return (*wanted[:i], max(0, wanted[i] - 1), *wanted[i + 1 :])
+
+
+def exact_weight(weight: Any) -> Fraction:
+    """Read a weight of a prior; a float means its shortest decimal text.
+
+    >>> exact_weight(0.1)
+    Fraction(1, 10)
+    """
+    try:
+        exact = Fraction(str(weight)) if isinstance(weight, float) else Fraction(weight)
+    except (TypeError, ValueError, OverflowError):
+        exact = Fraction(-1)
+    if exact < 0:
+        raise InputError("the weights of a prior must be numbers of at least 0")
+    return exact

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attack: play the adversary against a release, and see what she would believe about every person.
+
+An attack is given the release and what she holds, and never the microdata.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from glasshouse import catalog
+from glasshouse.adversary import Knowledge, Linking, ReverseEngineering
+from glasshouse.errors import InputError
+
+if TYPE_CHECKING:
+    from glasshouse.adversary import Posterior
+    from glasshouse.release import Release
+
+__all__ = ["attack"]
+
+
+def attack(release: Release, attack: Any = None, *, knowledge: Knowledge) -> Posterior:
+    """Compute what an adversary believes about everybody whom she knows of, after she has seen a release.
+
+    Parameters
+    ----------
+    release
+        What was published, from `publish` or `load`.
+    attack
+        How she reasons: `Linking`, from the release alone (the default), or `ReverseEngineering`, from the algorithm
+        too.
+    knowledge
+        What she holds beside the release.
+
+    Returns
+    -------
+    Posterior
+        Her beliefs, how they were obtained, and who is most exposed.
+
+    Examples
+    --------
+    The voter list of ANATOMY Table 5: Emily, who is not in the table, hides the others a little.
+
+    >>> import glasshouse as gh
+    >>> patients = gh.examples.anatomy_table1()
+    >>> release = gh.publish(patients, principle=gh.LDiversity(ell=2), method=gh.Separate(), recoding=gh.Anatomy())
+    >>> voters = gh.read(gh.examples.anatomy_table5(), identifier="Name", quasi=["Age", "Sex", "Zipcode"])
+    >>> beliefs = gh.attack(release, knowledge=gh.Knowledge(external=voters))
+    >>> beliefs.present("Alice"), beliefs.present("Emily"), beliefs.of("Alice")["flu"]
+    (1.0, 0.0, 0.25)
+    """
+    if not isinstance(knowledge, Knowledge):
+        raise InputError("knowledge must say what she holds: gh.Knowledge(external=gh.read(...))")
+    chosen: Linking | ReverseEngineering = Linking() if attack is None else attack
+    if isinstance(chosen, ReverseEngineering):
+        recipe = knowledge.recipe or release.recipe
+        algorithm = (catalog.principle_of(recipe), catalog.method_of(recipe), catalog.recoding_of(recipe))
+        return chosen.attack(release, knowledge, algorithm)
+    return chosen.attack(release, knowledge)
