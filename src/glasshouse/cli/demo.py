@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demonstration: publish a synthetic hospital table, show what is promised and what goes out."""
+"""The demonstration: publish a synthetic hospital table, show what is promised and what goes out, and attack it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,27 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 ELL = 5
+
+
+def _five_people() -> dict[str, str]:
+    """Publish five people by strict Mondrian and by Hybrid, and reverse-engineer both."""
+    import warnings
+
+    import glasshouse as gh
+
+    people = {"age": [21, 22, 23, 24, 25], "zipcode": [5, 4, 3, 2, 1]}
+    diseases = ["asthma", "migraine", "HIV", "HIV", "gout"]
+    table = gh.read({**people, "disease": diseases}, quasi=["age", "zipcode"], sensitive="disease")
+    knowledge = gh.Knowledge(external=gh.read(people, quasi=["age", "zipcode"]))
+    found = {}
+    for name, method in (("strict Mondrian", gh.Mondrian()), ("Hybrid", gh.Hybrid())):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", gh.DisclosureWarning)
+            release = gh.publish(table, principle=gh.LDiversity(ell=2), method=method, recoding=gh.Boxes())
+        person, disease, belief = gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge).worst()
+        age = people["age"][person]
+        found[name] = f"she believes that the person of {age} has {disease} with probability {belief:.2f}"
+    return found
 
 
 def run(out: Path, rows: int) -> None:
@@ -45,6 +66,14 @@ def run(out: Path, rows: int) -> None:
         f"  {after.n_groups:,} groups of {after.k} patients or more; no disease has over 1/{after.ell} of any group.\n"
     )
     show_release(release, rows=8)
+    click.secho("What an adversary believes who knows the release and everybody's age, sex and zip code", bold=True)
+    beliefs = gh.attack(release, gh.Linking(), knowledge=gh.Knowledge(external=patients))
+    worst = beliefs.worst()
+    click.echo(f"  {worst.belief:.4f} of any disease of anybody ({beliefs.how}); promised is 1/{ELL}\n")
+    click.secho("And if she also knows the algorithm? Five people, two of whom share a disease, 2-diverse", bold=True)
+    for name, line in _five_people().items():
+        click.echo(f"  {name:<16} {line}")
+    click.echo()
     click.echo(f"{out}/release may be published; {out}/audit must stay inside. Recount it with any tool, or:")
     click.secho(
         f"  glasshouse verify {out}/release/data.parquet --quasi age,sex,zipcode --sensitive disease", bold=True
