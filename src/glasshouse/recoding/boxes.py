@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from glasshouse.microdata.cells import interval, value_set, with_missing
-from glasshouse.recoding.generalized import CellColumn, generalized_table, group_ranges, group_sets
+from glasshouse.recoding.generalized import CellColumn, Generalization, generalized_table, group_ranges, group_sets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +24,7 @@ __all__ = ["Boxes"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Boxes:
+class Boxes(Generalization):
     """Publish boxes: intervals of ordered attributes, sets of the values of unordered categories.
 
     Guarantee
@@ -52,18 +52,6 @@ class Boxes:
         shape = "an interval [low, high], both ends included," if domain.ordered else "a set {a, b}"
         gap = ", or missing" if domain.missing else ""
         return f"the value itself, or {shape} that contains it{gap}"
-
-    def added(self) -> dict[str, str]:
-        """Name the columns that are not the table's own: none."""
-        return {}
-
-    def theorem(self) -> str:
-        """Say why what holds for the groups holds for what is published: they are what is published."""
-        return ""
-
-    def limits(self) -> tuple[str, ...]:
-        """Say what publishing in this way does not promise: nothing that the groups do."""
-        return ()
 
     def recode(self, table: Microdata, groups: Groups, *, source: Source | None = None) -> dict[str, pa.Table]:
         """Rewrite ``groups`` of ``table`` as one table of boxes; nothing is random."""

@@ -23,10 +23,28 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata import Column, Groups, Microdata
 
-__all__ = ["CellColumn", "Ranges", "generalized_table", "group_ranges", "group_sets", "numbered"]
+__all__ = ["CellColumn", "Generalization", "Ranges", "generalized_table", "group_ranges", "group_sets", "numbered"]
 
 _SHORT = 24  # the values of so few tuples are sorted by insertion
 _SPARSE = 16  # with more possible values than so many for each tuple they are sorted by NumPy, else by counting
+
+
+class Generalization:
+    """What recodings share that publish the groups themselves, in one table of the table's own columns."""
+
+    __slots__ = ()
+
+    def added(self) -> dict[str, str]:
+        """Name the columns that are not the table's own: none."""
+        return {}
+
+    def theorem(self) -> str:
+        """Say why what holds for the groups holds for what is published: they are what is published."""
+        return ""
+
+    def limits(self) -> tuple[str, ...]:
+        """Say what publishing in this way does not promise: nothing that the groups do."""
+        return ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from glasshouse.errors import NotSupported
 from glasshouse.microdata.cells import label, quoted, with_missing
 from glasshouse.recoding.boxes import Boxes, box_cells
-from glasshouse.recoding.generalized import CellColumn, generalized_table, group_ranges
+from glasshouse.recoding.generalized import CellColumn, Generalization, generalized_table, group_ranges
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +24,7 @@ __all__ = ["Taxonomies"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Taxonomies:
+class Taxonomies(Generalization):
     """Publish taxonomy nodes (lowest common ancestors); attributes without a taxonomy are published as boxes.
 
     Guarantee
@@ -58,18 +58,6 @@ class Taxonomies:
             return Boxes().meaning(domain)
         gap = ", or missing" if domain.missing else ""
         return f"the value itself, or a node of the attribute's taxonomy that covers it{gap}"
-
-    def added(self) -> dict[str, str]:
-        """Name the columns that are not the table's own: none."""
-        return {}
-
-    def theorem(self) -> str:
-        """Say why what holds for the groups holds for what is published: they are what is published."""
-        return ""
-
-    def limits(self) -> tuple[str, ...]:
-        """Say what publishing in this way does not promise: nothing that the groups do."""
-        return ()
 
     def recode(self, table: Microdata, groups: Groups, *, source: Source | None = None) -> dict[str, pa.Table]:
         """Rewrite ``groups`` of ``table`` as one table of taxonomy nodes; nothing is random."""
