@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,30 +17,33 @@ from glasshouse.grouping import orderings, pieces, sorting
 from glasshouse.principles import Requirement
 
 
-class Backwards:
-    """Stands in for a pool of threads: the last piece is done first."""
+class Nobody:
+    """Stands in for a pool of threads that never get their turn: the calling thread does everything."""
 
     def __init__(self, threads: int) -> None:
-        assert threads > 1
+        assert threads > 0
 
-    def __enter__(self) -> Backwards:
+    def __enter__(self) -> Nobody:
         return self
 
     def __exit__(self, *_: object) -> None:
         """Nothing is left to end."""
 
-    def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        return reversed([work(item) for item in reversed(list(items))])
+    def submit(self, _: Callable[[], None]) -> Future[None]:
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
 
 
 @contextmanager
 def in_pieces(tuples: int, *, backwards: bool = False) -> Iterator[None]:
-    """Cut all work into pieces of so many tuples; ``backwards``: and let the last one be done first."""
+    """Cut all work into pieces of so many tuples; ``backwards``: one after another, the last one first."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pieces, "PIECE", tuples)
         patch.setattr(memory, "PIECE", tuples)
         if backwards:
-            patch.setattr(pieces, "ThreadPoolExecutor", Backwards)
+            patch.setattr(pieces, "ThreadPoolExecutor", Nobody)
+            patch.setattr(pieces, "_turns", lambda n: iter(reversed(range(n))))
         yield
 
 

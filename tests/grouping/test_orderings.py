@@ -39,7 +39,7 @@ def as_rows(columns: list[list[int]]) -> list[Any]:
     return [(cell, 0) for cell in zip(*columns, strict=True)]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(columns=grids(), data=st.data())
 def test_both_orders_are_those_of_the_slow_twin_and_ties_keep_their_order(
     columns: list[list[int]], data: st.DataObject
@@ -55,7 +55,7 @@ def test_both_orders_are_those_of_the_slow_twin_and_ties_keep_their_order(
     assert ties == order.tolist()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(columns=grids(), data=st.data())
 def test_with_no_order_of_ties_they_stay_as_they_are(columns: list[list[int]], data: st.DataObject) -> None:
     with ways(data.draw) as engine:

@@ -68,6 +68,13 @@ def test_one_thread_means_no_other_thread() -> None:
 
 
 @pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_results_come_in_the_order_of_pieces_in_whatever_order_they_were_done(threads: int, backwards: bool) -> None:
+    with in_pieces(1, backwards=backwards):
+        assert list(range(9)) == share(lambda number: number, [(i,) for i in range(9)], Memory(threads=threads))
+
+
+@pytest.mark.parametrize("threads", THREADS)
 def test_what_a_piece_refuses_is_refused(threads: int) -> None:
     def work(number: int) -> None:
         if number == 2:

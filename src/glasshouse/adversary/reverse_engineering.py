@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ReverseEngineering"]
 
+_MOST_UNKNOWN = 64
 _NO_IDENTIFIER = "one row per person"  # what a guarantee assumes where no identifier was named: ties are then secret
 
 
@@ -71,6 +72,12 @@ class ReverseEngineering:
         principle, method, recoding = algorithm
         if recoding.name == "perturbed":
             raise NotSupported("reverse engineering of a perturbed sample", instead="use linking")
+        unknown = knowledge.external.n_tuples - len(knowledge.corrupted)
+        if unknown > _MOST_UNKNOWN:  # even counting the worlds would take long
+            raise NotSupported(
+                f"an exact belief about {unknown:,} people whose values she does not know",
+                instead=f"take at most {_MOST_UNKNOWN}, of whom few enough worlds can be made",
+            )
         published = Published.of(release)
         totals = np.bincount(published.codes, weights=published.counts, minlength=len(published.values))
         values = {value: int(total) for value, total in zip(published.values, totals, strict=True)}

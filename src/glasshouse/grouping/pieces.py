@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["pieces_of_runs", "share", "shuffle_runs", "stretches"]
 
-# A piece has about this many tuples: little enough for the processor's cache, and enough to be worth a thread's while.
-# Seeded choices belong to pieces, so another size makes other choices.
-PIECE = 1 << 18
+# A piece has about this many tuples: few enough for many threads to have their share of a large table, and enough that
+# they seldom wait for each other between two pieces. Seeded choices belong to pieces: another size makes other choices.
+PIECE = 1 << 19
 
 
 def stretches(n: int) -> list[tuple[int, int]]:
@@ -63,8 +64,23 @@ def share(work: Callable[..., Result], pieces: Sequence[tuple[Any, ...]], engine
     threads = min(len(pieces), engine.threads or os.cpu_count() or 1)
     if threads <= 1:
         return [work(*piece) for piece in pieces]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda piece: work(*piece), pieces))
+    results: dict[int, Result] = {}
+    waiting, turn = _turns(len(pieces)), Lock()
+
+    def take_turns() -> None:  # cheaper than to hand out the pieces one by one
+        while True:
+            with turn:
+                number = next(waiting, None)
+            if number is None:
+                return
+            results[number] = work(*pieces[number])
+
+    with ThreadPoolExecutor(threads - 1) as pool:  # and this thread
+        others = [pool.submit(take_turns) for _ in range(threads - 1)]
+        take_turns()
+        for other in others:
+            other.result()
+    return [results[number] for number in range(len(pieces))]
 
 
 def shuffle_runs(array: NDArray[np.int32], offsets: NDArray[np.int64], source: Draws, engine: Memory) -> None:
@@ -78,3 +94,8 @@ def shuffle_runs(array: NDArray[np.int32], offsets: NDArray[np.int64], source: D
         source.child("piece", number).shuffle_runs(array[mine[0] : mine[-1]], mine - mine[0])
 
     share(shuffle, [(number, *piece) for number, piece in enumerate(pieces_of_runs(offsets))], engine)
+
+
+def _turns(n: int) -> Iterator[int]:
+    """The order in which pieces are begun; any would do."""
+    return iter(range(n))
