@@ -54,7 +54,7 @@ def test_the_whole_package_works_from_source_alone(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "src" / "glasshouse", copy, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     script = (
         "import glasshouse as gh; assert gh.__file__.startswith(sys_path);"
-        "r = gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(ell=2));"
+        "r = gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(ell=2), recoding=gh.Boxes());"
         "print(gh.verify(r.data, quasi=['Age', 'Zipcode'], sensitive='Disease').ell)"
     )
     done = subprocess.run(

@@ -7,19 +7,46 @@ the same principle runs wherever the counting was done.
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
 from glasshouse.kernels import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
 __all__ = ["Counts"]
+
+Value = TypeVar("Value")
+
+
+class _kept(Generic[Value]):  # noqa: N801
+    """A property that is computed once: `functools.cached_property` without its lock, under which threads would wait.
+
+    (It has one before Python 3.12.) Two threads that ask the same counts at once both compute, and get the same.
+    """
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, counts: None, owner: type) -> _kept[Value]: ...
+
+    @overload
+    def __get__(self, counts: Counts, owner: type) -> Value: ...
+
+    def __get__(self, counts: Counts | None, owner: type) -> Value | _kept[Value]:
+        if counts is None:
+            return self
+        value = vars(counts)[self.name] = self.compute(counts)
+        return value
 
 
 class Counts:
@@ -84,7 +111,7 @@ class Counts:
     def __repr__(self) -> str:
         return f"Counts({len(self)} groups of {int(self.sizes.sum())} tuples, {self.n_values} values)"
 
-    @cached_property
+    @_kept
     def sizes(self) -> NDArray[np.int64]:
         """Tuples in each group."""
         if self._weights is None:
@@ -93,7 +120,7 @@ class Counts:
         _kernels().group_weights(self._weights, self.offsets, sizes)
         return sizes
 
-    @cached_property
+    @_kept
     def largest(self) -> NDArray[np.int64]:
         """Tuples of the most frequent value in each group."""
         largest = np.empty(len(self), np.int64)
@@ -101,12 +128,12 @@ class Counts:
         _kernels().largest_counts(self._codes, self.offsets, scratch, largest, self._weights)
         return largest
 
-    @cached_property
+    @_kept
     def distinct(self) -> NDArray[np.int64]:
         """Different values in each group."""
         return np.diff(self.histogram[0])
 
-    @cached_property
+    @_kept
     def histogram(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
         """Sparse histograms ``(offsets, values, counts)``.
 
@@ -120,7 +147,7 @@ class Counts:
         used = _kernels().histograms(self._codes, self.offsets, scratch, offsets, values, counts, self._weights)
         return offsets, values[:used], counts[:used]  # memory that was never written to was never taken
 
-    @cached_property
+    @_kept
     def dense(self) -> NDArray[np.int64]:
         """Histograms as one row a group. Groups x values numbers: for few groups only; see `chunks`."""
         dense = np.zeros((len(self), self.n_values), np.int64)
