@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -30,8 +31,6 @@ def voters() -> gh.Knowledge:
 
 def released(recoding: Any, labels: list[int], table: gh.Microdata, ell: int = 2) -> gh.Release:
     """The release that these groups give: publishing with one group, and its tables replaced."""
-    from dataclasses import replace
-
     made = gh.publish(
         table, principle=gh.LDiversity(ell=ell), method=gh.Separate(), recoding=recoding, source=gh.Source.seeded(0)
     )
@@ -56,8 +55,6 @@ def test_generalization_hides_alice_among_five_and_anatomy_does_not() -> None:
 
 def test_alan_is_pneumonia_or_bronchitis_with_equal_chance() -> None:
     table = gh.examples.angel_table1()  # ANGEL Example 2
-    from dataclasses import replace
-
     batches = gh.Groups(np.array([0, 1, 0, 1, 2, 3, 2, 3], np.int32), 4)
     buckets = gh.Groups(np.array([0, 0, 1, 1, 2, 2, 3, 3], np.int32), 4)
     made = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Angel(k=2), source=gh.Source.seeded(0))
@@ -67,6 +64,32 @@ def test_alan_is_pneumonia_or_bronchitis_with_equal_chance() -> None:
 
     assert beliefs.of("Alan") == {"bronchitis": 0.5, "pneumonia": 0.5}
     assert beliefs.how == "exact"
+
+
+def test_cells_that_overlap_give_a_mixture_and_say_so() -> None:
+    tree = gh.Taxonomy.from_nested({"any": {"low": ["a", "b"], "high": ["c", "d"]}})
+    columns = {"q": ["a", "b", "c", "d", "a", "d"], "s": ["x", "y", "x", "y", "z", "z"]}
+    table = gh.read(columns, quasi=["q"], sensitive="s", taxonomies={"q": tree})
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Angel(k=2, cells="taxonomies"))
+    batches = gh.Groups(np.array([0, 0, 1, 1, 0, 1], np.int32), 2)
+    buckets = gh.Groups(np.array([0, 1, 1, 0, 0, 1], np.int32), 2)  # both are published as "any"
+    nested = gh.Groups(np.array([0, 0, 1, 0, 0, 1], np.int32), 2)  # "any" around "high"
+    found = {}
+    for name, own in (("one place", buckets), ("overlap", nested)):
+        tables = gh.Angel(k=2, cells="taxonomies").recode(table, batches, buckets=[own])
+        found[name] = gh.attack(replace(release, tables=tables), knowledge=gh.Knowledge(external=table))
+
+    assert {name: beliefs.how for name, beliefs in found.items()} == {"one place": "exact", "overlap": "mixture"}
+    assert found["one place"].of(0) == pytest.approx({"x": 1 / 3, "y": 1 / 3, "z": 1 / 3})
+
+
+def test_people_whom_she_does_not_know_of_are_counted() -> None:
+    table = gh.examples.anatomy_table1()
+    few = gh.Knowledge(external=table.take(np.array([0, 1])))
+    beliefs = gh.attack(released(gh.Anatomy(), [0, 0, 0, 0, 1, 1, 1, 1], table), knowledge=few)
+
+    assert beliefs.notes == ("6 tuples are of people whom the external table lacks",)
+    assert beliefs.presence.tolist() == [1, 1]
 
 
 def random_table(seed: int) -> gh.Microdata:

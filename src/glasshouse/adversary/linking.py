@@ -41,13 +41,12 @@ class Linking:
 
     Notes
     -----
-    *Boxes* that are disjoint: everybody whom a box covers is equally likely to be one of its tuples, so presence is
-    the number of tuples over the number of people covered (ANATOMY 3.3), and a value is believed with its share of the
-    group. *Exact* quasi-identifiers (anatomy, permutation) and *ANGEL*: a person is equally likely to be any of the
-    tuples that show cells which cover her, so her beliefs are a mixture over their groups (ANATOMY 3.2, ANGEL Equation
-    2). With several marginals each table is used by itself, and the most telling counts. *Boxes that overlap*: the
-    exact belief is a permanent; here groups are weighted by how many tuples they have for each person that they cover,
-    and the result is called a mixture. *Perturbed samples*: CORRUPTION Equations 9 to 19.
+    Tuples that show the same cells are shared out alike among the people who fit these cells: presence is the number of
+    such tuples over the number of such people (ANATOMY 3.3), and beliefs are those of the tuples' groups, each weighted
+    by how many of the tuples it has (ANATOMY 3.2, ANGEL Equation 2; a single group for boxes). That is exact as long as
+    nobody fits two combinations of cells. Where cells overlap the exact belief is a permanent; the same weights are
+    then added up over all that fit, and the result is called a mixture. With several marginals each table is used by
+    itself, and the most telling counts. *Perturbed samples*: CORRUPTION Equations 9 to 19.
     """
 
     name: ClassVar[str] = "linking"
@@ -87,21 +86,21 @@ class Linking:
     ) -> Posterior:
         """Her beliefs by one table of seats."""
         of_kind = np.repeat(np.arange(len(n_alike)), np.diff(matches.offsets))
-        covered = np.bincount(matches.seats, weights=n_alike[of_kind].astype(float), minlength=len(seats)).astype(float)
-        exact_seats = published.kind in ("anatomy", "permutation", "angel")
-        tuples = seats.count[matches.seats].astype(float)
-        if exact_seats:
-            together = np.bincount(of_kind, weights=tuples, minlength=len(n_alike))
-            weight = tuples / together[of_kind]
-            rivals = _rivals(matches, covered, seats)
-            presence = np.minimum(1.0, together / np.maximum(rivals, 1.0))
-        else:
-            weight = tuples / covered[matches.seats]
-            total = np.bincount(of_kind, weights=weight, minlength=len(n_alike))
-            presence = np.minimum(1.0, total)
-            weight = weight / total[of_kind]
-        how = "exact" if exact_seats or matches.is_unique else "mixture"
+        place = seats.place[matches.seats]
+        first = np.unique(of_kind * (len(seats) + 1) + place, return_index=True)[1]  # each kind once at each place
+        rivals = np.bincount(place[first], weights=n_alike[of_kind[first]].astype(float), minlength=len(seats))
+
+        # a seat's tuples are shared out among all who fit its place
+        share = seats.count[matches.seats] / rivals[place]
+        total = np.bincount(of_kind, weights=share, minlength=len(n_alike)).astype(np.float64)
+        presence = np.minimum(1.0, total)
+        weight = share / total[of_kind] * presence[of_kind]
+        how = "exact" if len(first) == len(np.unique(of_kind)) else "mixture"
         notes = []
+        tuples = np.bincount(seats.place, weights=seats.count, minlength=len(seats))
+        strangers = int(np.maximum(tuples - rivals, 0).sum()) if how == "exact" else 0
+        if strangers:
+            notes.append(f"{strangers:,} tuples are of people whom the external table lacks")
         lost = int(n_alike[matches.unmatched].sum())
         if lost:
             notes.append(f"{lost:,} people fit nothing in the release: they are not in the table")
@@ -111,7 +110,7 @@ class Linking:
             offsets, codes, beliefs = _sampled(published, seats, matches, release, knowledge)
             values = _domain(release, published)
         else:
-            offsets, codes, beliefs = _mixed(published, seats, matches, of_kind, weight * presence[of_kind])
+            offsets, codes, beliefs = _mixed(published, seats, matches, of_kind, weight)
             values = published.values
         return Posterior(
             attack=self.name,
@@ -135,14 +134,6 @@ def promised_limit(release: Release, column: str) -> Fraction | None:
     if principle.get("name") == "by-column":
         principle = principle["columns"].get(column, {})
     return Fraction(1, int(principle["ell"])) if principle.get("name") == "l-diversity" else None
-
-
-def _rivals(matches: Matches, covered: NDArray[np.float64], seats: Seats) -> NDArray[np.float64]:
-    """How many people on her list compete for the seats that cover a kind: those of one seat, for all show alike."""
-    first = np.minimum(matches.offsets[:-1], max(len(matches.seats) - 1, 0))
-    if not len(matches.seats):
-        return np.zeros(len(matches.offsets) - 1)
-    return np.where(np.diff(matches.offsets) > 0, covered[matches.seats[first]], 0.0)
 
 
 def _mixed(

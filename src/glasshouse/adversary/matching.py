@@ -42,11 +42,6 @@ class Matches:
         """The kinds of people whom no seat covers."""
         return np.flatnonzero(np.diff(self.offsets) == 0)
 
-    @property
-    def is_unique(self) -> bool:
-        """Whether nobody is covered by two seats."""
-        return bool((np.diff(self.offsets) <= 1).all())
-
 
 def match(people: Microdata, kinds: NDArray[np.int64], seats: Seats, *, pairs: int = _PAIRS) -> Matches:
     """Find the seats of every kind of person.

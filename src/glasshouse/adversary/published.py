@@ -51,6 +51,11 @@ class Seats:
     def __len__(self) -> int:
         return len(self.group)
 
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """Seats that show the same cells are at one place, whatever their groups: who fits one fits all of them."""
+        return _numbered(self.of_seat)[0]
+
 
 @dataclass(frozen=True, eq=False)
 class Published:
