@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse import catalog
 from glasshouse.adversary import Knowledge, Linking, ReverseEngineering
+from glasshouse.adversary.restated import FOREIGN
 from glasshouse.errors import InputError
+from glasshouse.recoding import Boxes
 
 if TYPE_CHECKING:
     from glasshouse.adversary import Posterior
-    from glasshouse.release import Release
+    from glasshouse.release import Recipe, Release
 
-__all__ = ["attack"]
+__all__ = ["algorithm_of", "attack"]
 
 
 def attack(release: Release, attack: Any = None, *, knowledge: Knowledge) -> Posterior:
@@ -51,9 +53,16 @@ def attack(release: Release, attack: Any = None, *, knowledge: Knowledge) -> Pos
     """
     if not isinstance(knowledge, Knowledge):
         raise InputError("knowledge must say what she holds: gh.Knowledge(external=gh.read(...))")
-    chosen: Linking | ReverseEngineering = Linking() if attack is None else attack
+    chosen = Linking() if attack is None else attack
     if isinstance(chosen, ReverseEngineering):
-        recipe = knowledge.recipe or release.recipe
-        algorithm = (catalog.principle_of(recipe), catalog.method_of(recipe), catalog.recoding_of(recipe))
-        return chosen.attack(release, knowledge, algorithm)
+        return chosen.attack(release, knowledge, algorithm_of(knowledge.recipe or release.recipe))
     return chosen.attack(release, knowledge)
+
+
+def algorithm_of(recipe: Recipe) -> tuple[Any, Any, Any]:
+    """The principle, the method and the recoding that a recipe names."""
+    for what, named in (("principle", recipe.principle), ("method", recipe.method)):
+        if not named:
+            raise InputError(f"reverse engineering needs the {what} that made the release: state it")
+    recoding = Boxes() if recipe.recoding.get("name") == FOREIGN else catalog.recoding_of(recipe)
+    return catalog.principle_of(recipe), catalog.method_of(recipe), recoding

@@ -16,10 +16,10 @@ from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse.adversary.matching import match
-from glasshouse.adversary.published import Published, Seats
 from glasshouse.cli.commands import glasshouse
 from glasshouse.microdata.groups import alike
 from glasshouse.publish import publish_to
+from glasshouse.published import Published, Seats
 from tests.recoding.reading import covers
 
 QUASI = ["Age", "Sex", "Zipcode"]
@@ -66,7 +66,7 @@ def test_alan_is_pneumonia_or_bronchitis_with_equal_chance() -> None:
     assert beliefs.how == "exact"
 
 
-def test_cells_that_overlap_give_a_mixture_and_say_so() -> None:
+def test_cells_that_overlap_are_counted_or_give_a_mixture_that_says_so() -> None:
     tree = gh.Taxonomy.from_nested({"any": {"low": ["a", "b"], "high": ["c", "d"]}})
     columns = {"q": ["a", "b", "c", "d", "a", "d"], "s": ["x", "y", "x", "y", "z", "z"]}
     table = gh.read(columns, quasi=["q"], sensitive="s", taxonomies={"q": tree})
@@ -75,11 +75,15 @@ def test_cells_that_overlap_give_a_mixture_and_say_so() -> None:
     buckets = gh.Groups(np.array([0, 1, 1, 0, 0, 1], np.int32), 2)  # both are published as "any"
     nested = gh.Groups(np.array([0, 0, 1, 0, 0, 1], np.int32), 2)  # "any" around "high"
     found = {}
-    for name, own in (("one place", buckets), ("overlap", nested)):
+    for name, own, states in (("one place", buckets, 0), ("overlap", nested, 100), ("too many", nested, 0)):
         tables = gh.Angel(k=2, cells="taxonomies").recode(table, batches, buckets=[own])
-        found[name] = gh.attack(replace(release, tables=tables), knowledge=gh.Knowledge(external=table))
+        attack = gh.Linking(most_states=states)
+        found[name] = gh.attack(replace(release, tables=tables), attack, knowledge=gh.Knowledge(external=table))
 
-    assert {name: beliefs.how for name, beliefs in found.items()} == {"one place": "exact", "overlap": "mixture"}
+    how = {name: beliefs.how for name, beliefs in found.items()}
+    assert how == {"one place": "exact", "overlap": "exact", "too many": "mixture"}
+    assert "none can be above 0.3333" in found["too many"].notes[0]
+    assert found["overlap"].of(0) == pytest.approx({"x": 1 / 3, "y": 1 / 3, "z": 1 / 3})  # c and d fill "high"
     assert found["one place"].of(0) == pytest.approx({"x": 1 / 3, "y": 1 / 3, "z": 1 / 3})
 
 
@@ -205,7 +209,7 @@ def test_reverse_engineering_is_exact_where_it_can_be_and_a_bound_where_it_must(
             )
     with pytest.raises(gh.NotSupported, match="method without a theorem"):
         gh.attack(
-            gh.publish(large, principle=gh.LDiversity(ell=3), method=gh.Mondrian()),
+            gh.publish(large, principle=gh.LDiversity(ell=3), method=gh.Refined(coarse=gh.Mondrian())),
             gh.ReverseEngineering(),
             knowledge=gh.Knowledge(external=large),
         )

@@ -2,7 +2,7 @@
 """Reading cells: which values of an attribute a published cell stands for.
 
 The grammar is that of `glasshouse.microdata.cells`, and beside it what other tools write: half-open intervals
-``[20, 40)``, ranges ``20-40``, sets ``{a,b}`` or ``a|b``, prefixes ``476**``, and ``*`` for anything.
+``[20, 40)``, ranges ``20-40``, sets ``{a,b}``, ``a|b`` or ``a,b``, prefixes ``476**``, and ``*`` for anything.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.microdata.cells import MISSING, OR_MISSING, SUPPRESSED
+from glasshouse.microdata.cells import MISSING, OR_MISSING, SUPPRESSED, members, unquoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,7 @@ class CellReader:
 
     def _value(self, cell: str) -> NDArray[np.int32] | None:
         """One value, by its text."""
-        place = self._places.get(_unquoted(cell))
+        place = self._places.get(unquoted(cell))
         return None if place is None else np.array([place], np.int32)
 
     @cached_property
@@ -99,7 +99,7 @@ class CellReader:
     def _between(self, low: str, high: str, *, closed: tuple[bool, bool]) -> NDArray[np.int32] | None:
         """Everything from one value to another, in the order of the values or in the declared one."""
         values = self.domain.values.to_pylist()
-        ends = [self._places.get(_unquoted(text.strip())) for text in (low, high)]
+        ends = [self._places.get(unquoted(text.strip())) for text in (low, high)]
         if None not in ends:  # both are known: also a declared order of categories knows what lies between
             start, stop = ends[0] + (not closed[0]), ends[1] + closed[1]  # type: ignore[operator]
             return np.arange(start, max(start, stop), dtype=np.int32)
@@ -118,12 +118,14 @@ class CellReader:
     def _set(self, cell: str) -> NDArray[np.int32] | None:
         text = cell.strip()
         if text.startswith("{") and text.endswith("}"):
-            parts = _split(text[1:-1])
+            parts = members(text[1:-1])
         elif "|" in text:
-            parts = text.split("|")
+            parts = [unquoted(part.strip()) for part in text.split("|")]
+        elif "," in text and not set(text) & set("[()]"):
+            parts = members(text)
         else:
             return None
-        known = [self._places.get(_unquoted(part.strip())) for part in parts]
+        known = [self._places.get(part) for part in parts]
         return np.array(sorted(place for place in known if place is not None), np.int32)
 
     def _prefix(self, cell: str) -> NDArray[np.int32] | None:
@@ -133,21 +135,6 @@ class CellReader:
             return None
         places = [i for i, text in enumerate(self.domain.texts) if text.startswith(start) and len(text) == len(cell)]
         return np.array(places, np.int32)
-
-
-def _unquoted(text: str) -> str:
-    return text[1:-1].replace('""', '"') if len(text) > 1 and text.startswith('"') and text.endswith('"') else text
-
-
-def _split(text: str) -> list[str]:
-    """Cut at the commas that are not in quotes."""
-    parts, in_quotes, start = [], False, 0
-    for i, mark in enumerate(text):
-        in_quotes ^= mark == '"'
-        if mark == "," and not in_quotes:
-            parts.append(text[start:i])
-            start = i + 1
-    return [*parts, text[start:]]
 
 
 def _number_or_date(example: Any) -> Callable[[str], Any] | None:

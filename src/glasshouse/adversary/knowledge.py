@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import InputError, ParameterError
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from glasshouse.release import Recipe
 
 __all__ = ["ABSENT", "Knowledge"]
+
+_FEW = 16  # so many names are looked up one by one, which tells who is not there
 
 
 class _Absent:
@@ -68,8 +71,7 @@ class Knowledge:
     def __post_init__(self) -> None:
         if not hasattr(self.external, "quasi"):
             raise InputError("external must be people as gh.read gives them: gh.read(file, identifier=..., quasi=...)")
-        for person in self.corrupted:
-            self.person(person)
+        self.corrupted_rows()
         if self.prior is not None and self.is_personal:
             for person in self.prior:
                 self.person(person)
@@ -116,6 +118,14 @@ class Knowledge:
 
     def corrupted_rows(self) -> NDArray[np.int64]:
         """The rows of the people whom she has corrupted, in the order of `corrupted`."""
+        names = self.external.identifier
+        if names is not None and len(self.corrupted) > _FEW:
+            try:
+                found = pc.index_in(pa.array(list(self.corrupted), names.type), value_set=names)
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                found = pa.nulls(1)
+            if not found.null_count:
+                return np.asarray(found).astype(np.int64)
         return np.array([self.person(name) for name in self.corrupted], np.int64)
 
 

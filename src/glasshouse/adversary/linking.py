@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from glasshouse.adversary.matching import match
+from glasshouse.adversary.permanents import exact_shares
+from glasshouse.adversary.perturbed_sample import sampled_posterior
 from glasshouse.adversary.posterior import Posterior
-from glasshouse.adversary.published import Published
 from glasshouse.errors import NotSupported
 from glasshouse.microdata.groups import alike
+from glasshouse.published import Published
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.adversary.matching import Matches
-    from glasshouse.adversary.published import Seats
+    from glasshouse.published import Seats
     from glasshouse.release import Release
 
 __all__ = ["Linking"]
@@ -38,20 +40,24 @@ class Linking:
     ----------
     column
         The sensitive column, where the release has several.
+    most_states
+        How much counting is done where cells overlap, before beliefs are approximated.
 
     Notes
     -----
-    Tuples that show the same cells are shared out alike among the people who fit these cells: presence is the number of
-    such tuples over the number of such people (ANATOMY 3.3), and beliefs are those of the tuples' groups, each weighted
-    by how many of the tuples it has (ANATOMY 3.2, ANGEL Equation 2; a single group for boxes). That is exact as long as
-    nobody fits two combinations of cells. Where cells overlap the exact belief is a permanent; the same weights are
-    then added up over all that fit, and the result is called a mixture. With several marginals each table is used by
-    itself, and the most telling counts. *Perturbed samples*: CORRUPTION Equations 9 to 19.
+    Tuples that show the same cells are shared out among the people who fit these cells, every way being equally likely:
+    where nobody has a choice, presence is the number of such tuples over the number of such people (ANATOMY 3.3), and
+    where cells overlap it is counted (see `glasshouse.adversary.permanents`). Beliefs are those of the tuples' groups,
+    each weighted by how many of the tuples it has (ANATOMY 3.2, ANGEL Equation 2; a single group for boxes). Where too
+    many cells overlap to be counted, every place's tuples are shared out alike among all who fit it; the result is
+    called a mixture, and a note gives the largest belief that there can be. With several marginals each table is used
+    by itself, and the most telling counts. *Perturbed samples*: CORRUPTION Equations 9 to 19.
     """
 
     name: ClassVar[str] = "linking"
 
     column: str | None = None
+    most_states: int = 4_000_000
 
     def attack(self, release: Release, knowledge: Knowledge) -> Posterior:
         """Believe what the release and the quasi-identifiers say."""
@@ -60,6 +66,8 @@ class Linking:
                 "linking with corrupted people or a prior of her own",
                 instead="leave them out: linking counts what the release says, alike for everybody",
             )
+        if release.recipe.recoding.get("name") == "perturbed":
+            return sampled_posterior(release, knowledge, attack=self.name, column=self.column)
         published = Published.of(release, self.column)
         people = knowledge.external
         kinds = alike([people.column(name) for name in release.recipe.quasi])
@@ -87,17 +95,28 @@ class Linking:
         """Her beliefs by one table of seats."""
         of_kind = np.repeat(np.arange(len(n_alike)), np.diff(matches.offsets))
         place = seats.place[matches.seats]
-        first = np.unique(of_kind * (len(seats) + 1) + place, return_index=True)[1]  # each kind once at each place
-        rivals = np.bincount(place[first], weights=n_alike[of_kind[first]].astype(float), minlength=len(seats))
-
-        # a seat's tuples are shared out among all who fit its place
-        share = seats.count[matches.seats] / rivals[place]
-        total = np.bincount(of_kind, weights=share, minlength=len(n_alike)).astype(np.float64)
-        presence = np.minimum(1.0, total)
-        weight = share / total[of_kind] * presence[of_kind]
-        how = "exact" if len(first) == len(np.unique(of_kind)) else "mixture"
-        notes = []
+        pairs, pair = np.unique(of_kind * (len(seats) + 1) + place, return_inverse=True)  # each kind once at each place
+        kinds, places = pairs // (len(seats) + 1), pairs % (len(seats) + 1)
         tuples = np.bincount(seats.place, weights=seats.count, minlength=len(seats))
+        rivals = np.bincount(places, weights=n_alike[kinds].astype(float), minlength=len(seats))
+
+        # a seat's tuples are shared out among all who fit its place: exactly, or as if nobody had a choice
+        starts = np.searchsorted(kinds, np.arange(len(n_alike) + 1))
+        exact = exact_shares(n_alike, starts, places, tuples.astype(np.int64), most_states=self.most_states)
+        share = tuples[places] / rivals[places]
+        total = np.bincount(kinds, weights=share, minlength=len(n_alike)).astype(np.float64)
+        mixed = share / total[kinds] * np.minimum(1.0, total)[kinds]
+        sits = np.where(exact.is_exact[kinds], exact.probability, mixed)
+        presence = np.minimum(1.0, np.bincount(kinds, weights=sits, minlength=len(n_alike)))
+        weight = sits[pair.reshape(-1)] * seats.count[matches.seats] / tuples[place]
+        how = "exact" if exact.is_exact.all() else "mixture"
+        notes = []
+        if how == "mixture":
+            rough = int(n_alike[~exact.is_exact].sum())
+            notes.append(
+                f"of {rough:,} people, who fit cells that overlap too often to be counted, beliefs are approximate; "
+                f"none can be above {self._most(published, seats, matches, ~exact.is_exact):.4f}"
+            )
         strangers = int(np.maximum(tuples - rivals, 0).sum()) if how == "exact" else 0
         if strangers:
             notes.append(f"{strangers:,} tuples are of people whom the external table lacks")
@@ -106,18 +125,13 @@ class Linking:
             notes.append(f"{lost:,} people fit nothing in the release: they are not in the table")
         if len(published.seats) > 1:
             notes.append(f"each of {len(published.seats)} generalized tables by itself; the most telling is shown")
-        if published.kind == "sample":
-            offsets, codes, beliefs = _sampled(published, seats, matches, release, knowledge)
-            values = _domain(release, published)
-        else:
-            offsets, codes, beliefs = _mixed(published, seats, matches, of_kind, weight)
-            values = published.values
+        offsets, codes, beliefs = _mixed(published, seats, matches, of_kind, weight)
         return Posterior(
             attack=self.name,
             column=published.column,
             how=how,
             knowledge=knowledge,
-            values=values,
+            values=published.values,
             kind=kind.astype(np.int64),
             offsets=offsets,
             codes=codes,
@@ -126,6 +140,13 @@ class Linking:
             limit=promised_limit(release, published.column),
             notes=tuple(notes),
         )
+
+    def _most(self, published: Published, seats: Seats, matches: Matches, rough: NDArray[np.bool_]) -> float:
+        """The largest share of a value in any group that some of the people may be in."""
+        of_kind = np.repeat(np.arange(len(rough)), np.diff(matches.offsets))
+        groups = np.unique(seats.group[matches.seats[rough[of_kind]]])
+        largest = np.maximum.reduceat(published.counts, published.offsets[:-1])
+        return float((largest[groups] / published.sizes[groups]).max())
 
 
 def promised_limit(release: Release, column: str) -> Fraction | None:
@@ -156,39 +177,3 @@ def _mixed(
     beliefs = np.bincount(number.reshape(-1), weights=mixed, minlength=len(distinct)).astype(np.float64)
     offsets = np.searchsorted(distinct // n_values, np.arange(len(matches.offsets)))
     return offsets.astype(np.int64), (distinct % n_values).astype(np.int32), beliefs
-
-
-def _domain(release: Release, published: Published) -> tuple[object, ...]:
-    declared = release.recipe.recoding.get("domain")
-    if declared is None:
-        return published.values
-    by_text = {str(value): value for value in published.values}
-    return tuple(by_text.get(str(text), text) for text in declared)
-
-
-def _sampled(
-    published: Published,
-    seats: Seats,
-    matches: Matches,
-    release: Release,
-    knowledge: Knowledge,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Perturbed samples, nobody corrupted: the crucial tuple belongs to each of its candidates alike."""
-    values = _domain(release, published)
-    prior = np.array([float(w) for w in knowledge.weights(list(values))])
-    p, n = float(Fraction(str(release.recipe.recoding["p"]))), len(values)
-    place = {value: i for i, value in enumerate(values)}
-    observed = np.array([place[published.values[code]] for code in published.codes], np.int64)
-    n_kinds = len(matches.offsets) - 1
-    beliefs = np.zeros((n_kinds, n))
-    for kind in range(n_kinds):
-        start, stop = matches.offsets[kind], matches.offsets[kind + 1]
-        if start == stop:
-            continue
-        seat = int(matches.seats[start])
-        y, h = int(observed[seats.group[seat]]), 1.0 / float(seats.count[seat])  # Eq. 13 to 19 for equal priors
-        given = prior * np.where(np.arange(n) == y, p + (1 - p) / n, (1 - p) / n)
-        given /= given.sum()
-        beliefs[kind] = h * given + (1 - h) * prior
-    offsets = np.arange(n_kinds + 1, dtype=np.int64) * n
-    return offsets, np.tile(np.arange(n, dtype=np.int32), n_kinds), beliefs.reshape(-1)

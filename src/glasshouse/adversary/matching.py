@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.adversary.published import Seats
     from glasshouse.microdata import Column, Microdata
+    from glasshouse.published import Seats
 
 __all__ = ["Matches", "match"]
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -35,7 +36,7 @@ class Posterior:
     """Beliefs after an attack: for every person and sensitive value, and for presence in the table.
 
     A belief in a value is the probability that the person is in the table *and* has the value; values that are not
-    listed for somebody are believed with 0.
+    listed for somebody are believed with 0. Of people whom she has corrupted nothing is believed: she knows.
 
     Attributes
     ----------
@@ -44,8 +45,8 @@ class Posterior:
     column
         The sensitive column.
     how
-        ``exact``; ``mixture``, if boxes overlap and the weights of groups are approximate; or ``bound``, if no belief
-        can be larger.
+        ``exact``; ``mixture``, if boxes overlap and the weights of groups are approximate; ``bound``, if no belief can
+        be larger; ``sampled``, by a Markov chain; or ``credibility`` (TRANSPARENT Definition 8).
     knowledge
         What she knew.
     values
@@ -58,6 +59,10 @@ class Posterior:
         For every kind how sure she is that such a person is in the table.
     limit
         The belief that the release promises not to be exceeded, if it promises one.
+    errors
+        For sampled beliefs the half width of a 95 % interval around each of them, as `beliefs`.
+    because
+        Gives a sentence why a kind of people is believed to have a value, by the numbers of both.
     notes
         What was assumed or could not be used, in sentences.
     """
@@ -73,6 +78,8 @@ class Posterior:
     beliefs: NDArray[np.float64]
     presence: NDArray[np.float64]
     limit: Fraction | None = None
+    errors: NDArray[np.float64] | None = None
+    because: Callable[[int, int], str] | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -104,6 +111,11 @@ class Posterior:
         highest = np.maximum.reduceat(filled, np.minimum(self.offsets[:-1], len(self.beliefs)))
         return np.where(np.diff(self.offsets) > 0, highest, 0.0)
 
+    @property
+    def error(self) -> float:
+        """The largest error of a sampled belief, half the width of a 95 % interval; 0 if nothing was sampled."""
+        return 0.0 if self.errors is None else float(self.errors.max(initial=0.0))
+
     def worst(self) -> Belief:
         """The person most exposed, the value, and the belief; of several, the first in the external table."""
         row = int(np.argmax(self.largest[self.kind]))
@@ -114,13 +126,50 @@ class Posterior:
         best = start + int(np.argmax(self.beliefs[start:stop]))
         return Belief(self.knowledge.name(row), self.values[self.codes[best]], float(self.beliefs[best]))
 
-    def above(self, limit: Fraction | float | None = None) -> list[Belief]:
-        """Everybody of whom a value is believed above a limit (by default the promised one), most exposed first."""
+    def explain(self, person: Any) -> str:
+        """Say in one sentence what she believes most firmly of a person, and why."""
+        row = self.knowledge.person(person)
+        kind = int(self.kind[row])
+        start, stop = int(self.offsets[kind]), int(self.offsets[kind + 1])
+        if start == stop:
+            known = row in self.knowledge.corrupted_rows()
+            return f"{person} is known" if known else f"{person} fits nothing in the release, and is not in the table"
+        best = start + int(np.argmax(self.beliefs[start:stop]))
+        code, belief = int(self.codes[best]), float(self.beliefs[best])
+        what = f"{person} is believed to have {_text(self.values[code])} with {belief:.4f}"
+        return f"{what}: {self._reason(kind, code)}"
+
+    def _reason(self, kind: int, code: int) -> str:
+        if self.because is not None:
+            return self.because(kind, code)
+        present = float(self.presence[kind])
+        share = "that is the value's share among the tuples that such a person fits"
+        absent = f", and such a person is in the table with {present:.4f}" if present < 1 else ""
+        return {
+            "bound": "no more can be believed, by the theorem of the method",
+            "exact": "that is its share of the tables that could have given the release"
+            if self.attack != "linking"
+            else f"{share}{absent}",
+        }.get(self.how, f"{share}{absent}")
+
+    def distribution(self, bins: int = 10) -> NDArray[np.float64]:
+        """The share of people whose largest belief lies in each of so many equal parts of 0 to 1."""
+        counts = np.histogram(np.minimum(self.largest[self.kind], 1.0), bins=bins, range=(0.0, 1.0))[0]
+        return counts / max(1, self.n_people)
+
+    def plot(self) -> str:
+        """Draw how many people are believed above each limit, as SVG text."""
+        from glasshouse.adversary.plot import exposure_plot
+
+        return exposure_plot(self)
+
+    def above(self, limit: Fraction | float | None = None, *, most: int | None = None) -> list[Belief]:
+        """Those of whom a value is believed above a limit (by default the promised one), the ``most`` exposed first."""
         bound = self._bound(limit)
         rows = np.flatnonzero(self.largest[self.kind] > bound * (1 + 1e-12))
         rows = rows[np.argsort(-self.largest[self.kind[rows]], kind="stable")]
         found = []
-        for row in rows.tolist():
+        for row in rows[:most].tolist():
             value, belief = next(iter(self.of(self.knowledge.name(row)).items()))
             found.append(Belief(self.knowledge.name(row), value, belief))
         return found
@@ -142,20 +191,26 @@ class Posterior:
 
     def to_table(self) -> pa.Table:
         """One row for every person: name, presence, the most likely value and the belief in it."""
-        best = [self._best(kind) for kind in range(len(self.presence))]
-        rows = range(self.n_people)
+        names = self.knowledge.external.identifier
+        texts = pa.array([*(_text(value) for value in self.values), None], pa.string())
         return pa.table(
             {
-                "person": [self.knowledge.name(row) for row in rows],
+                "person": np.arange(self.n_people) if names is None else names,
                 "presence": self.presence[self.kind],
-                "value": pa.array([None if best[k] is None else _text(best[k]) for k in self.kind]),
+                "value": texts.take(pa.array(self._likeliest[self.kind])),
                 "belief": self.largest[self.kind],
             }
         )
 
-    def _best(self, kind: int) -> Any:
-        start, stop = self.offsets[kind], self.offsets[kind + 1]
-        return None if start == stop else self.values[self.codes[start + int(np.argmax(self.beliefs[start:stop]))]]
+    @cached_property
+    def _likeliest(self) -> NDArray[np.int64]:
+        """For every kind of people the code of the value believed most, or one more than the last."""
+        of_kind = np.repeat(np.arange(len(self.presence)), np.diff(self.offsets))
+        order = np.lexsort((self.codes, -self.beliefs, of_kind))
+        found = np.full(len(self.presence), len(self.values), np.int64)
+        nonempty = np.diff(self.offsets) > 0
+        found[nonempty] = self.codes[order][self.offsets[:-1][nonempty]]
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: the summary that is printed, without names."""
@@ -168,6 +223,8 @@ class Posterior:
             "largest": float(people.max(initial=0.0)),
             "median": float(np.median(people)) if len(people) else 0.0,
             "presence": float(self.presence[self.kind].max(initial=0.0)),
+            "error": self.error,
+            "distribution": self.distribution().tolist(),
             "notes": list(self.notes),
         }
         if self.limit is not None:
@@ -185,12 +242,21 @@ class Posterior:
             f"{self.attack}: what she believes of {self.column}, {self.n_people:,} people ({self.how})",
             f"  most exposed         {worst.person}: {_text(worst.value)} with {worst.belief:.4f}",
             f"  largest belief       {people.max():.4f}   median {np.median(people):.4f}",
+            f"  from 0 to 1          {_bars(self.distribution(20))}",
             f"  presence             up to {self.presence[self.kind].max():.4f}",
         ]
+        if self.errors is not None:
+            lines.append(f"  error                up to {self.error:.4f} (95 % of the time)")
         if self.limit is not None:
             share, times = f"{self.share_above():.2%} of people", f"{self.multiple():.2f} times"
             lines.append(f"  above {self.limit!s:<14} {share}; the largest is {times} {self.limit}")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def _bars(shares: NDArray[np.float64]) -> str:
+    """A small picture of a distribution: a bar for every share, empty ones as dots."""
+    heights = np.ceil(shares / max(shares.max(initial=0.0), 1e-300) * 8).astype(int)
+    return "".join("·▁▂▃▄▅▆▇█"[height] for height in heights)
 
 
 def _text(value: Any) -> str:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reverse engineering: she knows the algorithm and its parameters, and asks which tables would have given the release.
 
-TRANSPARENT Proposition 1. On small tables every world and every random choice is tried, and beliefs are exact. On
-larger ones a theorem answers, where there is one for what was run; its answer is a bound, and is called so.
+TRANSPARENT Proposition 1. On small tables every world and every random choice is tried. On larger ones methods that
+decide group by group, or cut by cut, are asked how likely they make of a world what was published. Where neither can be
+done, a theorem answers for the methods that have one; its answer is a bound, and is called so.
 """
 
 from __future__ import annotations
@@ -15,22 +16,26 @@ import numpy as np
 from glasshouse.adversary.exact import exact_posterior
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.linking import Linking, promised_limit
+from glasshouse.adversary.matching import match
 from glasshouse.adversary.posterior import Posterior
-from glasshouse.adversary.published import Published
 from glasshouse.adversary.rerun import Rerun
-from glasshouse.errors import NotSupported
+from glasshouse.adversary.restated import FOREIGN, restated
+from glasshouse.errors import NotSupported, ParameterError
+from glasshouse.published import Published
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from fractions import Fraction
 
-    from glasshouse.adversary.exact import Beliefs
     from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.randomness import Source
     from glasshouse.release import Release
 
 __all__ = ["ReverseEngineering"]
 
 _MOST_UNKNOWN = 64
 _NO_IDENTIFIER = "one row per person"  # what a guarantee assumes where no identifier was named: ties are then secret
+_HOW = ("exact", "bound", "sampled")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,14 +44,24 @@ class ReverseEngineering:
 
     Parameters
     ----------
-    exact
-        True: try every world, or refuse. False: take the theorem's bound, or refuse. None, the default: exact where the
-        table is small enough, else the bound.
+    how
+        ``exact``: try every world, or ask the method for its likelihood, or refuse. ``bound``: take the theorem's
+        bound, or refuse. ``sampled``: walk over worlds by a Markov chain, running the algorithm on each. None, the
+        default: exact where that can be done, else the bound.
     most_worlds, most_runs
         How many worlds, and how many runs of the algorithm over all of them, are tried at most.
+    error
+        Largest error of a sampled belief, half the width of a 95 % interval; an attack that cannot reach it is refused.
+    source
+        Where a chain's random choices come from; a seeded source makes it repeatable.
+    progress
+        Called with a share of the work between 0 and 1, now and then, on long work.
 
     Notes
     -----
+    Likelihoods at scale: `Greedy` and `RandomisedGreedy` (MINIMALITY D), `Symmetric`, `EvenSplit` and `Mondrian` (the
+    cuts that were not made). They need everybody in the table on her list, and nobody else.
+
     The bound is that of the method's theorem, as the release states it. Theorems hold for an adversary who holds every
     table equally likely beforehand and has corrupted nobody: with a prior of her own or with corrupted people no bound
     is given. Where the publisher named an identifier, those of the external table break ties as his do.
@@ -54,33 +69,58 @@ class ReverseEngineering:
 
     name: ClassVar[str] = "reverse engineering"
 
-    exact: bool | None = None
+    how: str | None = None
     most_worlds: int = 100_000
     most_runs: int = 1_000_000
+    error: float = 0.02
+    source: Source | None = None
+    progress: Callable[[float], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.how is not None and self.how not in _HOW:
+            raise ParameterError("ReverseEngineering", "how", "'exact', 'bound', 'sampled' or None", self.how)
 
     def attack(self, release: Release, knowledge: Knowledge, algorithm: tuple[Any, Any, Any]) -> Posterior:
-        """Try every world; or answer by the theorem."""
-        if self.exact is not False:
+        """Try every world; or ask the method; or answer by the theorem."""
+        if release.recipe.recoding.get("name") == FOREIGN:
+            release = restated(release, knowledge)
+        if self.how == "bound":
+            return self._bound(release, knowledge)
+        if self.how == "sampled":
+            return self._imagined(release, knowledge, algorithm, sampled=True)
+        try:
+            return self._imagined(release, knowledge, algorithm)
+        except NotSupported as refusal:
+            reason = refusal
+        if algorithm[1].name in _LIKELIHOODS:
             try:
-                return self._exactly(release, knowledge, algorithm)
-            except NotSupported:
-                if self.exact:
-                    raise
-        return self._bound(release, knowledge)
+                return self._likely(release, knowledge, algorithm)
+            except NotSupported as refusal:
+                reason = refusal
+        if self.how is None:
+            try:
+                return self._bound(release, knowledge)
+            except NotSupported as refusal:
+                reason = reason if algorithm[1].name in _LIKELIHOODS else refusal
+        raise reason
 
-    def _exactly(self, release: Release, knowledge: Knowledge, algorithm: tuple[Any, Any, Any]) -> Posterior:
+    # --- every world, or a walk over them ---------------------------------------------------------------------------
+
+    def _imagined(
+        self, release: Release, knowledge: Knowledge, algorithm: tuple[Any, Any, Any], *, sampled: bool = False
+    ) -> Posterior:
+        """Run the algorithm on the tables that she imagines."""
         principle, method, recoding = algorithm
         if recoding.name == "perturbed":
-            raise NotSupported("reverse engineering of a perturbed sample", instead="use linking")
+            raise NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
         unknown = knowledge.external.n_tuples - len(knowledge.corrupted)
-        if unknown > _MOST_UNKNOWN:  # even counting the worlds would take long
+        if unknown > _MOST_UNKNOWN and not sampled:  # even counting the worlds would take long
             raise NotSupported(
                 f"an exact belief about {unknown:,} people whose values she does not know",
                 instead=f"take at most {_MOST_UNKNOWN}, of whom few enough worlds can be made",
             )
         published = Published.of(release)
         totals = np.bincount(published.codes, weights=published.counts, minlength=len(published.values))
-        values = {value: int(total) for value, total in zip(published.values, totals, strict=True)}
         people = replace(
             knowledge.external,
             quasi=tuple(knowledge.external.column(name) for name in release.recipe.quasi),
@@ -88,46 +128,89 @@ class ReverseEngineering:
             identifier=None if _NO_IDENTIFIER in release.guarantee.assumptions else knowledge.external.identifier,
         )
         known = {knowledge.person(name): value for name, value in knowledge.corrupted.items()}
+        rerun = Rerun(principle=principle, method=method, recoding=recoding, suppress=release.recipe.suppress)
+        given: dict[str, Any] = {
+            "values": {value: int(total) for value, total in zip(published.values, totals, strict=True)},
+            "sensitive": published.column,
+            "prior": self._prior(knowledge),
+            "corrupted": {row: value for row, value in known.items() if value is not ABSENT},
+            "absent": [row for row, value in known.items() if value is ABSENT],
+            "n": release.n_tuples + release.n_dropped,
+            "may": None if release.n_dropped else _may(published, people),  # of a dropped tuple nothing is published
+        }
+        if sampled:
+            return self._walked(release, knowledge, published, people, rerun, given)
         found = exact_posterior(
-            people,
-            Rerun(principle=principle, method=method, recoding=recoding, suppress=release.recipe.suppress),
-            release.tables,
-            values=values,
-            sensitive=published.column,
-            prior=self._prior(knowledge),
-            corrupted={row: value for row, value in known.items() if value is not ABSENT},
-            absent=[row for row, value in known.items() if value is ABSENT],
-            limit_worlds=self.most_worlds,
-            limit_runs=self.most_runs,
+            people, rerun, release.tables, **given, limit_worlds=self.most_worlds, limit_runs=self.most_runs
         )
-        return self._posterior(release, knowledge, published, found)
+        note = (
+            f"{found.n_worlds:,} tables were possible beforehand, {found.n_possible:,} could have given the release; "
+            f"the algorithm was run {found.n_runs:,} times"
+        )
+        dropped = f"the {release.n_dropped:,} tuples that were dropped are taken to have values that others have too"
+        return self._posterior(release, knowledge, published, found, (note, dropped) if release.n_dropped else (note,))
+
+    def _walked(
+        self, release: Release, knowledge: Knowledge, published: Published, people: Any, rerun: Rerun, given: Any
+    ) -> Posterior:
+        from glasshouse.adversary.chain import sampled_posterior
+
+        found = sampled_posterior(
+            people,
+            rerun,
+            release.tables,
+            **given,
+            error=self.error,
+            most_runs=self.most_runs,
+            source=self.source,
+            progress=self.progress,
+        )
+        return self._posterior(release, knowledge, published, found, found.notes)
 
     def _prior(self, knowledge: Knowledge) -> Any:
         if knowledge.prior is None or not knowledge.is_personal:
             return knowledge.prior
         return {knowledge.person(name): weights for name, weights in knowledge.prior.items()}
 
-    def _posterior(self, release: Release, knowledge: Knowledge, published: Published, found: Beliefs) -> Posterior:
+    def _posterior(
+        self, release: Release, knowledge: Knowledge, published: Published, found: Any, notes: tuple[str, ...]
+    ) -> Posterior:
         n = knowledge.external.n_tuples
         place = {value: i for i, value in enumerate(published.values)}
-        lists = [sorted((place[value], float(belief)) for value, belief in found.of[row].items()) for row in range(n)]
+        errors = getattr(found, "errors", None)
+        known = set(knowledge.corrupted_rows().tolist())  # of them nothing is believed: it is known
+        lists = [
+            sorted((place[value], value, float(b)) for value, b in found.of[row].items()) if row not in known else []
+            for row in range(n)
+        ]
+        flat = [(row, *entry) for row, entries in enumerate(lists) for entry in entries]
         return Posterior(
             attack=self.name,
             column=published.column,
-            how="exact",
+            how="exact" if errors is None else "sampled",
             knowledge=knowledge,
             values=published.values,
             kind=np.arange(n, dtype=np.int64),
             offsets=np.cumsum([0, *map(len, lists)]).astype(np.int64),
-            codes=np.array([code for beliefs in lists for code, _ in beliefs], np.int32),
-            beliefs=np.array([belief for beliefs in lists for _, belief in beliefs], np.float64),
+            codes=np.array([code for _, code, _, _ in flat], np.int32),
+            beliefs=np.array([belief for *_, belief in flat], np.float64),
             presence=np.array([float(found.presence[row]) for row in range(n)]),
             limit=promised_limit(release, published.column),
-            notes=(
-                f"{found.n_worlds:,} tables were possible beforehand, {found.n_possible:,} could have given the "
-                f"release; the algorithm was run {found.n_runs:,} times",
-            ),
+            errors=None if errors is None else np.array([errors[row][value] for row, _, value, _ in flat], np.float64),
+            notes=notes,
         )
+
+    # --- what the method itself can say -----------------------------------------------------------------------------
+
+    def _likely(self, release: Release, knowledge: Knowledge, algorithm: tuple[Any, Any, Any]) -> Posterior:
+        """Ask the method how likely it makes of a world what was published."""
+        likelihood = _LIKELIHOODS[algorithm[1].name]
+        published = Published.of(release)
+        return likelihood(
+            release, published, knowledge, algorithm, error=self.error, source=self.source, progress=self.progress
+        )
+
+    # --- what its theorem says --------------------------------------------------------------------------------------
 
     def _bound(self, release: Release, knowledge: Knowledge) -> Posterior:
         """Nobody is believed above what the theorem allows."""
@@ -142,11 +225,52 @@ class ReverseEngineering:
                 "a theorem's bound for whoever has a prior of her own or has corrupted people",
                 instead="take fewer people: small tables are attacked exactly",
             )
-        linked = Linking().attack(release, knowledge)
+        linked = Linking(most_states=0).attack(release, knowledge)  # for who fits where; how likely does not matter
         return replace(
             linked,
             attack=self.name,
             how="bound",
             beliefs=np.full(len(linked.beliefs), float(limit)),
-            notes=(*linked.notes, f"no belief is larger: {release.guarantee.theorem}"),
+            notes=(
+                *(note for note in linked.notes if "approximate" not in note),
+                f"no belief is larger: {release.guarantee.theorem}",
+            ),
         )
+
+
+def _greedy(*given: Any, **options: Any) -> Posterior:
+    from glasshouse.adversary.sequences import attack_greedy
+
+    return attack_greedy(*given, **options)
+
+
+def _decisions(*given: Any, **options: Any) -> Posterior:
+    from glasshouse.adversary.decisions import attack_decisions
+
+    return attack_decisions(*given, **options)
+
+
+_LIKELIHOODS: dict[str, Callable[..., Posterior]] = {
+    "greedy": _greedy,
+    "randomised-greedy": _greedy,
+    "symmetric": _decisions,
+    "even-split": _decisions,
+    "mondrian": _decisions,
+}
+
+
+def _may(published: Published, people: Any) -> dict[int, set[Any]]:
+    """The values that each person may have: those of the groups that they fit, in every table."""
+    rows = np.arange(people.n_tuples)
+    may: dict[int, set[Any]] = {}
+    for seats in published.seats:
+        matches = match(people, rows, seats)
+        for row in range(people.n_tuples):
+            groups = set(seats.group[matches.seats[matches.offsets[row] : matches.offsets[row + 1]]].tolist())
+            found = {
+                published.values[code]
+                for group in groups
+                for code in published.codes[published.offsets[group] : published.offsets[group + 1]].tolist()
+            }
+            may[row] = may[row] & found if row in may else found
+    return may

@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands: inspect, publish, marginals, verify, attack, show, demo."""
+"""The commands: inspect, publish, marginals, verify, attack, query, show, demo."""
 
 from __future__ import annotations
 
-import functools
 import json
 import sys
 import time
-import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from glasshouse.cli import options
-from glasshouse.errors import DisclosureWarning, GlasshouseError, InputError, InterpretedKernelsWarning
+from glasshouse.cli.attacking import attack
+from glasshouse.cli.plainly import plainly
+from glasshouse.cli.querying import query
+from glasshouse.errors import InputError
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from glasshouse.microdata import Microdata
     from glasshouse.publish_file import PublishedFile
     from glasshouse.release import Release
@@ -32,6 +31,7 @@ METHODS = [
     "tailor",
     "ace",
     "anatomize",
+    "mirror",
     "even-split",
     "symmetric",
     "greedy",
@@ -51,30 +51,6 @@ PICTURE = """\b
 """
 
 
-def _plainly(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn our exceptions into one line on the error stream and exit code 2; show our warnings as one line each."""
-
-    @functools.wraps(command)
-    def run(*arguments: Any, **keywords: Any) -> None:
-        with warnings.catch_warnings(record=True) as caught:
-            for category in (DisclosureWarning, InterpretedKernelsWarning):
-                warnings.simplefilter("always", category)
-            try:
-                command(*arguments, **keywords)
-            except GlasshouseError as error:
-                _fail(str(error))
-            finally:
-                for warning in caught:
-                    click.secho(f"warning: {warning.message}", fg="yellow", err=True)
-
-    return run
-
-
-def _fail(message: str) -> NoReturn:
-    click.secho(f"error: {message}", fg="red", err=True)
-    sys.exit(2)
-
-
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     help=f"Publish tables about people so that nobody learns about a person.\n\n{PICTURE}",
@@ -90,7 +66,7 @@ def glasshouse() -> None:
 @click.option("--delimiter", help="Delimiter of a CSV file; detected if not given.")
 @click.option("--encoding", help="Encoding of a CSV file; detected if not given.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@_plainly
+@plainly
 def inspect(file: str, sensitive: str | None, delimiter: str | None, encoding: str | None, *, as_json: bool) -> None:
     """Show types, distinct values, how identifying columns are, likely roles, and the largest feasible l.
 
@@ -161,7 +137,7 @@ def inspect(file: str, sensitive: str | None, delimiter: str | None, encoding: s
 )
 @options.source_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@_plainly
+@plainly
 def publish(file: str, out: Path, format_: str, *, force: bool, as_json: bool, **given: Any) -> None:
     """Publish a table under a privacy principle.
 
@@ -263,7 +239,7 @@ def _publish_file(
 @click.option("--threads", type=int, default=0, help="Threads to use; all cores by default.")
 @options.source_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@_plainly
+@plainly
 def marginals(file: str, out: Path, *, as_json: bool, **given: Any) -> None:
     """Add marginals to a table that was published by angel before.
 
@@ -298,7 +274,7 @@ def marginals(file: str, out: Path, *, as_json: bool, **given: Any) -> None:
 @click.option("--delimiter", help="Delimiter of a CSV file; detected if not given.")
 @click.option("--encoding", help="Encoding of a CSV file; detected if not given.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@_plainly
+@plainly
 def verify(file: str, quasi: str, sensitive: str | None, *, as_json: bool, **given: Any) -> None:
     """Recount what a table achieves, whatever tool made it.
 
@@ -324,76 +300,15 @@ def verify(file: str, quasi: str, sensitive: str | None, *, as_json: bool, **giv
         sys.exit(1)
 
 
-@glasshouse.command(short_help="What an adversary would believe about people after a release.")
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--external", required=True, metavar="FILE", help="People whom she knows, with their quasi-identifiers.")
-@click.option("--identifier", metavar="COLUMN", help="Column of the external table that names people.")
-@click.option(
-    "--attack",
-    "attack_",
-    type=click.Choice(["linking", "reverse-engineering"]),
-    default="linking",
-    show_default=True,
-    help="From the release alone, or from the algorithm too: exactly for small tables, else by its theorem.",
-)
-@click.option("--taxonomy", multiple=True, metavar="COLUMN=FILE", help="Taxonomy that the release's cells come from.")
-@click.option("--order", multiple=True, metavar="COLUMN=A,B,C", help="Order of a column's categories.")
-@click.option("--categorical", metavar="COLUMNS", help="Columns whose numbers are names, not amounts.")
-@click.option("--top", "shown", type=int, default=5, show_default=True, help="How many of the most exposed to list.")
-@click.option("--out", type=click.Path(path_type=Path), help="File for everybody's beliefs (CSV); keep it inside.")
-@options.source_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@_plainly
-def attack(
-    folder: Path, external: str, attack_: str, shown: int, out: Path | None, *, as_json: bool, **given: Any
-) -> None:
-    """Play the adversary: she holds the release, and a list of people with their quasi-identifiers.
-
-    \b
-    Example:
-      glasshouse attack out/release --external voters.csv --identifier name --attack reverse-engineering
-    """
-    import pyarrow.csv as pa_csv
-
-    from glasshouse.adversary import Knowledge, Linking, ReverseEngineering
-    from glasshouse.attack import attack as attack_release
-    from glasshouse.microdata import read
-    from glasshouse.release import load
-
-    release = load(folder)
-    people = read(
-        external,
-        quasi=list(release.recipe.quasi),
-        identifier=given["identifier"],
-        missing="category",
-        taxonomies=options.pairs("--taxonomy", given["taxonomy"]),
-        ordered={name: options.names(text) for name, text in options.pairs("--order", given["order"]).items()},
-        categorical=options.names(given["categorical"]),
-        delimiter=given["delimiter"],
-        encoding=given["encoding"],
-        decimal=given["decimal"],
-    )
-    kind = Linking() if attack_ == "linking" else ReverseEngineering()
-    beliefs = attack_release(release, kind, knowledge=Knowledge(external=people))
-    if out is not None:
-        if out.resolve().is_relative_to(folder.resolve()):
-            raise InputError("beliefs about people must stay inside: choose a place outside the release")
-        pa_csv.write_csv(beliefs.to_table(), out)
-        out.chmod(0o600)
-    if as_json:
-        click.echo(json.dumps(beliefs.to_dict(), indent=2, ensure_ascii=False))
-        return
-    click.echo(str(beliefs))
-    if beliefs.limit is not None:
-        for person, value, belief in beliefs.above()[:shown]:
-            click.echo(f"  exposed: {person}: {value} with {belief:.4f}")
+glasshouse.add_command(attack)
+glasshouse.add_command(query)
 
 
 @glasshouse.command(short_help="What a release folder holds and promises.")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--rows", type=int, default=10, show_default=True, help="How many rows to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@_plainly
+@plainly
 def show(folder: Path, rows: int, *, as_json: bool) -> None:
     """Show a release: what it promises, and some of its rows.
 
@@ -413,7 +328,7 @@ def show(folder: Path, rows: int, *, as_json: bool) -> None:
 @glasshouse.command(short_help="Publish an embedded hospital table.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True)
 @click.option("--rows", type=int, default=20_000, show_default=True, help="How many patients.")
-@_plainly
+@plainly
 def demo(out: Path, rows: int) -> None:
     """Publish a synthetic hospital table: OUT/release may go out, OUT/audit stays inside."""
     from glasshouse.cli.demo import run

@@ -14,11 +14,13 @@ __all__ = ["progress_bar"]
 
 
 @contextlib.contextmanager
-def progress_bar(*, shown: bool | None = None) -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar(*, shown: bool | None = None, unit: str = "rows") -> Iterator[Callable[[str, int, int], None]]:
     """Show progress on the error stream; give the function that is told of it (what, rows done, of how many).
 
     Parameters
     ----------
+    unit
+        What is counted.
     shown
         Whether to show it; by default if somebody is watching.
     """
@@ -44,8 +46,8 @@ def progress_bar(*, shown: bool | None = None) -> Iterator[Callable[[str, int, i
             progress.update(
                 progress.task_ids[-1],
                 completed=done,
-                rows=f"{done:,} of {total:,} rows" if total else f"{done:,} rows",
-                speed=f"{known:,.0f} rows/s" if known else "",
+                rows=f"{done:,} of {total:,} {unit}" if total else f"{done:,} {unit}",
+                speed=f"{known:,.0f} {unit}/s" if known else "",
             )
 
         yield tell

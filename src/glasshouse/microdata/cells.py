@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-__all__ = ["MISSING", "interval", "label", "quoted", "value_set", "with_missing"]
+__all__ = ["MISSING", "interval", "label", "members", "quoted", "unquoted", "value_set", "with_missing"]
 
 MISSING = "missing"
 OR_MISSING = f" or {MISSING}"
@@ -43,6 +43,15 @@ def quoted(value: Any) -> str:
     if plain and not text.endswith(OR_MISSING):
         return text
     return '"' + text.replace('"', '""') + '"'
+
+
+def unquoted(text: str) -> str:
+    """Take the quotes off again.
+
+    >>> unquoted('"a, b"'), unquoted("flu")
+    ('a, b', 'flu')
+    """
+    return text[1:-1].replace('""', '"') if len(text) > 1 and text.startswith('"') and text.endswith('"') else text
 
 
 def label(text: str) -> str:
@@ -70,6 +79,21 @@ def value_set(values: Sequence[Any]) -> str:
     ('{F, M}', 'F')
     """
     return quoted(values[0]) if len(values) == 1 else "{" + ", ".join(map(quoted, values)) + "}"
+
+
+def members(text: str) -> list[str]:
+    """Cut what stands between the braces of a set at the commas that are not in quotes; quotes come off.
+
+    >>> members('F, "a, b"')
+    ['F', 'a, b']
+    """
+    parts, in_quotes, start = [], False, 0
+    for i, mark in enumerate(text):
+        in_quotes ^= mark == '"'
+        if mark == "," and not in_quotes:
+            parts.append(text[start:i])
+            start = i + 1
+    return [unquoted(part.strip()) for part in (*parts, text[start:])]
 
 
 def with_missing(cell: str | None) -> str:

@@ -1,0 +1,465 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Minimality: she knows of the method only that it never groups more coarsely than it must.
+
+Wong, Fu, Wang, Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007, as TRANSPARENT tells it
+(Definitions 6 to 8, Proposition 2). A *child* of a partition has one of its groups split in two. A generalization is
+*minimal* if no child of its partition satisfies the principle under the same recoding scheme. She keeps the tables that
+can be generalized to the release and of which the release is minimal, holds them equally likely, and counts: the share
+of them where a person has a value is the person's *credibility*. It is a belief short of what the algorithm itself
+tells (MINIMALITY Definition 2 conditions on all of it; see `ReverseEngineering`): TRANSPARENT Example 3 has 1/4 where
+Opt-Gen gives 1.
+
+*Global recoding.* Equal quasi-identifiers share a group, and no two boxes share a place (see `OptGen` for why). Boxes
+with no common place are separated on some attribute. So the children that count are those that cut one group at a value
+of one attribute, and a group of a minimal release says: *each such cut leaves a part that breaks the principle*. Boxes
+inside disjoint boxes are disjoint from all others, so each group says this by itself, and is counted by itself.
+
+*Local recoding.* A group may be split in any way. Whether some split satisfies the principle then depends on the
+group's multiset of values alone, which is published: nothing is learned, and credibility is what linking believes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from math import comb, factorial, prod
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.adversary.knowledge import ABSENT
+from glasshouse.adversary.linking import promised_limit
+from glasshouse.adversary.matching import match
+from glasshouse.adversary.posterior import Posterior
+from glasshouse.adversary.taken_out import taken_out
+from glasshouse.errors import InputError, NotSupported, ParameterError
+from glasshouse.microdata.counts import Counts
+from glasshouse.microdata.domains import code, text_of
+from glasshouse.microdata.groups import Groups, alike
+from glasshouse.principles import BackgroundSensitive, principle_from_data
+from glasshouse.published import Published
+from glasshouse.recoding.boxes import box_cells
+from glasshouse.recoding.taxonomies import node_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.adversary.matching import Matches
+    from glasshouse.published import Seats
+    from glasshouse.release import Release
+
+__all__ = ["Minimality"]
+
+Scheme = Literal["global", "local"]
+_Histogram = tuple[int, ...]
+_MINIMAL = "opt-gen"  # TRANSPARENT Lemma 1; no other method of ours tries every child
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Minimality:
+    """Believe what follows from the release being minimal, whatever made it (credibility).
+
+    Parameters
+    ----------
+    column
+        The sensitive column.
+    scheme
+        ``global`` or ``local`` recoding: what a child may be. By default global where everybody fits one group at
+        most, else local.
+    most_worlds
+        Most worlds of one group that are gone through; people who are alike count once.
+
+    Notes
+    -----
+    Exact, group by group. She must have everybody on her list who may be in the table. An order on an attribute without
+    one is that of its values' names, as for `OptGen`. Where more people fit a box than it has tuples, those in the
+    table must have exactly that box. A prior that is the same for everybody changes nothing, for every world has the
+    same values. Corrupted people keep their values, and those known to be absent are left out.
+
+    Examples
+    --------
+    TRANSPARENT Table V: Cate and Don were not made a group of their own, so they have the same disease.
+
+    >>> import glasshouse as gh
+    >>> table, table_v = gh.examples.transparent_t3(), Groups(np.array([0, 0, 1, 1, 1, 1, 1, 1], np.int32), 2)
+    >>> release = gh.publish(table, principle=gh.LDiversity(ell=2), method=gh.OptGen(), recoding=gh.Boxes())
+    >>> release = replace(release, tables=gh.Boxes().recode(table, table_v))
+    >>> found = Minimality().attack(release, gh.Knowledge(external=table))
+    >>> found.of("Cate"), found.of("Ann"), found.how
+    ({'gastritis': 1.0}, {'dyspepsia': 0.5, 'flu': 0.5}, 'credibility')
+    """
+
+    name: ClassVar[str] = "minimality"
+
+    column: str | None = None
+    scheme: Scheme | None = None
+    most_worlds: int = 100_000
+
+    def __post_init__(self) -> None:
+        if self.scheme is not None and self.scheme not in get_args(Scheme):
+            raise ParameterError("Minimality", "scheme", "'global' or 'local'", self.scheme)
+
+    def attack(self, release: Release, knowledge: Knowledge) -> Posterior:
+        """Count the worlds of which the release is minimal."""
+        if len(release.recipe.sensitive) > 1:
+            raise NotSupported(
+                "minimality of groups under a principle for each of several sensitive columns",
+                instead="attack a release of one sensitive column",
+            )
+        if knowledge.is_personal:
+            raise NotSupported(
+                "credibility with a prior by person",
+                instead="leave the prior out: credibility counts worlds (TRANSPARENT Proposition 2)",
+            )
+        published = Published.of(release, self.column)
+        if published.kind not in ("boxes", "anatomy", "permutation"):
+            raise NotSupported(
+                f"minimality of a release by {release.recipe.recoding.get('name')}",
+                instead="it is defined for groups that are generalized or anatomized each by itself",
+            )
+        notes = []
+        if knowledge.prior is not None:
+            notes.append("a prior for everybody changes nothing here: every world has the same values")
+        method = str(release.recipe.method.get("name"))
+        if method != _MINIMAL:
+            notes.append(f"{method} is not known to be minimal: this is believed by whoever takes it to be")
+        board = _Board.of(release, knowledge, published)
+        if (self.scheme or ("local" if board.shared else "global")) == "local":
+            notes.append("under local recoding minimality tells nothing: it depends on the groups' values alone")
+            linked = taken_out(release, replace(knowledge, prior=None), attack=self.name, column=self.column)
+            notes = [*linked.notes, *notes]
+            return replace(linked, how="credibility", knowledge=knowledge, because=None, notes=tuple(notes))
+        if board.shared:
+            raise NotSupported(
+                "minimality under global recoding where somebody fits two groups",
+                instead="give scheme='local': no global recoding publishes this",
+            )
+        return board.posterior(self.name, _judge(release, published), self.most_worlds, notes)
+
+
+def _judge(release: Release, published: Published) -> Callable[[_Histogram], bool]:
+    """Whether a group with so many tuples of each published value satisfies the principle."""
+    data = release.recipe.principle
+    data = data["columns"][published.column] if data.get("name") == "by-column" else data
+    principle = principle_from_data(data)
+    if isinstance(principle, BackgroundSensitive):
+        raise NotSupported(f"minimality under a {principle.title}", instead="it is no property of groups")
+    n = len(published.values)
+    totals = np.bincount(published.codes, weights=published.counts, minlength=n).astype(np.int64)
+    column = code(pa.array(list(published.values)), name=published.column, missing=None in published.values)
+    place = column.codes  # where a value stands in the column's own order
+
+    def ordered(histogram: Any) -> Any:
+        found = np.zeros(n, np.int64)
+        found[place] = histogram
+        return found
+
+    bound = principle.bind(Counts.from_histograms([ordered(totals)]), column.domain)
+    known: dict[_Histogram, bool] = {}
+
+    def holds(histogram: _Histogram) -> bool:
+        if histogram not in known:
+            known[histogram] = bool(bound.holds(Counts.from_histograms([ordered(histogram)]))[0])
+        return known[histogram]
+
+    return holds
+
+
+@dataclass(frozen=True, eq=False)
+class _Board:
+    """The groups, and who fits where."""
+
+    release: Release
+    knowledge: Knowledge
+    published: Published
+    seats: Seats
+    matches: Matches
+    kind: NDArray[np.int64]  # of every person: people with equal quasi-identifiers
+    examples: NDArray[np.int64]
+    known: dict[int, Any]  # rows of corrupted people
+
+    @classmethod
+    def of(cls, release: Release, knowledge: Knowledge, published: Published) -> _Board:
+        people = knowledge.external
+        kinds = alike([people.column(name) for name in release.recipe.quasi])
+        examples = np.empty(kinds.n_groups, np.int64)
+        examples[kinds.labels[::-1]] = np.arange(people.n_tuples)[::-1]
+        (seats,) = published.seats
+        known = dict(zip(knowledge.corrupted_rows().tolist(), knowledge.corrupted.values(), strict=True))
+        matches = match(people, examples, seats)
+        return cls(release, knowledge, published, seats, matches, kinds.labels.astype(np.int64), examples, known)
+
+    @property
+    def shared(self) -> bool:
+        """Whether somebody fits two groups."""
+        return bool((np.diff(self.matches.offsets) > 1).any())
+
+    def posterior(
+        self, attack: str, holds: Callable[[_Histogram], bool], most_worlds: int, notes: list[str]
+    ) -> Posterior:
+        """Count group by group."""
+        published = self.published
+        n_kinds = len(self.examples)
+        beliefs: list[dict[int, Fraction]] = [{} for _ in range(n_kinds)]
+        presence = np.zeros(n_kinds + 2)
+        failed: dict[int, str] = {}
+        n_worlds = 1
+        fits = np.full(n_kinds, -1, np.int64)
+        fits[np.diff(self.matches.offsets) > 0] = self.matches.seats
+        group_of = np.where(fits >= 0, self.seats.group[fits], -1)
+        if any(value is not ABSENT and group_of[self.kind[row]] < 0 for row, value in self.known.items()):
+            raise InputError("a corrupted person is in the table but fits no group: use ABSENT")
+        members = np.argsort(self.kind, kind="stable")
+        starts = np.searchsorted(self.kind[members], np.arange(n_kinds + 1))
+        of_group = np.argsort(group_of, kind="stable")
+        first = np.searchsorted(group_of[of_group], np.arange(published.n_groups + 1))
+        for number in range(published.n_groups):
+            points = []
+            for kind in of_group[first[number] : first[number + 1]].tolist():
+                rows = members[starts[kind] : starts[kind + 1]].tolist()
+                points.append(self._point(kind, int(fits[kind]), rows))
+            group = _Group(self, number, points, holds, most_worlds)
+            found = group.count()
+            n_worlds *= found.total
+            for point, values, here in zip(found.points, found.joint, found.here, strict=True):
+                if point.free:
+                    of = found.total * point.free
+                    beliefs[point.kind] = {v: Fraction(n, of) for v, n in enumerate(values) if n}
+                    presence[point.kind] = here / of
+                if found.failed is not None:
+                    failed[point.kind] = found.failed
+        lost = int(np.count_nonzero(group_of[self.kind] < 0))
+        if lost:
+            notes = [*notes, f"{lost:,} people fit nothing in the release: they are not in the table"]
+        presence[n_kinds:] = 0.0, 1.0
+        kind = self.kind.copy()
+        for row, value in self.known.items():  # what she knew before is not what the release tells
+            kind[row] = n_kinds if value is ABSENT else n_kinds + 1
+        lists = [sorted(of.items()) for of in beliefs] + [[], []]
+        return Posterior(
+            attack=attack,
+            column=published.column,
+            how="credibility",
+            knowledge=self.knowledge,
+            values=published.values,
+            kind=kind,
+            offsets=np.cumsum([0, *map(len, lists)]).astype(np.int64),
+            codes=np.array([v for of in lists for v, _ in of], np.int32),
+            beliefs=np.array([float(belief) for of in lists for _, belief in of], np.float64),
+            presence=presence,
+            limit=promised_limit(self.release, published.column),
+            because=lambda kind, code: failed.get(kind, "no cut of the group excludes a world"),
+            notes=(*notes, f"the release is minimal for {n_worlds:,} tables that could be generalized to it"),
+        )
+
+    def _point(self, kind: int, seat: int, rows: list[int]) -> _Point:
+        place = {_key(value): i for i, value in enumerate(self.published.values)}
+        fixed = []
+        free = 0
+        for row in rows:
+            value = self.known.get(row)
+            if row not in self.known:
+                free += 1
+            elif value is not ABSENT:
+                if _key(value) not in place:
+                    raise _contradiction()
+                fixed.append(place[_key(value)])
+        quasi = [self.knowledge.external.column(name) for name in self.seats.quasi]
+        codes = tuple(int(column.codes[self.examples[kind]]) for column in quasi)
+        return _Point(kind, seat, codes, free, tuple(fixed))
+
+    def same_box(self, kinds: Sequence[int], seat: int) -> bool:
+        """Whether people of these kinds, and nobody else, have the cells of a seat."""
+        cells_of = node_cells if self.release.recipe.recoding.get("name") == "taxonomies" else box_cells
+        people = self.knowledge.external.take(self.examples[list(kinds)])
+        one = Groups(np.zeros(len(kinds), np.int32), 1)
+        for name, texts, of_seat in zip(self.seats.quasi, self.seats.cells, self.seats.of_seat, strict=True):
+            cell = cells_of(people.column(name), one)
+            if str(list(cell.texts)[int(cell.of_group[0])]) != texts[of_seat[seat]]:
+                return False
+        return True
+
+
+@dataclass(frozen=True)
+class _Point:
+    """People with equal quasi-identifiers who fit a group."""
+
+    kind: int
+    seat: int
+    codes: tuple[int, ...]
+    free: int  # of whom she knows nothing
+    fixed: tuple[int, ...]  # the values of those whom she has corrupted and who are in the table
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """The worlds of a group of which it is minimal."""
+
+    points: list[_Point]
+    total: int
+    joint: list[list[int]]  # for every point and value the people with it, summed over all worlds
+    here: list[int]  # for every point the people in the table, summed over all worlds
+    failed: str | None  # the cut that excludes most worlds, in words
+
+
+class _Group:
+    """One group: goes through its worlds, people with equal quasi-identifiers together."""
+
+    def __init__(
+        self, board: _Board, number: int, points: list[_Point], holds: Callable[[_Histogram], bool], most_worlds: int
+    ) -> None:
+        self.board, self.number, self.holds, self.most_worlds = board, number, holds, most_worlds
+        self.points = sorted(points, key=lambda point: point.codes)  # cuts of the first attribute come up early
+        published = board.published
+        own = slice(published.offsets[number], published.offsets[number + 1])
+        histogram = [0] * len(published.values)
+        for value, n in zip(published.codes[own].tolist(), published.counts[own].tolist(), strict=True):
+            histogram[value] = n
+        self.whole = tuple(histogram)
+        self.seats = {
+            int(seat): int(board.seats.count[seat]) for seat in np.flatnonzero(board.seats.group == number).tolist()
+        }
+        self.n_visited = 0
+        self.excluded = Counter[tuple[int, int, int]]()
+        self.boxes: dict[tuple[int, ...], bool] = {}
+        for seat, tuples in self.seats.items():
+            here = [point for point in self.points if point.seat == seat]
+            if sum(point.free + len(point.fixed) for point in here) < tuples:
+                raise NotSupported(
+                    "minimality where tuples are of people whom the external table lacks",
+                    instead="list everybody who may be in the table: who was there decides which cuts were possible",
+                )
+        self.choice = published.kind == "boxes" and sum(p.free + len(p.fixed) for p in points) > sum(histogram)
+
+    def count(self) -> _Counted:
+        """Go through all worlds."""
+        if not self.holds(self.whole):
+            raise InputError("a published group does not satisfy the principle: the release is of another one")
+        joint = [[0] * len(self.whole) for _ in self.points]
+        here = [0] * len(self.points)
+        total = 0
+        for ways, given in self._worlds(0, self.whole, tuple(self.seats.values()), 1, []):
+            cut = self._failing(given)
+            if cut is not None:
+                self.excluded[cut] += ways
+                continue
+            total += ways
+            for i, (free, _) in enumerate(given):
+                here[i] += ways * sum(free)
+                for value, n in enumerate(free):
+                    joint[i][value] += ways * n
+        if not total:
+            raise InputError(
+                "no table of these people has this release as a minimal one: the method is not minimal under global "
+                "recoding, or the people, the principle or what she knows are others"
+            )
+        return _Counted(self.points, total, joint, here, self._sentence())
+
+    def _worlds(
+        self,
+        i: int,
+        left: _Histogram,
+        room: tuple[int, ...],
+        ways: int,
+        given: list[tuple[_Histogram, _Histogram]],
+    ) -> Iterator[tuple[int, list[tuple[_Histogram, _Histogram]]]]:
+        """Give the people at every point from ``i`` on their values; each world once for people who are alike.
+
+        ``given`` has for each point the values of those of whom she knew nothing, and of all.
+        """
+        if i == len(self.points):
+            if not any(room) and not any(left) and (not self.choice or self._same_box(given)):
+                yield ways, given
+            return
+        point = self.points[i]
+        at = list(self.seats).index(point.seat)
+        fixed = Counter(point.fixed)
+        rest = tuple(n - fixed[value] for value, n in enumerate(left))
+        if min(rest) < 0 or room[at] < len(point.fixed):
+            return
+        here = room[at] - len(point.fixed)
+        for present in range(min(point.free, here) + 1):
+            seated = (*room[:at], here - present, *room[at + 1 :])
+            chosen = comb(point.free, present)
+            for free in _parts(rest, present):
+                self.n_visited += 1
+                if self.n_visited > self.most_worlds:
+                    raise NotSupported(
+                        f"the credibility of people in a group of {sum(self.whole):,} tuples with more than "
+                        f"{self.most_worlds:,} worlds",
+                        instead="raise most_worlds, or attack a release with smaller groups",
+                    )
+                orders = factorial(present) // prod(map(factorial, free))
+                everybody = tuple(n + fixed[value] for value, n in enumerate(free))
+                after = tuple(n - m for n, m in zip(rest, free, strict=True))
+                yield from self._worlds(i + 1, after, seated, ways * chosen * orders, [*given, (free, everybody)])
+
+    def _same_box(self, given: Sequence[tuple[_Histogram, _Histogram]]) -> bool:
+        """Whether those in the table have the published box: the tightest around them (TRANSPARENT 2.1)."""
+        present = tuple(i for i, (_, everybody) in enumerate(given) if any(everybody))
+        if present not in self.boxes:
+            kinds = [self.points[i].kind for i in present]
+            self.boxes[present] = self.board.same_box(kinds, next(iter(self.seats)))
+        return self.boxes[present]
+
+    def _failing(self, given: Sequence[tuple[_Histogram, _Histogram]]) -> tuple[int, int, int] | None:
+        """A cut both of whose parts satisfy the principle, so that the world is not minimal: attribute, codes."""
+        for axis in range(len(self.board.seats.quasi)):
+            by_code: dict[int, list[_Histogram]] = {}
+            for point, (_, everybody) in zip(self.points, given, strict=True):
+                if any(everybody):
+                    by_code.setdefault(point.codes[axis], []).append(everybody)
+            lower = [0] * len(self.whole)
+            for this, following in pairwise(sorted(by_code)):
+                for histogram in by_code[this]:
+                    lower = [n + m for n, m in zip(lower, histogram, strict=True)]
+                upper = tuple(n - m for n, m in zip(self.whole, lower, strict=True))
+                if self.holds(tuple(lower)) and self.holds(upper):
+                    return axis, this, following
+        return None
+
+    def _sentence(self) -> str | None:
+        """The cut that excludes most worlds, by public values only."""
+        if not self.excluded:
+            return None
+        axis, below, above = max(self.excluded, key=lambda cut: (self.excluded[cut], cut))
+        seats = self.board.seats
+        texts = self.board.knowledge.external.column(seats.quasi[axis]).domain.texts
+        shown = [
+            f"{name} {cells[codes[next(iter(self.seats))]]}"
+            for name, cells, codes in zip(seats.quasi, seats.cells, seats.of_seat, strict=True)
+        ]
+        return (
+            f"the group at {', '.join(shown)} was not cut between {seats.quasi[axis]} {_text(texts, below)} and "
+            f"{_text(texts, above)}: one of the two parts would have broken the principle"
+        )
+
+
+def _parts(histogram: _Histogram, size: int) -> Iterator[_Histogram]:
+    """Every multiset of so many values out of a histogram."""
+    if not histogram:
+        if size == 0:
+            yield ()
+        return
+    after = sum(histogram[1:])
+    for n in range(max(0, size - after), min(histogram[0], size) + 1):
+        for rest in _parts(histogram[1:], size - n):
+            yield (n, *rest)
+
+
+def _text(texts: Sequence[str], code: int) -> str:
+    return texts[code] if code < len(texts) else "missing"
+
+
+def _key(value: Any) -> str:
+    return "\0" if value is None else text_of(value)
+
+
+def _contradiction() -> InputError:
+    return InputError("what she knows of corrupted people does not agree with the release: no group has their values")

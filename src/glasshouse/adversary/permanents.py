@@ -1,0 +1,556 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Permanents: exact beliefs where cells overlap, by counting every way to share tuples out among people.
+
+All tuples of a release belong to different people. Where somebody fits two combinations of cells, how likely they are
+at either depends on everybody else who fits: in a world every tuple is given to somebody who fits it, and no person has
+two; every world is equally likely. Counting them is counting perfect matchings, the permanent of a matrix of zeros and
+ones, which is hard in general (Valiant, "The complexity of computing the permanent", Theoretical Computer Science 8,
+1979). It is easy for many that occur, since
+
+* what no chain of people and tuples connects is counted by itself;
+* people who fit the same are counted once, with how many they are, and so are places that the same people fit;
+* people are gone through in an order in which few places are open (begun and not yet full) at any time, and ways that
+  leave the same room at these places are counted once.
+
+The last is done for anything that people may take: a place, or several things at once (see `count_ways`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb, log2
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Counted", "ExactShares", "connected", "count_ways", "easy_first", "exact_shares", "largest_shares"]
+
+_STATES = 4_000_000  # some seconds, and some hundred megabytes
+_FIRST_TRY, _HARDER = 1 << 10, 8  # the hard components wait until the easy ones are done
+
+
+# --- people who fit places -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ExactShares:
+    """How likely people sit where, counted exactly as far as that is possible.
+
+    Attributes
+    ----------
+    component
+        For every kind of people which component it is in; -1 for those who fit nothing.
+    is_exact
+        For every kind whether its probabilities are exact; those of others are 0.
+    probability
+        How likely a given person of the kind sits at the place: aligned with the ``places`` that were given.
+    presence
+        For every kind how likely a given person sits anywhere.
+    n_states
+        How often one state led to another: what the counting cost.
+    """
+
+    component: NDArray[np.int64]
+    is_exact: NDArray[np.bool_]
+    probability: NDArray[np.float64]
+    presence: NDArray[np.float64]
+    n_states: int
+
+
+def exact_shares(
+    n_alike: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    places: NDArray[np.int64],
+    capacity: NDArray[np.int64],
+    *,
+    most_states: int = _STATES,
+) -> ExactShares:
+    """Share the tuples of all places out among the people who fit them, every way being equally likely.
+
+    Parameters
+    ----------
+    n_alike
+        How many people there are of every kind.
+    offsets, places
+        Kind ``i`` fits the places ``places[offsets[i]:offsets[i + 1]]``, each named once.
+    capacity
+        How many tuples every place has.
+    most_states
+        How often one state may lead to another, over all components, the easy ones first; what is left then is not
+        exact.
+
+    Notes
+    -----
+    At a single place that nobody can avoid, and nobody else can fill, people are alike: ``min(1, tuples / people)``. A
+    larger component whose tuples cannot all be given to people whom she knows of is not exact.
+
+    Examples
+    --------
+    Ann fits the first place alone, Bob both, Carl the second alone; there is one tuple at either:
+
+    >>> found = exact_shares(np.array([1, 1, 1]), np.array([0, 1, 3, 4]), np.array([0, 0, 1, 1]), np.array([1, 1]))
+    >>> found.presence.round(4).tolist(), found.probability.round(4).tolist()
+    ([0.6667, 0.6667, 0.6667], [0.6667, 0.3333, 0.3333, 0.6667])
+    """
+    n_kinds = len(n_alike)
+    kind = np.repeat(np.arange(n_kinds), np.diff(offsets))
+    label = connected(n_kinds + len(capacity), kind, places + n_kinds)
+    roots, component = np.unique(label[:n_kinds][np.diff(offsets) > 0], return_inverse=True)
+    of_kind = np.full(n_kinds, -1, np.int64)
+    of_kind[np.diff(offsets) > 0] = component.reshape(-1)
+    is_exact = of_kind < 0
+    probability = np.zeros(len(places))
+
+    n_places = _places_of(of_kind[kind], places, len(roots), len(capacity))
+    alone = n_places[of_kind[kind]] == 1
+    rivals = np.bincount(places, weights=n_alike[kind], minlength=len(capacity))
+    probability[alone] = np.minimum(1.0, capacity[places[alone]] / rivals[places[alone]])
+    is_exact[kind[alone]] = True
+
+    order = np.argsort(of_kind[kind], kind="stable")
+    bounds = np.searchsorted(of_kind[kind][order], np.arange(len(roots) + 1))
+    work = _distinct(kind, places, of_kind, len(roots))
+
+    def attempt(c: int, most: int) -> tuple[bool, int]:
+        pairs = order[bounds[c] : bounds[c + 1]]
+        found = _component(n_alike, kind[pairs], places[pairs], capacity, most)
+        if found.shares is not None:
+            probability[pairs] = found.shares
+            is_exact[kind[pairs]] = True
+        return found.shares is not None, found.n_states
+
+    spent = easy_first({c: int(work[c]) for c in np.flatnonzero(n_places > 1).tolist()}, attempt, most_states)
+    presence = np.bincount(kind, weights=probability, minlength=n_kinds).astype(np.float64)
+    return ExactShares(of_kind, is_exact, probability, np.minimum(presence, 1.0), spent)
+
+
+def easy_first(work: Mapping[int, int], attempt: Callable[[int, int], tuple[bool, int]], most_states: int) -> int:
+    """Attempt every component with few states, those that need more with more, until all states are used up.
+
+    Parameters
+    ----------
+    work
+        For every component how many states it takes at least.
+    attempt
+        Counts a component with so many states at most; returns whether it succeeded, and how many it took: more than
+        were allowed, if these did not do.
+    most_states
+        How many states may be gone through in all.
+
+    Returns
+    -------
+    int
+        How many were.
+    """
+    waiting = sorted(work, key=lambda c: (work[c], c))
+    spent, most = 0, _FIRST_TRY
+    while any(work[c] <= most_states - spent for c in waiting):
+        left = []
+        for c in waiting:
+            allowed = min(most, most_states - spent)
+            done, taken = attempt(c, allowed) if work[c] <= allowed else (False, 0)
+            spent += taken
+            if not done and (taken > allowed or work[c] > allowed):  # else there is no way at all
+                left.append(c)
+        waiting, most = left, most * _HARDER
+    return spent
+
+
+class _Found(NamedTuple):
+    shares: NDArray[np.float64] | None  # of the pairs
+    n_states: int
+
+
+def _places_of(component: NDArray[np.int64], places: NDArray[np.int64], n: int, n_places: int) -> NDArray[np.int64]:
+    """How many places every component has."""
+    keys = np.unique(component * n_places + places)
+    return np.bincount(keys // max(n_places, 1), minlength=n)
+
+
+def _distinct(
+    kind: NDArray[np.int64], places: NDArray[np.int64], of_kind: NDArray[np.int64], n: int
+) -> NDArray[np.int64]:
+    """How many pairs every component has at least, after what is alike has been put together: told by hashes."""
+    if not len(kind):
+        return np.zeros(n, np.int64)
+    by_kind = _hash_sums(kind, places)
+    by_place = _hash_sums(places, by_kind[kind].astype(np.int64))
+    pairs = np.stack([by_kind[kind], by_place[places], of_kind[kind].astype(np.uint64)], axis=1)
+    return np.bincount(np.unique(pairs, axis=0)[:, 2].astype(np.int64), minlength=n)
+
+
+def _hash_sums(of: NDArray[np.int64], what: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """For each of ``of`` the sum of the hashes of what belongs to it (different things may have one hash, not two)."""
+    x = what.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
+        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+    sums = np.zeros(int(of.max()) + 1, np.uint64)
+    np.add.at(sums, of, x ^ (x >> np.uint64(31)))
+    return sums
+
+
+def _component(
+    n_alike: NDArray[np.int64],
+    kind: NDArray[np.int64],
+    places: NDArray[np.int64],
+    capacity: NDArray[np.int64],
+    most_states: int,
+) -> _Found:
+    """Count one component: put together what is alike, count, and give everybody their part of it."""
+    fits: dict[int, list[int]] = defaultdict(list)
+    for k, p in zip(kind.tolist(), places.tolist(), strict=True):
+        fits[k].append(p)
+    classes: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for k, mine in fits.items():
+        classes[tuple(sorted(mine))].append(k)
+    fitted: dict[int, list[int]] = defaultdict(list)  # classes of people, by place
+    for i, mine_ in enumerate(classes):
+        for p in mine_:
+            fitted[p].append(i)
+    joined: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for p, by in fitted.items():
+        joined[tuple(by)].append(p)
+    join_of = {p: j for j, some in enumerate(joined.values()) for p in some}
+    rooms = [sum(int(capacity[p]) for p in some) for some in joined.values()]
+    options = [[(j,) for j in sorted({join_of[p] for p in mine})] for mine in classes]
+    people = [sum(int(n_alike[k]) for k in some) for some in classes.values()]
+
+    counted = count_ways(people, options, rooms, leaving=sum(people) - sum(rooms), most_states=most_states)
+    if counted.shares is None:
+        return _Found(None, counted.n_states)
+    share = {
+        (k, taken[0]): float(part)
+        for some, mine, parts in zip(classes.values(), options, counted.shares, strict=True)
+        for taken, part in zip(mine, parts, strict=True)
+        for k in some
+    }
+    of_room = [int(capacity[p]) / rooms[join_of[p]] if rooms[join_of[p]] else 0.0 for p in places.tolist()]
+    shares = [share[k, join_of[p]] * part for k, p, part in zip(kind.tolist(), places.tolist(), of_room, strict=True)]
+    return _Found(np.array(shares), counted.n_states)
+
+
+def largest_shares(
+    offsets: NDArray[np.int64],
+    places: NDArray[np.int64],
+    histogram: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]],
+    n_values: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """A bound on every belief that needs no counting: the largest share that a value has at any place one fits.
+
+    Whatever the weights of the places, which add up to 1 at most, no mixture of their shares is larger.
+
+    Parameters
+    ----------
+    offsets, places
+        Kind ``i`` fits the places ``places[offsets[i]:offsets[i + 1]]``.
+    histogram
+        Offsets, value codes and shares: how the tuples of every place are distributed.
+    n_values
+        How many sensitive values there are.
+
+    Returns
+    -------
+    tuple
+        Offsets, value codes and bounds for every kind.
+
+    Examples
+    --------
+    >>> histogram = np.array([0, 2, 3]), np.array([0, 1, 1], np.int32), np.array([0.25, 0.75, 1.0])
+    >>> [a.tolist() for a in largest_shares(np.array([0, 1, 3]), np.array([0, 0, 1]), histogram, 2)]
+    [[0, 2, 4], [0, 1, 0, 1], [0.25, 0.75, 0.25, 1.0]]
+    """
+    starts, codes, shares = histogram
+    kind = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    lengths = np.diff(starts)[places]
+    before = np.append(0, np.cumsum(lengths))
+    at = np.repeat(starts[places] - before[:-1], lengths) + np.arange(before[-1])
+    keys = np.repeat(kind, lengths) * n_values + codes[at]
+    order = np.argsort(keys, kind="stable")
+    distinct, first = np.unique(keys[order], return_index=True)
+    largest = np.maximum.reduceat(shares[at][order], first) if len(first) else np.empty(0)
+    found = np.searchsorted(distinct // n_values, np.arange(len(offsets)))
+    return found.astype(np.int64), (distinct % n_values).astype(np.int32), largest.astype(np.float64)
+
+
+def connected(n: int, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Label what chains of the pairs ``a[i], b[i]`` connect: by the smallest number among it.
+
+    >>> connected(5, np.array([0, 3]), np.array([2, 2])).tolist()
+    [0, 1, 0, 0, 4]
+    """
+    label = np.arange(n)
+    while True:
+        low = np.minimum(label[a], label[b])
+        new = label.copy()
+        for ends in (a, b):
+            np.minimum.at(new, label[ends], low)
+            np.minimum.at(new, ends, low)
+        while not np.array_equal(new, new[new]):
+            new = new[new]
+        if np.array_equal(new, label):
+            return label
+        label = new
+
+
+# --- counting --------------------------------------------------------------------------------------------------------
+
+
+class Counted(NamedTuple):
+    """For every kind and option how likely a given person takes it (None if not counted), and what counting cost."""
+
+    shares: list[list[Fraction]] | None
+    n_states: int
+
+
+def count_ways(
+    n_alike: Sequence[int],
+    options: Sequence[Sequence[Sequence[int]]],
+    capacity: Sequence[int],
+    *,
+    leaving: int | None = None,
+    staying: Sequence[bool] | None = None,
+    most_states: int = _STATES,
+) -> Counted:
+    """Count the ways in which people take options until everything is used up, and how many of them take which.
+
+    Everybody takes one of the options of their kind, or none at all. An option takes one unit of each of some things,
+    and in the end nothing of anything may be left. Every way to do so, told apart by who takes what, counts alike.
+
+    Parameters
+    ----------
+    n_alike
+        How many people there are of every kind.
+    options
+        For every kind its options, each the different things that it takes.
+    capacity
+        How many units there are of everything.
+    leaving
+        How many people take nothing, where that is known: fewer states are then gone through.
+    staying
+        For every kind whether all of its people take an option; by default nobody must.
+    most_states
+        How often one state may lead to another, summed over all steps, before giving up.
+
+    Notes
+    -----
+    A state is what is left of everything that is open, in the bits of one number. Forwards, states are given the number
+    of ways that lead to them, option after option; backwards, the number of ways that lead on from them to the end.
+    The product of both, summed over a step, counts who took the option.
+
+    Examples
+    --------
+    Two people may take the first thing or the second, a third the second alone; there is one of the first and two of
+    the second: the third always gets one.
+
+    >>> count_ways([2, 1], [[(0,), (1,)], [(1,)]], [1, 2]).shares
+    [[Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 1)]]
+    """
+    wanted = {thing for mine in options for taken in mine for thing in taken}
+    if (leaving is not None and leaving < 0) or any(n and thing not in wanted for thing, n in enumerate(capacity)):
+        return Counted(None, 0)
+    if staying is not None and any(stays and not mine for stays, mine in zip(staying, options, strict=True)):
+        return Counted(None, 0)
+    steps: list[_Step] = []
+    layers: list[dict[int, int]] = []
+    layer = {0: 1}
+    n_states = 0
+    for step in _steps(n_alike, options, capacity, leaving, staying or [False] * len(n_alike)):
+        layer = {key + step.opening: ways for key, ways in layer.items()}
+        steps.append(step)
+        layers.append(layer)
+        layer, spent = _forwards(step, layer, most_states - n_states)
+        n_states += spent
+        if n_states > most_states or not layer:
+            return Counted(None, n_states)
+    total = sum(layer.values())
+    if total == 0:
+        return Counted(None, n_states)
+    shares = [[Fraction(0)] * len(mine) for mine in options]
+    after = dict.fromkeys(layer, 1)
+    while steps:
+        step = steps.pop()
+        after, taken = _backwards(step, layers.pop(), after)
+        shares[step.kind][step.option] = Fraction(taken, total * n_alike[step.kind])
+    return Counted(shares, n_states)
+
+
+class _Taken(NamedTuple):
+    """Something that an option takes: where a state has it, and how many people may still take it afterwards."""
+
+    shift: int
+    mask: int
+    later_people: int  # of the kinds that come later
+    later_options: bool  # whether a later option of the same kind takes it too
+
+
+class _Step(NamedTuple):
+    """People of a kind take an option, or not. The lowest bits of a state are those of the kind who took none yet."""
+
+    kind: int
+    option: int
+    opening: int  # what is added to every state before
+    things: tuple[_Taken, ...]
+    unit: int  # what one person takes from a state
+    people: int  # the mask of the lowest bits
+    is_last: bool  # of its kind: whoever is left takes nothing
+    stays: bool  # nobody may be left
+    leaving: tuple[int, int] | None  # how many may do so in all; where a state has how many did
+
+
+def _choices(step: _Step, key: int) -> tuple[int, range]:
+    """How many people of the kind are left, and how many of them may take the option."""
+    m = key & step.people
+    low, high = 0, m
+    for shift, mask, later_people, later_options in step.things:
+        room = key >> shift & mask
+        high = min(high, room)
+        if not later_options:
+            low = max(low, room - later_people)
+        elif room > later_people + m:
+            return m, range(0)
+    if step.is_last and step.stays:
+        low = max(low, m)
+    elif step.is_last and step.leaving is not None:
+        low = max(low, m - step.leaving[0] + (key >> step.leaving[1]))
+    return m, range(low, high + 1)
+
+
+def _reached(step: _Step, key: int, m: int, x: int) -> int:
+    """The state after x people took the option."""
+    key -= x * step.unit
+    if step.is_last:
+        key -= m - x
+        if step.leaving is not None:
+            key += m - x << step.leaving[1]
+    return key
+
+
+def _forwards(step: _Step, layer: dict[int, int], most: int) -> tuple[dict[int, int], int]:
+    """The ways to every state after the step, and how often one state led to another; no more than ``most`` times."""
+    found: dict[int, int] = defaultdict(int)
+    spent = 0
+    for key, ways in layer.items():
+        m, choices = _choices(step, key)
+        spent += len(choices)
+        if spent > most:
+            break
+        for x in choices:
+            found[_reached(step, key, m, x)] += ways * comb(m, x)
+    return found, spent
+
+
+def _backwards(step: _Step, layer: dict[int, int], after: dict[int, int]) -> tuple[dict[int, int], int]:
+    """The ways on from every state before the step, and how many took the option, summed over all ways."""
+    found: dict[int, int] = {}
+    taken = 0
+    for key, ways in layer.items():
+        m, choices = _choices(step, key)
+        onwards = by_number = 0
+        for x in choices:
+            part = comb(m, x) * after.get(_reached(step, key, m, x), 0)
+            onwards += part
+            by_number += x * part
+        if onwards:
+            found[key - step.opening] = onwards
+            taken += ways * by_number
+    return found, taken
+
+
+def _steps(
+    n_alike: Sequence[int],
+    options: Sequence[Sequence[Sequence[int]]],
+    capacity: Sequence[int],
+    leaving: int | None,
+    staying: Sequence[bool],
+) -> Iterator[_Step]:
+    """Every option of every kind, in the order of the kinds in which few things are open."""
+    people = (1 << max(n_alike, default=0).bit_length()) - 1
+    slots = _Slots(people.bit_length())
+    takers: dict[int, set[int]] = defaultdict(set)
+    for k, mine in enumerate(options):
+        for taken in mine:
+            for thing in taken:
+                takers[thing].add(k)
+    demand = {thing: sum(n_alike[k] for k in some) for thing, some in takers.items()}
+    # how many left is kept above everything else, where it has all the room it needs
+    width = sum(capacity[thing].bit_length() for thing in takers) + people.bit_length()
+    may_leave = None if leaving is None else (leaving, width)
+    for k in _order(n_alike, options, capacity, takers):
+        last = {thing: i for i, taken in enumerate(options[k]) for thing in taken}
+        for thing in last:
+            demand[thing] -= n_alike[k]
+        for i, taken in enumerate(options[k]):
+            opening = n_alike[k] if i == 0 else 0
+            for thing in taken:
+                if thing not in slots.at:
+                    opening += capacity[thing] << slots.open(thing, capacity[thing].bit_length())
+            things = tuple(
+                _Taken(slots.at[thing], (1 << capacity[thing].bit_length()) - 1, demand[thing], i < last[thing])
+                for thing in taken
+            )
+            unit = 1 + sum(1 << slots.at[thing] for thing in taken)
+            yield _Step(k, i, opening, things, unit, people, i == len(options[k]) - 1, staying[k], may_leave)
+            for thing in taken:
+                if i == last[thing] and demand[thing] == 0:
+                    slots.close(thing, capacity[thing].bit_length())
+
+
+class _Slots:
+    """Where in a state everything open is kept: the bits of what is full are used again."""
+
+    def __init__(self, first: int) -> None:
+        self.at: dict[int, int] = {}
+        self.free: dict[int, list[int]] = defaultdict(list)
+        self.top = first
+
+    def open(self, thing: int, width: int) -> int:
+        if self.free[width]:
+            self.at[thing] = self.free[width].pop()
+        else:
+            self.at[thing] = self.top
+            self.top += width
+        return self.at[thing]
+
+    def close(self, thing: int, width: int) -> None:
+        self.free[width].append(self.at.pop(thing))
+
+
+def _order(
+    n_alike: Sequence[int],
+    options: Sequence[Sequence[Sequence[int]]],
+    capacity: Sequence[int],
+    takers: dict[int, set[int]],
+) -> Iterator[int]:
+    """Kinds, each time one that opens little and closes much; those who can take nothing are left out."""
+    things = [sorted({thing for taken in mine for thing in taken}) for mine in options]
+    left = {thing: len(some) for thing, some in takers.items()}
+    waiting = {k for k, mine in enumerate(options) if mine and n_alike[k]}
+    opened: set[int] = set()
+    near: set[int] = set()
+
+    def growth(k: int) -> tuple[float, int]:
+        bits = 0.0
+        for thing in things[k]:
+            if thing not in opened:
+                bits += log2(capacity[thing] + 1) if left[thing] > 1 else 0.0
+            elif left[thing] == 1:
+                bits -= log2(capacity[thing] + 1)
+        return bits, k
+
+    while waiting:
+        k = min(near or waiting, key=growth)
+        waiting.remove(k)
+        near.discard(k)
+        yield k
+        for thing in things[k]:
+            left[thing] -= 1
+            if thing not in opened:
+                opened.add(thing)
+                near |= takers[thing] & waiting

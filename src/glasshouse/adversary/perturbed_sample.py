@@ -1,0 +1,514 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Perturbed samples: what one published tuple tells of the people who may own it (CORRUPTION Sections V and VI).
+
+Everybody fits at most one published tuple, the *crucial* one. It is of a group of G people, all of whom are on her
+list: the *candidates*, of whom there may be more than G. She knows the values of some candidates, or that they are not
+in the table. One of the G owns the tuple, each alike; its value was retained with probability p, and otherwise drawn
+from the domain of n values, so that a value x shows as y with probability ``u = (1 - p) / n``, plus p if x is y.
+
+With ``w = p * prior(y) + u``, how likely somebody's tuple shows y (Eq. 15), the candidates weigh (Eq. 17 to 19)
+
+    w(victim)  +  sum over corrupted candidates in the table of P[x_i -> y]  +  g * sum over all others of w
+
+and the victim owns the tuple with the share h of the first term. Here g (Eq. 13) is the probability that one of the
+others is in the group, given that the victim is. The paper's victim is known to be in the table. Where that is not
+taken for granted, the same worlds also tell how likely it is, and a belief is the product of the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.adversary.knowledge import ABSENT
+from glasshouse.adversary.matching import match
+from glasshouse.adversary.posterior import Posterior
+from glasshouse.errors import InputError, NotSupported
+from glasshouse.microdata.domains import text_of
+from glasshouse.microdata.groups import alike
+from glasshouse.principles.perturbation import transition
+from glasshouse.published import Published
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.release import Release
+
+__all__ = ["Owned", "PerturbedSample", "owned", "sampled_posterior"]
+
+_UNKNOWN, _GONE = -1, -2  # what she knows of a person, where it is not the code of a value
+
+
+class Owned(NamedTuple):
+    """How likely a person is in the table, and, if so, owns the crucial tuple."""
+
+    presence: Fraction
+    h: Fraction
+
+
+def owned(
+    own: Fraction,
+    *,
+    size: int,
+    corrupted: Sequence[Fraction],
+    others: Sequence[Fraction],
+    stranger: Fraction = Fraction(0),
+) -> Owned:
+    """Weigh the candidates for a published tuple (CORRUPTION Eq. 13 to 19), exactly.
+
+    Parameters
+    ----------
+    own
+        How likely the victim's tuple shows the published value.
+    size
+        G, how many people the group has.
+    corrupted
+        The same for every corrupted candidate who is in the table: ``P[x_i -> y]``.
+    others
+        The same for every other candidate.
+    stranger
+        The same for people of the group who are not on her list, where it has more than there are candidates.
+
+    Examples
+    --------
+    A group of two among three candidates, one of whom is corrupted and does not have the published value:
+
+    >>> u = Fraction(1, 4)
+    >>> owned(Fraction(1, 2), size=2, corrupted=[u], others=[Fraction(1, 2)])
+    Owned(presence=Fraction(1, 2), h=Fraction(2, 3))
+    """
+    return _owned(
+        own, size - len(corrupted), sum(corrupted, Fraction(0)), len(others), sum(others, Fraction(0)), stranger
+    )
+
+
+def _owned(own: Fraction, room: int, corrupted: Fraction, n_others: int, others: Fraction, stranger: Fraction) -> Owned:
+    """The same from sums: ``room`` of the victim, the others and strangers are in the table."""
+    if room <= 0:
+        return Owned(Fraction(0), Fraction(0))
+    seated = min(room, n_others + 1)
+    unseen = (room - seated) * stranger
+    g = Fraction(seated - 1, n_others) if n_others else Fraction(0)  # Eq. 13
+    beforehand = Fraction(seated, n_others + 1)
+    if_present = own + corrupted + g * others + unseen  # Eq. 17, but for 1 / G
+    in_all = corrupted + beforehand * (own + others) + unseen
+    if not in_all:
+        raise InputError("nobody who fits a published tuple can have its value: what she knows is wrong")
+    if not if_present:
+        return Owned(Fraction(0), Fraction(0))
+    return Owned(beforehand * if_present / in_all, own / if_present)  # Eq. 14
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedSample:
+    """A perturbed sample and what she knows, side by side.
+
+    Attributes
+    ----------
+    values
+        The sensitive domain.
+    p
+        The retention.
+    observed, size
+        For every published tuple the number of its value, and G.
+    crucial
+        For every person the number of their tuple, -1 if they fit none.
+    known
+        For every person the number of the value that she knows, -1 if she does not know, -2 if not in the table.
+    priors, prior_of
+        Her different priors, the common one first; which of them she has of every person.
+    shown
+        Gives a published tuple in words.
+    notes
+        What was assumed.
+    """
+
+    knowledge: Knowledge
+    column: str
+    values: tuple[Any, ...]
+    p: Fraction
+    observed: NDArray[np.int64]
+    size: NDArray[np.int64]
+    crucial: NDArray[np.int64]
+    known: NDArray[np.int64]
+    priors: tuple[tuple[Fraction, ...], ...]
+    prior_of: NDArray[np.int64]
+    shown: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, release: Release, knowledge: Knowledge, column: str | None = None) -> PerturbedSample:
+        """Find everybody's crucial tuple, and put down what she knows of them."""
+        published = Published.of(release, column)
+        if published.kind != "sample":
+            raise NotSupported("a crucial tuple in a release that is no perturbed sample", instead="attack its groups")
+        values, notes = _domain(release, published, knowledge)
+        place = {_key(value): i for i, value in enumerate(values)}
+        (seats,) = published.seats
+        observed = np.array([place[_key(published.values[code])] for code in published.codes], np.int64)
+        crucial = _crucial(release, knowledge, seats)
+        priors, prior_of = _priors(knowledge, values)
+        made = cls(
+            knowledge=knowledge,
+            column=published.column,
+            values=values,
+            p=Fraction(str(release.recipe.recoding["p"])),
+            observed=observed[seats.group],
+            size=seats.count,
+            crucial=crucial,
+            known=_known(knowledge, place, crucial),
+            priors=priors,
+            prior_of=prior_of,
+            shown=tuple(_words(seats, i) for i in range(len(seats))) if len(seats) <= _FEW else (),
+            notes=notes,
+        )
+        if (made.n_in_table > made.size).any():
+            raise InputError(
+                "she knows the values of more people who fit a published tuple than its group has: one of them is "
+                "not in the table, or the values are of another table"
+            )
+        return made
+
+    # --- counts for every published tuple -------------------------------------------------------------------------
+
+    @cached_property
+    def n_unknown(self) -> NDArray[np.int64]:
+        """Candidates of whom she knows nothing."""
+        return self._count(self.known == _UNKNOWN)
+
+    @cached_property
+    def n_in_table(self) -> NDArray[np.int64]:
+        """Corrupted candidates who are in the table: beta."""
+        return self._count(self.known >= 0)
+
+    @cached_property
+    def n_same(self) -> NDArray[np.int64]:
+        """Corrupted candidates who have the published value."""
+        return self._count((self.known >= 0) & (self.known == self.observed[self.crucial]))
+
+    def _count(self, people: NDArray[np.bool_]) -> NDArray[np.int64]:
+        chosen = self.crucial[people & (self.crucial >= 0)]
+        return np.bincount(chosen, minlength=len(self.size)).astype(np.int64)
+
+    @cached_property
+    def _rows_of(self) -> dict[int, list[int]]:
+        """The candidates of whom she knows nothing, tuple by tuple; needed only if priors differ."""
+        found: dict[int, list[int]] = {}
+        for row in np.flatnonzero((self.known == _UNKNOWN) & (self.crucial >= 0)).tolist():
+            found.setdefault(int(self.crucial[row]), []).append(row)
+        return found
+
+    # --- one person, exactly --------------------------------------------------------------------------------------
+
+    def weight(self, prior: int, number: int) -> Fraction:
+        """How likely the tuple of somebody with this prior shows what tuple ``number`` shows (Eq. 15)."""
+        return self.p * self.priors[prior][int(self.observed[number])] + self._u
+
+    @property
+    def _u(self) -> Fraction:
+        return transition(self.p, len(self.values), same=False)
+
+    def _others(self, number: int, row: int | None) -> list[Fraction]:
+        """The weights of all candidates of whom she knows nothing, but for one."""
+        if len(self.priors) == 1:
+            return [self.weight(0, number)] * (int(self.n_unknown[number]) - 1)
+        rows = self._rows_of[number]
+        return [self.weight(int(self.prior_of[other]), number) for other in rows if other != row]
+
+    def owned(self, row: int, *, most_corrupted: int = 0, rising: bool = True) -> Owned:
+        """How likely a person of whom she knows nothing is in the table, and owns the crucial tuple.
+
+        Parameters
+        ----------
+        row
+            The person.
+        most_corrupted, rising
+            She may corrupt so many more candidates, whoever they are and whatever they then have: the largest h that
+            can come of it, or the smallest. See `_corrupted_more`.
+        """
+        number = int(self.crucial[row])
+        if number < 0:
+            return Owned(Fraction(0), Fraction(0))
+        own = self.weight(int(self.prior_of[row]), number)
+        others = self._others(number, row)
+        same, beta = int(self.n_same[number]), int(self.n_in_table[number])
+        room = int(self.size[number]) - beta
+        given = same * (self.p + self._u) + (beta - same) * self._u  # Eq. 18
+        if most_corrupted and room > 0:
+            room, given, others = self._corrupted_more(most_corrupted, room, given, others, rising=rising)
+        return _owned(own, room, given, len(others), sum(others, Fraction(0)), self.weight(0, number))
+
+    def _corrupted_more(
+        self, most: int, room: int, given: Fraction, others: list[Fraction], *, rising: bool
+    ) -> tuple[int, Fraction, list[Fraction]]:
+        """Corrupt those candidates, with such answers, that h becomes largest (or smallest).
+
+        *The largest.* What is added to the victim's weight is ``beta * u + (G - 1 - beta) * mean(w of the others)``,
+        where beta counts corrupted people in the table, none of whom has y, and every w is at least u. Whoever is
+        corrupted leaves the mean: so take those of largest w, and as many as allowed. Of a given number, each who
+        turns out to be in the table replaces a mean by u: so let them be in the table as long as the group has room,
+        and the rest not. The smallest h comes in the same way from people with the smallest w, who all have y.
+        """
+        others = sorted(others, reverse=rising)
+        n = min(most, len(others))
+        present = min(n, room - 1)
+        answer = self._u if rising and len(self.values) > 1 else self.p + self._u
+        return room - present, given + present * answer, others[n:]
+
+    def belief(self, row: int, *, h: Fraction) -> dict[Any, Fraction]:
+        """Her posterior pdf of a person who is in the table and owns the crucial tuple with probability h (Eq. 9)."""
+        prior = self.priors[self.prior_of[row]]
+        number = int(self.crucial[row])
+        y, own = int(self.observed[number]), self.weight(int(self.prior_of[row]), number)
+        if not own:
+            return dict(zip(self.values, prior, strict=True))
+        becomes = [transition(self.p, len(self.values), same=x == y) for x in range(len(self.values))]  # Eq. 11
+        return {
+            value: h * prior[x] * becomes[x] / own + (1 - h) * prior[x]  # Eq. 9 and 12
+            for x, value in enumerate(self.values)
+        }
+
+    # --- everybody ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def kinds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """A number for every person, and one person of each: people of a kind are believed alike.
+
+        People are alike if their tuples show the same value, are of groups of one size and have as many candidates,
+        corrupted and not, and if she has the same prior of them. With priors by person every tuple stands alone.
+        """
+        n = len(self.size)
+        columns = [self.observed, self.size, self.n_unknown, self.n_in_table, self.n_same]
+        columns += [np.arange(n)] if len(self.priors) > 1 else []
+        _, alike_tuple = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+        alike_tuple = alike_tuple.reshape(-1)
+        keys = np.where(self.crucial >= 0, alike_tuple[self.crucial] * len(self.priors) + self.prior_of, -1)
+        keys = np.where(self.known == _UNKNOWN, keys, np.where(self.known == _GONE, -3, -2))
+        _, examples, kind = np.unique(keys, return_index=True, return_inverse=True)
+        return kind.reshape(-1).astype(np.int64), examples.astype(np.int64)
+
+    def posterior(
+        self,
+        *,
+        attack: str,
+        in_table: bool = False,
+        most_corrupted: int = 0,
+        qualified: NDArray[np.bool_] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Posterior:
+        """Her beliefs about everybody of whom she does not know yet.
+
+        Parameters
+        ----------
+        attack
+            Name of the attack.
+        in_table
+            Whether everybody who is attacked is known to be in the table, as the paper has it.
+        most_corrupted
+            So many more people she may corrupt: no belief can be larger than what is given then.
+        qualified
+            For every value whether it satisfies a predicate: then there is one belief, in that.
+        notes
+            What else is to be said.
+        """
+        kind, examples = self.kinds
+        h, presence = self._owned_by_kind(examples, most_corrupted)
+        n, n_kinds = len(self.values), len(examples)
+        rows = np.flatnonzero(presence > 0)
+        number = self.crucial[examples[rows]]
+        y = self.observed[number]
+        priors = np.array([[float(w) for w in prior] for prior in self.priors])[self.prior_of[examples[rows]]]
+        at_y = np.arange(n) == y[:, np.newaxis]
+        weights = priors * np.where(at_y, float(self.p + self._u), float(self._u))
+        total = weights.sum(axis=1, keepdims=True)
+        updated = np.divide(weights, total, out=priors.copy(), where=total > 0)
+        rising, falling = (part[rows, np.newaxis] for part in h)
+        raised = rising * updated + (1 - rising) * priors
+        lowered = falling * updated + (1 - falling) * priors
+        values = self.values
+        beliefs = np.where(at_y, raised, lowered)
+        if qualified is not None:
+            values = (True,)
+            chosen = np.where(qualified[y], (raised * qualified).sum(axis=1), (lowered * qualified).sum(axis=1))
+            beliefs = chosen[:, np.newaxis]
+        if in_table or most_corrupted:
+            presence = np.where(presence > 0, 1.0, 0.0)
+        beliefs = beliefs * presence[rows, np.newaxis]
+        offsets = np.zeros(n_kinds + 1, np.int64)
+        offsets[1:][rows] = len(values)
+        return Posterior(
+            attack=attack,
+            column=self.column,
+            how="bound" if most_corrupted else "exact",
+            knowledge=self.knowledge,
+            values=values,
+            kind=kind,
+            offsets=np.cumsum(offsets),
+            codes=np.tile(np.arange(len(values), dtype=np.int32), len(rows)),
+            beliefs=beliefs.reshape(-1),
+            presence=np.where(self.known[examples] >= 0, 1.0, presence),
+            because=self._because(examples, h[0]) if qualified is None else None,
+            notes=(*self.notes, *self._said(), *notes),
+        )
+
+    def _owned_by_kind(
+        self, examples: NDArray[np.int64], most_corrupted: int
+    ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]:
+        """The largest and the smallest h of each kind of people, and presence; 0 for whom she has no belief."""
+        found = np.zeros((len(examples), 3))
+        for i, row in enumerate(examples.tolist()):
+            if self.known[row] == _UNKNOWN and self.crucial[row] >= 0:
+                now = self.owned(row)
+                high = self.owned(row, most_corrupted=most_corrupted) if most_corrupted else now
+                low = self.owned(row, most_corrupted=most_corrupted, rising=False) if most_corrupted else now
+                found[i] = float(high.h), float(low.h), float(now.presence)
+        return (found[:, 0], found[:, 1]), found[:, 2]
+
+    def _because(self, examples: NDArray[np.int64], h: NDArray[np.float64]) -> Any:
+        def sentence(kind: int, code: int) -> str:
+            row = int(examples[kind])
+            number = int(self.crucial[row])
+            if self.known[row] != _UNKNOWN or number < 0:
+                return "she knew it before"
+            shown = f" ({self.shown[number]})" if self.shown else ""
+            return (
+                f"the one published tuple that fits{shown} shows {text_of(self.values[self.observed[number]])}; of its "
+                f"group of {self.size[number]:,} she knows {self.n_in_table[number]:,}, and holds it to be this "
+                f"person's tuple with probability {h[kind]:.4f}"
+            )
+
+        return sentence
+
+    def _said(self) -> tuple[str, ...]:
+        notes = []
+        strangers = int(np.maximum(self.size - self.n_in_table - self.n_unknown, 0).sum())
+        if strangers:
+            notes.append(f"{strangers:,} tuples are of people whom the external table lacks")
+        lost = int(np.count_nonzero((self.crucial < 0) & (self.known == _UNKNOWN)))
+        if lost:
+            notes.append(f"{lost:,} people fit nothing in the release: they are not in the table")
+        return tuple(notes)
+
+
+_FEW = 10_000  # of so many published tuples each is put into words
+
+
+def sampled_posterior(
+    release: Release, knowledge: Knowledge, *, attack: str, column: str | None = None, in_table: bool = False
+) -> Posterior:
+    """Her beliefs about everybody after a perturbed sample, with whomever she has corrupted and any priors.
+
+    Parameters
+    ----------
+    release, knowledge
+        What was published, and what she holds.
+    attack
+        Name of the attack.
+    column
+        The sensitive column.
+    in_table
+        Whether everybody who is attacked is known to be in the table (CORRUPTION V-A). Otherwise a belief is that
+        somebody is in the table and has the value.
+    """
+    return PerturbedSample.of(release, knowledge, column).posterior(attack=attack, in_table=in_table)
+
+
+# --- what the release and she say -----------------------------------------------------------------------------------
+
+
+def _key(value: Any) -> str:
+    return "\0" if value is None else text_of(value)
+
+
+def _domain(release: Release, published: Published, knowledge: Knowledge) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """The sensitive domain: as declared; else what was published, and whatever else she has heard of."""
+    declared = release.recipe.recoding.get("domain")
+    if declared is not None:
+        by_key = {_key(value): value for value in published.values}
+        kind = release.data[published.column].type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        return tuple(by_key[_key(t)] if _key(t) in by_key else _read(t, kind) for t in declared), ()
+    found = {_key(value): value for value in published.values}
+    for value in knowledge.corrupted.values():
+        if value is not ABSENT:
+            found.setdefault(_key(value), value)
+    priors: Sequence[Any] = () if knowledge.prior is None else (knowledge.prior,)
+    if knowledge.prior is not None and knowledge.is_personal:
+        priors = list(knowledge.prior.values())
+    for prior in priors:
+        for value in prior:
+            found.setdefault(_key(value), value)
+    note = (
+        f"the sensitive domain was not declared: it is taken to have the {len(found):,} values that are published or "
+        "that she has heard of"
+    )
+    return tuple(found.values()), (note,)
+
+
+def _read(text: Any, kind: pa.DataType) -> Any:
+    """A declared value with the type of its column."""
+    if text is None:
+        return None
+    try:
+        return pa.scalar(text).cast(kind).as_py()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return text
+
+
+def _crucial(release: Release, knowledge: Knowledge, seats: Any) -> NDArray[np.int64]:
+    """The published tuple of every person (A1), -1 for none."""
+    people = knowledge.external
+    kinds = alike([people.column(name) for name in release.recipe.quasi])
+    examples = np.empty(kinds.n_groups, np.int64)
+    examples[kinds.labels[::-1]] = np.arange(people.n_tuples)[::-1]
+    matches = match(people, examples, seats)
+    fitting = np.diff(matches.offsets)
+    if (fitting > 1).any():
+        raise NotSupported(
+            "a perturbed sample where somebody fits two tuples",
+            instead="its boxes must be disjoint: then everybody has one crucial tuple",
+        )
+    of_kind = np.full(kinds.n_groups, -1, np.int64)
+    of_kind[fitting > 0] = matches.seats
+    return of_kind[kinds.labels]
+
+
+def _known(knowledge: Knowledge, place: dict[str, int], crucial: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What she knows of every person."""
+    known = np.full(knowledge.external.n_tuples, _UNKNOWN, np.int64)
+    for row, value in zip(knowledge.corrupted_rows().tolist(), knowledge.corrupted.values(), strict=True):
+        if value is ABSENT:
+            known[row] = _GONE
+        elif _key(value) not in place:
+            raise InputError(f"a corrupted person has {value!r}, which the sensitive domain lacks")
+        elif crucial[row] < 0:
+            raise InputError("a corrupted person is in the table but fits no published tuple: use ABSENT")
+        else:
+            known[row] = place[_key(value)]
+    return known
+
+
+def _priors(
+    knowledge: Knowledge, values: tuple[Any, ...]
+) -> tuple[tuple[tuple[Fraction, ...], ...], NDArray[np.int64]]:
+    """Her different priors over the domain, and which she has of whom."""
+    found: dict[tuple[Fraction, ...], int] = {tuple(knowledge.weights(list(values))): 0}
+    prior_of = np.zeros(knowledge.external.n_tuples, np.int64)
+    if knowledge.prior is not None and knowledge.is_personal:
+        for name in knowledge.prior:
+            row = knowledge.person(name)
+            prior_of[row] = found.setdefault(tuple(knowledge.weights(list(values), row)), len(found))
+    return tuple(found), prior_of
+
+
+def _words(seats: Any, number: int) -> str:
+    cells = zip(seats.quasi, seats.cells, seats.of_seat, strict=True)
+    return ", ".join(f"{name} {texts[codes[number]]}" for name, texts, codes in cells)

@@ -1,0 +1,937 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adversary who knows that groups were grown greedily along an order: exact beliefs, at any scale.
+
+MINIMALITY 2.4, 4 and 5.1. She sorts her list as the method sorted the table, finds the published groups there, and asks
+of each why it was not closed at an earlier bucket (`prefixes`). Groups are formed one after another, each by itself, so
+each can be asked alone; many ask the same question, which is answered once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import pairwise, product
+from math import exp, factorial, lgamma, log, perm, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.adversary.knowledge import ABSENT
+from glasshouse.adversary.linking import promised_limit
+from glasshouse.adversary.posterior import Posterior
+from glasshouse.adversary.prefixes import Closeness, Frequencies, Run, Solved, solve
+from glasshouse.adversary.runs import lay_out
+from glasshouse.errors import InputError, NotSupported
+from glasshouse.grouping.greedy import Greedy, RandomisedGreedy
+from glasshouse.grouping.stricter import times_e
+from glasshouse.kernels import compiled
+from glasshouse.microdata.counts import Counts
+from glasshouse.microdata.domains import code, text_of
+from glasshouse.principles import DesignatedLDiversity, LDiversity, TCloseness
+from glasshouse.randomness import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.adversary.published import Published
+    from glasshouse.adversary.runs import Layout
+    from glasshouse.microdata import Microdata
+    from glasshouse.release import Release
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+__all__ = ["attack_greedy"]
+
+MOST_STATES = 100_000
+MOST_TRIALS = 100_000_000
+MOST_PLACINGS = 10_000
+_NO_IDENTIFIER = "one row per person"  # what a guarantee assumes where no identifier was named: ties are then secret
+
+
+def attack_greedy(
+    release: Release,
+    published: Published,
+    knowledge: Knowledge,
+    algorithm: tuple[Any, Any, Any],
+    *,
+    most_states: int = MOST_STATES,
+    error: float = 0.02,
+    source: Source | None = None,
+    most_trials: int = MOST_TRIALS,
+    progress: Callable[[float], None] | None = None,
+) -> Posterior:
+    """Believe what follows from the release, everybody's quasi-identifiers and `Greedy` or `RandomisedGreedy`.
+
+    Parameters
+    ----------
+    release, published
+        The release, and what it says of one sensitive column.
+    knowledge
+        Everybody who is in the table, and nobody else. People whose value she has found out keep it in every world.
+    algorithm
+        Principle, method and recoding.
+    most_states
+        A group whose prefixes have more states than this is not gone through: its arrangements are sampled.
+    error, source, most_trials
+        How wide half a 95 % interval around a sampled belief may be, where samples come from, and how many are drawn
+        for one group at most; `NotSupported` if that is not enough.
+    progress
+        Is told the share of the work that is done.
+
+    Notes
+    -----
+    *Ties.* With a declared identifier she knows who stands where. Otherwise people with equal quasi-identifiers are
+    alike to her, and are believed what their places are believed on average.
+
+    *Prior.* Every possible world has the published values, so a prior that is the same for everybody changes nothing.
+
+    *Dropped tuples* (``last="drop"``) are of the last people of the order. Each is held to have any of the published
+    values, equally likely beforehand, as long as together they make no group and the whole table obeys the principle.
+    """
+    task = _Task.of(release, published, knowledge, algorithm)
+    return _Attack(task, most_states, error, source or Source.secure(), most_trials, progress).posterior()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Task:
+    """What is to be explained, checked."""
+
+    release: Release
+    published: Published
+    knowledge: Knowledge
+    people: Microdata
+    principle: Any
+    method: Any
+    judge: Any
+    counted: NDArray[np.bool_]  # by value
+    size: int  # people in a bucket
+    p: Fraction
+    layout: Layout
+
+    @classmethod
+    def of(cls, release: Release, published: Published, knowledge: Knowledge, algorithm: tuple[Any, Any, Any]) -> _Task:
+        principle, method, recoding = algorithm
+        if isinstance(principle, dict) and len(principle) == 1:
+            (principle,) = principle.values()
+        _check(release, published, knowledge, principle, method, recoding)
+        external = knowledge.external
+        people = replace(
+            external,
+            quasi=tuple(external.column(name) for name in release.recipe.quasi),
+            sensitive=(),
+            identifier=None if _NO_IDENTIFIER in release.guarantee.assumptions else external.identifier,
+        )
+        n = people.n_tuples
+        judge, counted, size = _judge(published, principle, method, n, external)
+        layout = lay_out(
+            people,
+            published,
+            ordering=method.ordering,
+            priority=method.priority,
+            size=size,
+            taxonomies=recoding.name == "taxonomies",
+        )
+        if (layout.starts[:-1] % size).any():
+            raise InputError("a group ends inside a bucket: the algorithm or its parameters are others")
+        p = Fraction(str(method.p)) if isinstance(method, RandomisedGreedy) else Fraction(0)
+        return cls(
+            release=release,
+            published=published,
+            knowledge=knowledge,
+            people=people,
+            principle=principle,
+            method=method,
+            judge=judge,
+            counted=counted,
+            size=size,
+            p=p,
+            layout=layout,
+        )
+
+    @property
+    def secret_ties(self) -> bool:
+        """Whether she does not know in which order people with equal quasi-identifiers stand."""
+        return self.people.identifier is None
+
+    @property
+    def n_dropped(self) -> int:
+        """How many people at the end of the order are not published."""
+        return self.people.n_tuples - int(self.layout.starts[-1])
+
+
+def _check(
+    release: Release, published: Published, knowledge: Knowledge, principle: Any, method: Any, recoding: Any
+) -> None:
+    if not isinstance(method, Greedy | RandomisedGreedy):
+        raise NotSupported(f"explaining groups by {method!r} as greedy ones", instead="use reverse engineering")
+    if not isinstance(principle, LDiversity | DesignatedLDiversity | TCloseness) or len(release.recipe.sensitive) > 1:
+        raise NotSupported("greedy groups under another principle than theirs, of one column", instead="use linking")
+    if published.kind == "sample":
+        raise NotSupported("reverse engineering of a perturbed sample", instead="use linking")
+    if knowledge.is_personal:
+        raise NotSupported("a prior for single people here", instead="give one for everybody, or take fewer people")
+    if any(value is ABSENT for value in knowledge.corrupted.values()):
+        raise NotSupported(
+            "people who are not in the table here", instead="leave them out of the list: it must be the table's people"
+        )
+    n, n_people = release.n_tuples + release.n_dropped, knowledge.external.n_tuples
+    if n != n_people:
+        raise NotSupported(
+            f"reverse engineering of {n:,} tuples by whoever knows of {n_people:,} people",
+            instead="give a list with everybody in the table, and nobody else, or use linking",
+        )
+    if release.n_dropped:
+        if method.last != "drop" or Fraction(release.recipe.suppress):
+            raise NotSupported(
+                f"{release.n_dropped:,} tuples that were dropped before the groups were made", instead="use linking"
+            )
+        if isinstance(principle, TCloseness):
+            raise NotSupported(
+                "t-closeness to a table some tuples of which were dropped", instead="use last='merge', or linking"
+            )
+        if knowledge.prior is not None:
+            raise NotSupported("a prior of her own about tuples that were dropped", instead="leave the prior out")
+
+
+def _judge(
+    published: Published, principle: Any, method: Any, n: int, external: Microdata
+) -> tuple[Any, NDArray[np.bool_], int]:
+    """When a group is complete, which values count, and how many people a bucket has; as the method has it."""
+    counted = np.ones(len(published.values), bool)
+    if isinstance(principle, TCloseness):
+        totals = np.bincount(published.codes, weights=published.counts, minlength=len(published.values))
+        order, domain = _domain(published, principle, external)
+        whole = Counts.from_histograms([totals.astype(np.int64)[order].tolist()])
+        closeness = Closeness.of(principle.bind(whole, domain))
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        return replace(closeness, crossing=closeness.crossing[place]), counted, 1
+    if isinstance(principle, DesignatedLDiversity):
+        designated = {text_of(value) if value is not None else None for value in principle.values}
+        counted = np.array([(text_of(v) if v is not None else None) in designated for v in published.values], bool)
+    ell = times_e(principle.ell) if getattr(method, "safe", False) else principle.ell
+    return Frequencies(min(ell, n + 1)), counted, min(ell, max(1, n))
+
+
+def _domain(published: Published, principle: TCloseness, external: Microdata) -> tuple[Integers, Any]:
+    """The published values in the order of their domain, and the domain itself where the distance needs it."""
+    if principle.distance == "equal":
+        return np.arange(len(published.values)), None
+    known = next((c.domain for c in external.sensitive if c.name == published.column), None)
+    values = list(published.values)
+    if known is None:
+        if principle.distance == "hierarchical":
+            raise NotSupported(
+                "t-closeness along a taxonomy that she does not have",
+                instead=f"give the external table a sensitive column {published.column!r} with its taxonomy",
+            )
+        known = code(pa.array(values), name=published.column, missing=None in values).domain
+    if known.size != len(values):
+        raise NotSupported(
+            "t-closeness where the external table's sensitive values are others than the published ones",
+            instead="give it a sensitive column with the published values",
+        )
+    return _places(known, values), known
+
+
+def _places(domain: Any, values: list[Any]) -> Integers:
+    """Where each code of a domain stands among the values."""
+    codes = [domain.missing_code if value is None else domain.code_of(value) for value in values]
+    return np.argsort(codes)
+
+
+# --- the attack ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class _Tables:
+    """Beliefs of runs, one table behind the other."""
+
+    found: list[Floats] = field(default_factory=list)
+    doubt: list[Floats] = field(default_factory=list)
+    length: int = 0
+
+    def add(self, beliefs: Floats, errors: Floats | None) -> int:
+        """Put a table at the end; returns where it starts."""
+        start = self.length
+        self.found.append(beliefs.reshape(-1))
+        self.doubt.append(np.zeros(beliefs.size) if errors is None else errors.reshape(-1))
+        self.length += beliefs.size
+        return start
+
+
+class _Attack:
+    """Explains the runs, and adds up what that means for people."""
+
+    def __init__(
+        self,
+        task: _Task,
+        most_states: int,
+        error: float,
+        source: Source,
+        most_trials: int,
+        progress: Callable[[float], None] | None,
+    ) -> None:
+        self.task, self.progress = task, progress or (lambda _: None)
+        self.limits = {"most_states": most_states, "error": error, "most_trials": most_trials}
+        self.source = source
+        layout, published = task.layout, task.published
+        self.starts, self.group = layout.starts, layout.group.astype(np.int32)
+        self.offsets, self.codes, self.counts = published.offsets, published.codes, published.counts
+        self.lengths = np.diff(self.starts)
+        self.n_buckets = -(-self.lengths // task.size)
+        self.table = np.full(len(self.group), -1, np.int64)
+        self.width = np.zeros(len(self.group), np.int64)
+        self.by_slot = np.zeros(len(self.group), np.uint8)
+        self.column = np.zeros(len(self.codes), np.int32)
+        self.tables = _Tables()
+        self.n_sampled = self.n_explained = 0
+        self.questions: dict[Any, Solved] = {}
+        self.known = self._corrupted()
+
+    def posterior(self) -> Posterior:
+        """Explain every run, and believe."""
+        task = self.task
+        fixed = self._places_of_known() if not task.secret_ties else {}
+        asked = (self.n_buckets > 1) & ~(task.layout.inside & task.secret_ties)
+        placed = self._placed() if task.secret_ties and self.known else set()
+        alone = self._alone(asked, fixed, placed)
+        plain = np.flatnonzero(asked & ~np.isin(np.arange(len(asked)), [*alone, *placed]))
+        if isinstance(task.judge, Frequencies):
+            self._explain_alike(plain)
+        else:
+            alone |= {int(run): "seen" for run in plain}
+        for i, (run, kind) in enumerate(sorted(alone.items())):
+            self._explain_alone(run, kind, fixed.get(run))
+            self.progress(0.5 + 0.4 * i / len(alone))
+        if task.n_dropped:
+            self._explain_dropped()
+        return self._believed()
+
+    # what she has found out
+
+    def _corrupted(self) -> dict[int, int]:
+        """Her corrupted people: row -> code."""
+        knowledge = self.task.knowledge
+        place = {_key(value): i for i, value in enumerate(self.task.published.values)}
+        found = {}
+        for name, value in knowledge.corrupted.items():
+            if _key(value) not in place:
+                raise InputError(f"{name!r} is said to have {value!r}, which the release does not show")
+            found[knowledge.person(name)] = place[_key(value)]
+        return found
+
+    @property
+    def _position(self) -> Integers:
+        """Where each corrupted person stands in the order."""
+        order = self.task.layout.order
+        where = np.empty(len(order), np.int32)
+        where[order] = np.arange(len(order), dtype=np.int32)
+        found = where[list(self.known)].astype(np.int64)
+        if len(found) and found.max() >= self.starts[-1]:
+            raise _dropped_known()
+        return found
+
+    def _places_of_known(self) -> dict[int, Integers]:
+        """Runs with corrupted people: for every bucket and entry how many."""
+        fixed: dict[int, Integers] = {}
+        for at, value in zip(self._position.tolist(), self.known.values(), strict=True):
+            run = int(np.searchsorted(self.starts, at, side="right")) - 1
+            codes = self._histogram(run)[0]
+            entry = np.flatnonzero(codes == value)
+            if not len(entry):
+                raise InputError("somebody is said to have a value that his group does not have")
+            table = fixed.setdefault(run, np.zeros((int(self.n_buckets[run]), len(codes)), np.int64))
+            table[(at - self.starts[run]) // self.task.size, entry[0]] += 1
+        return fixed
+
+    # runs
+
+    def _histogram(self, run: int) -> tuple[Integers, Integers]:
+        part = slice(int(self.offsets[self.group[run]]), int(self.offsets[self.group[run] + 1]))
+        return self.codes[part].astype(np.int64), self.counts[part]
+
+    def _run(self, run: int, kind: str, fixed: Integers | None = None) -> Run:
+        codes, counts = self._histogram(run)
+        allowed = None
+        if kind == "hidden" and not self.task.layout.inside[run]:
+            allowed = self.task.layout.allowed(run, self.task.size)
+        return Run(
+            codes=codes,
+            counts=counts,
+            counted=self.task.counted[codes],
+            sizes=self._sizes(int(self.lengths[run])),
+            kind=kind,
+            fixed=fixed,
+            allowed=allowed,
+        )
+
+    def _sizes(self, length: int) -> tuple[int, ...]:
+        size = self.task.size
+        return (size,) * (length // size) + ((length % size,) if length % size else ())
+
+    def _kind(self, run: int) -> str:
+        """How a run may have come about."""
+        task = self.task
+        last = task.method.last == "merge" and run == len(self.group) - 1
+        if not task.layout.hidden or self.n_buckets[run] == 1:
+            return "merged" if last else "seen"
+        if task.layout.inside[run]:
+            return "free" if last else "hidden"  # whatever its people have, they are published so
+        several = self._may_be_several and task.layout.may_be_several(run, task.size)
+        if several and last:
+            raise NotSupported(
+                "the last group of a greedy release, whose box may hide several that were merged", instead="use linking"
+            )
+        return "hidden" if several else "merged" if last else "seen"
+
+    @property
+    def _may_be_several(self) -> bool:
+        """Whether groups of different people can have the same box: not along a lexicographic order."""
+        return bool(self.task.method.ordering != "lexicographic" or self.task.layout.taxonomies)
+
+    def _alone(self, asked: NDArray[np.bool_], fixed: dict[int, Integers], placed: set[int]) -> dict[int, str]:
+        """The runs that are not like others, with their kinds."""
+        layout, found = self.task.layout, {run: self._kind(run) for run in fixed}
+        suspects: Iterator[int] | list[int] = []
+        if layout.hidden:
+            suspects = np.flatnonzero(asked & (layout.inside | self._may_be_several)).tolist()
+        for run in [*suspects, *([len(asked) - 1] if len(asked) and asked[-1] else [])]:
+            kind = self._kind(run)
+            if kind != "seen" and run not in placed:
+                found[run] = kind
+        return found
+
+    def _explain_alike(self, runs: Integers) -> None:
+        """Explain runs that may have each other's profile: counts, which of them are counted, and no names."""
+        group = self.group[runs]
+        lengths = np.diff(self.offsets)[group]
+        edges = np.concatenate([[0], np.cumsum(lengths)])
+        entries = np.repeat(self.offsets[group] - edges[:-1], lengths) + np.arange(edges[-1])
+        of_run = np.repeat(np.arange(len(runs)), lengths)
+        profile = 2 * self.counts[entries] + self.task.counted[self.codes[entries]]
+        order = np.lexsort((profile, of_run))
+        profile, entries = profile[order], entries[order]
+        new = np.ones(len(profile), bool)
+        new[1:] = (np.diff(profile) != 0) | (np.diff(of_run) != 0)
+        number = np.cumsum(new)
+        self.column[entries] = number - np.repeat(number[edges[:-1]], lengths)
+        known: dict[tuple[int, bytes], tuple[int, int]] = {}
+        people = self.lengths[runs]
+        for i, run in enumerate(runs.tolist()):
+            start, stop = edges[i], edges[i + 1]
+            key = (int(people[i]), profile[start:stop].tobytes())
+            if key not in known:
+                counts = profile[start:stop] >> 1
+                question = Run(
+                    codes=np.arange(stop - start),
+                    counts=counts,
+                    counted=(profile[start:stop] & 1).astype(bool),
+                    sizes=self._sizes(int(people[i])),
+                )
+                answer = self._answer(question)
+                distinct = new[start:stop]
+                errors = None if answer.errors is None else answer.errors[:, distinct]
+                known[key] = self.tables.add(answer.beliefs[:, distinct], errors), int(distinct.sum())
+                self.progress(0.1 + 0.4 * i / len(runs))
+            self.table[run], self.width[run] = known[key]
+            self.n_explained += 1
+
+    def _explain_alone(self, run: int, kind: str, fixed: Integers | None) -> None:
+        """Explain a run that has a kind, names or corrupted people of its own."""
+        answer = self._answer(self._run(run, kind, fixed))
+        beliefs, errors = answer.beliefs, answer.errors
+        if fixed is not None:  # a slot is a bucket: what is expected of its other people
+            others = (np.array(self._sizes(int(self.lengths[run]))) - fixed.sum(axis=1))[:, np.newaxis]
+            beliefs = beliefs * others
+            errors = None if errors is None else errors * others
+            self.by_slot[run] = 1
+        self._set(run, beliefs, errors)
+        self.n_explained += 1
+
+    def _set(self, run: int, beliefs: Floats, errors: Floats | None = None) -> None:
+        self.table[run] = self.tables.add(beliefs, errors)
+        self.width[run] = beliefs.shape[1]
+        start, stop = self.offsets[self.group[run]], self.offsets[self.group[run] + 1]
+        self.column[start:stop] = np.arange(stop - start)
+
+    def _answer(self, question: Run) -> Solved:
+        key = (
+            question.kind,
+            *self.task.judge.key(question),
+            None if question.fixed is None else question.codes.tobytes(),
+        )
+        if question.fixed is not None or question.allowed is not None or question.kind != "seen":
+            return self._solved(question, key)
+        if isinstance(self.task.judge, Frequencies):  # asked once by profile
+            return self._solved(question, key)
+        if key not in self.questions:
+            self.questions[key] = self._solved(question, key)
+        return self.questions[key]
+
+    def _solved(self, question: Run, key: Any) -> Solved:
+        source = self.source.child("run", repr(key))
+        found = solve(question, self.task.judge, self.task.p, source=source, **self.limits)  # type: ignore[arg-type]
+        self.n_sampled += found.errors is not None
+        return found
+
+    # corrupted people whose places are secret
+
+    def _placed(self) -> set[int]:
+        """Explain the runs where corrupted people may stand, weighing all their places; returns these runs."""
+        layout = self.task.layout
+        edges = np.append(np.flatnonzero(layout.fresh), len(layout.fresh))
+        cells: dict[int, dict[int, int]] = {}
+        for at, value in zip(self._position.tolist(), self.known.values(), strict=True):
+            values = cells.setdefault(int(np.searchsorted(edges, at, side="right")) - 1, {})
+            values[value] = values.get(value, 0) + 1
+        crowded = {
+            number: _Crowd.of(self, int(edges[number]), int(edges[number + 1]), values)
+            for number, values in cells.items()
+        }
+        done: set[int] = set()
+        for crowds in _linked(list(crowded.values())):
+            done |= self._weigh(crowds)
+        return done
+
+    def _weigh(self, crowds: list[_Crowd]) -> set[int]:
+        """Add up over all places that the corrupted people of some crowds may have."""
+        placings = prod(crowd.n_placings for crowd in crowds)
+        if placings > MOST_PLACINGS:
+            raise NotSupported(
+                f"{placings:,} ways to place corrupted people among others with the same quasi-identifiers",
+                instead="corrupt fewer of them",
+            )
+        runs = sorted({run for crowd in crowds for run in crowd.runs})
+        slots = {run: list(self._slots(run)) for run in runs}
+        terms: list[tuple[float, dict[int, Floats], list[dict[int, int]]]] = []
+        answers: dict[Any, Solved] = {}
+        for placing in product(*(crowd.placings() for crowd in crowds)):
+            weight = sum(log_ways for log_ways, _, _ in placing)
+            expected: dict[int, Floats] = {}
+            for run in runs:
+                codes, counts = self._histogram(run)
+                fixed = np.zeros((int(self.n_buckets[run]), len(codes)), np.int64)
+                taken = {start: 0 for start, _, _ in slots[run]}
+                for _, seated, _ in placing:
+                    for (where, start, bucket), value, number in seated:
+                        if where == run:
+                            entry = np.flatnonzero(codes == value)
+                            if not len(entry):
+                                weight = -np.inf
+                                break
+                            fixed[bucket, entry[0]] += number
+                            taken[start] += number
+                total = fixed.sum(axis=0)
+                ways = prod(perm(int(c), int(f)) for c, f in zip(counts, total, strict=True))
+                if weight == -np.inf or not ways:
+                    weight = -np.inf
+                    break
+                weight += log(ways) - _log_perm(int(self.lengths[run]), int(total.sum()))
+                key = (run, fixed.tobytes())
+                if key not in answers:
+                    answers[key] = self._possible(run, fixed)
+                answer = answers[key]
+                if answer.errors is not None and placings > 1:
+                    raise NotSupported(
+                        "sampling a group in which it is not known where corrupted people stand",
+                        instead="allow more states, or corrupt others",
+                    )
+                weight += answer.log_weight
+                rows = [(stop - start - taken[start]) * answer.beliefs[bucket] for start, stop, bucket in slots[run]]
+                expected[run] = np.array(rows)
+            if weight > -np.inf:
+                terms.append((weight, expected, [left for _, _, left in placing]))
+        if not terms:
+            raise InputError("no table of these people can have given this release: somebody cannot have that value")
+        top = max(weight for weight, _, _ in terms)
+        shares = [exp(weight - top) for weight, _, _ in terms]
+        total_share = sum(shares)
+        for run in runs:
+            summed = sum(share * expected[run] for share, (_, expected, _) in zip(shares, terms, strict=True))
+            self._set(run, np.asarray(summed) / total_share)
+            self.by_slot[run] = 1
+            self.n_explained += 1
+        done = set(runs)
+        for i, crowd in enumerate(crowds):  # groups inside the cell: as many of each value are left as were not placed
+            kept = {
+                value: sum(share * lefts[i][value] for share, (_, _, lefts) in zip(shares, terms, strict=True))
+                / (total_share * crowd.held[value])
+                for value in crowd.held
+            }
+            for run in crowd.within:
+                codes, counts = self._histogram(run)
+                whole = counts * np.array([kept[value] for value in codes.tolist()])
+                parts = [(stop - start) / self.lengths[run] for start, stop, _ in self._slots(run)]
+                self._set(run, np.outer(parts, whole))
+                self.by_slot[run] = 1
+            done |= set(crowd.within)
+        return done
+
+    def _possible(self, run: int, fixed: Integers) -> Solved:
+        """The answer, or no weight."""
+        try:
+            return self._solved(self._run(run, self._kind(run), fixed), (run, fixed.tolist()))
+        except InputError:
+            return Solved(np.zeros((int(self.n_buckets[run]), fixed.shape[1])), -np.inf)
+
+    def _slots(self, run: int) -> Iterator[tuple[int, int, int]]:
+        """What cells have in the buckets of a run: start, stop and bucket."""
+        fresh, size = self.task.layout.fresh, self.task.size
+        start, stop = int(self.starts[run]), int(self.starts[run + 1])
+        marks = {start, *(start + np.flatnonzero(fresh[start:stop])).tolist(), *range(start, stop, size)}
+        ordered = [*sorted(marks), stop]
+        for low, high in pairwise(ordered):
+            yield low, high, (low - start) // size
+
+    # dropped people
+
+    def _explain_dropped(self) -> None:
+        """Add a run of the people who are not published; what they have, she has to imagine."""
+        task, n = self.task, self.task.people.n_tuples
+        sizes = self._sizes(task.n_dropped)
+        values = np.arange(len(task.published.values))
+        totals = np.bincount(self.codes, weights=self.counts, minlength=len(values)).astype(np.int64)
+        room = np.where(task.counted, n // task.judge.ell - totals, n)
+        if task.counted.all() and room.min() >= task.n_dropped:
+            beliefs = np.full((len(sizes), len(values)), 1.0 / len(values))  # nothing tells values apart
+        else:
+            beliefs = _imagined(sizes, task, room, int(self.limits["most_states"]))
+        self.starts = np.append(self.starts, n)
+        self.group = np.append(self.group, np.int32(len(self.offsets) - 1))
+        self.offsets = np.append(self.offsets, self.offsets[-1] + len(values))
+        self.codes = np.append(self.codes, values.astype(np.int32))
+        self.counts = np.append(self.counts, np.ones(len(values), np.int64))
+        self.column = np.append(self.column, np.zeros(len(values), np.int32))
+        self.lengths = np.diff(self.starts)
+        self.n_buckets = np.append(self.n_buckets, len(sizes))
+        self.table, self.width = np.append(self.table, -1), np.append(self.width, 0)
+        self.by_slot = np.append(self.by_slot, np.uint8(0))
+        self._set(len(self.group) - 1, beliefs)
+
+    # people
+
+    def _believed(self) -> Posterior:
+        task, n_values = self.task, len(self.task.published.values)
+        fresh = task.layout.fresh if task.secret_ties else self._bucket_marks()
+        edges = np.append(np.flatnonzero(fresh), len(fresh))
+        of_position = np.cumsum(fresh, dtype=np.int64) - 1
+        order = task.layout.order
+        kind = np.empty(len(order), np.int64)
+        kind[order] = of_position
+        del of_position
+        people = np.diff(edges)
+        rows = np.array(list(self.known), np.int64)
+        np.subtract.at(people, kind[rows], 1)
+        arguments = (
+            self.starts.astype(np.int64),
+            self.group,
+            task.size,
+            self.offsets,
+            self.codes,
+            self.counts,
+            self.table,
+            self.width,
+            self.by_slot,
+            self.column,
+            np.concatenate([np.empty(0), *self.tables.found]),
+            np.concatenate([np.empty(0), *self.tables.doubt]),
+            fresh,
+            people,
+        )
+        scratch = np.full(n_values, -1.0), np.zeros(n_values), np.empty(n_values, np.int32)
+        believe = compiled("glasshouse.adversary._sequence_kernels").believe
+        offsets = np.zeros(len(people) + 1, np.int64)
+        nothing = np.empty(0, np.int32), np.empty(0), np.empty(0)
+        n_found = believe(*arguments, 0, *scratch, offsets, *nothing)
+        codes, beliefs, errors = np.empty(n_found, np.int32), np.empty(n_found), np.empty(n_found)
+        believe(*arguments, 1, *scratch, offsets, codes, beliefs, errors)
+        offsets[-1] = n_found
+        if self.known:  # those whom she has corrupted, a kind for every value
+            told = sorted(set(self.known.values()))
+            kind[rows] = [len(people) + told.index(value) for value in self.known.values()]
+            offsets = np.append(offsets, n_found + 1 + np.arange(len(told)))
+            codes = np.append(codes, np.array(told, np.int32))
+            beliefs, errors = np.append(beliefs, np.ones(len(told))), np.append(errors, np.zeros(len(told)))
+        self.progress(1.0)
+        return Posterior(
+            attack="reverse engineering",
+            column=task.published.column,
+            how="sampled" if self.n_sampled else "exact",
+            knowledge=task.knowledge,
+            values=task.published.values,
+            kind=kind,
+            offsets=offsets,
+            codes=codes,
+            beliefs=beliefs,
+            presence=np.ones(len(offsets) - 1),
+            limit=promised_limit(task.release, task.published.column),
+            errors=errors if self.n_sampled else None,
+            because=_Because(self, edges),
+            notes=self._notes(),
+        )
+
+    def _bucket_marks(self) -> NDArray[np.uint8]:
+        """Where a kind begins if she knows who stands where: with a run, and with a bucket that is believed apart."""
+        marks = np.zeros(self.task.people.n_tuples, np.uint8)
+        marks[self.starts[:-1]] = 1
+        for run in np.flatnonzero((self.table >= 0) & (self.n_buckets > 1)).tolist():
+            marks[self.starts[run] : self.starts[run + 1] : self.task.size] = 1
+        return marks
+
+    def _notes(self) -> tuple[str, ...]:
+        task, notes = self.task, []
+        notes.append(f"{self.n_explained:,} of {len(self.group):,} groups tell more than their values")
+        if task.secret_ties:
+            notes.append("nobody knows in which order people with equal quasi-identifiers stood: they are alike to her")
+        if task.knowledge.prior is not None:
+            notes.append("every possible table has the published values: her prior, the same for everybody, cancels")
+        if task.n_dropped:
+            notes.append(f"{task.n_dropped:,} people are in the table and not in the release")
+        if self.n_sampled:
+            notes.append(f"the arrangements of {self.n_sampled:,} different groups were sampled: see the errors")
+        return tuple(notes)
+
+
+# --- corrupted people ------------------------------------------------------------------------------------------------
+
+
+_Seat = tuple[int, int, int]  # run, start and bucket
+
+
+@dataclass(frozen=True, eq=False)
+class _Crowd:
+    """People with equal quasi-identifiers, some of whom are corrupted; who stands where is secret."""
+
+    values: dict[int, int]  # of the corrupted
+    seats: tuple[tuple[_Seat, int], ...]  # places in runs that also hold others, with how many there are
+    runs: tuple[int, ...]  # these runs
+    within: tuple[int, ...]  # the runs that hold nobody else
+    held: dict[int, int]  # how many tuples have each value in them, together
+
+    @classmethod
+    def of(cls, attack: _Attack, start: int, stop: int, values: dict[int, int]) -> _Crowd:
+        starts = attack.starts
+        if stop > starts[-1]:
+            raise _dropped_known()
+        first = int(np.searchsorted(starts, start, side="right")) - 1
+        last = int(np.searchsorted(starts, stop, side="left"))
+        within = tuple(r for r in range(first, last) if starts[r] >= start and starts[r + 1] <= stop)
+        runs = tuple(r for r in range(first, last) if r not in set(within))
+        seats = tuple(
+            ((r, low, bucket), high - low)
+            for r in runs
+            for low, high, bucket in attack._slots(r)
+            if start <= low and high <= stop
+        )
+        held: dict[int, int] = {}
+        for r in within:
+            for value, count in zip(*(array.tolist() for array in attack._histogram(r)), strict=True):
+                held[value] = held.get(value, 0) + count
+        return cls(values, seats, runs, within, held)
+
+    @property
+    def n_placings(self) -> int:
+        """How many ways there are to tell how many corrupted people of each value stand where."""
+        places = len(self.seats) + bool(self.within)
+        return prod(_n_parts(number, places) for number in self.values.values())
+
+    def placings(self) -> list[tuple[float, list[tuple[_Seat, int, int]], dict[int, int]]]:
+        """Each with the logarithm of its ways, who sits where, and what is left of the values of the runs within."""
+        places = len(self.seats) + bool(self.within)
+        found = []
+        for parts in product(*(list(_parts(number, places)) for number in self.values.values())):
+            ways = 1
+            left = dict(self.held)
+            for (value, number), part in zip(self.values.items(), parts, strict=True):
+                ways *= factorial(number) // prod(factorial(share) for share in part)
+                if self.within:
+                    ways *= perm(left.get(value, 0), part[-1])
+                    left[value] = left.get(value, 0) - part[-1]
+            seated = []
+            for i, (seat, room) in enumerate(self.seats):
+                ways *= perm(room, sum(part[i] for part in parts))
+                seated += [(seat, value, part[i]) for value, part in zip(self.values, parts, strict=True) if part[i]]
+            if ways:
+                found.append((log(ways), seated, left))
+        return found
+
+
+def _linked(crowds: list[_Crowd]) -> Iterator[list[_Crowd]]:
+    """Put crowds together that share a run."""
+    while crowds:
+        together, rest = [crowds[0]], crowds[1:]
+        runs = set(crowds[0].runs)
+        while more := [crowd for crowd in rest if runs & set(crowd.runs)]:
+            together += more
+            runs |= {run for crowd in more for run in crowd.runs}
+            rest = [crowd for crowd in rest if crowd not in more]
+        yield together
+        crowds = rest
+
+
+def _parts(number: int, places: int) -> Iterator[tuple[int, ...]]:
+    """All ways to share a number out to places."""
+    if places <= 1:
+        if places or not number:
+            yield (number,) * places
+        return
+    for here in range(number + 1):
+        for others in _parts(number - here, places - 1):
+            yield (here, *others)
+
+
+def _n_parts(number: int, places: int) -> int:
+    return factorial(number + places - 1) // (factorial(number) * factorial(places - 1))
+
+
+def _log_perm(n: int, k: int) -> float:
+    return lgamma(n + 1) - lgamma(n - k + 1)
+
+
+def _dropped_known() -> NotSupported:
+    return NotSupported("corrupted people who may be among those dropped", instead="corrupt others, or use linking")
+
+
+def _key(value: Any) -> str | None:
+    return None if value is None else text_of(value)
+
+
+# --- dropped people --------------------------------------------------------------------------------------------------
+
+
+def _imagined(sizes: tuple[int, ...], task: _Task, room: Integers, most_states: int) -> Floats:
+    """Beliefs about people who are not published: their values are free, as long as they make no group.
+
+    Values that are not counted are one kind to the algorithm. All in exact numbers, place by place.
+    """
+    counted = np.flatnonzero(task.counted)
+    ways = [1] * len(counted) + [len(room) - len(counted)]
+    n, ell = sum(sizes), task.judge.ell
+    if (n + 1) ** len(counted) * n > most_states:
+        raise NotSupported(
+            f"beliefs about {n:,} people who are not published, where {len(counted):,} values count",
+            instead="publish with last='merge', or use linking",
+        )
+    borders = set(np.cumsum(sizes).tolist())
+    room_of = [*room[counted].tolist(), n]
+
+    def worth(held: tuple[int, ...], at: int) -> Fraction:
+        if at not in borders:
+            return Fraction(1)
+        complete = max(held[:-1], default=0) * ell <= at
+        if at == n:
+            return Fraction(not complete)
+        return task.p if complete else Fraction(1)
+
+    def after(held: tuple[int, ...], kind: int) -> tuple[int, ...] | None:
+        if held[kind] >= room_of[kind]:
+            return None
+        return (*held[:kind], held[kind] + 1, *held[kind + 1 :])
+
+    chances: list[dict[tuple[int, ...], Fraction]] = [{(0,) * len(ways): Fraction(1)}]
+    for at in range(1, n + 1):
+        layer: dict[tuple[int, ...], Fraction] = {}
+        for held, chance in chances[-1].items():
+            for kind, number in enumerate(ways):
+                moved = after(held, kind) if number else None
+                if moved is not None and (value := worth(moved, at)):
+                    layer[moved] = layer.get(moved, Fraction(0)) + chance * number * value
+        chances.append(layer)
+    if not chances[-1]:
+        raise InputError("no values of the people who are not published leave them without a group")
+    hopes = [dict.fromkeys(chances[-1], Fraction(1))]
+    for at in range(n - 1, -1, -1):
+        hope = {}
+        for held in chances[at]:
+            hope[held] = sum(
+                (
+                    number * worth(moved, at + 1) * hopes[-1].get(moved, Fraction(0))
+                    for kind, number in enumerate(ways)
+                    if (moved := after(held, kind)) is not None
+                ),
+                Fraction(0),
+            )
+        hopes.append(hope)
+    hopes.reverse()
+    beliefs = np.zeros((len(sizes), len(room)))
+    for bucket, at in enumerate(np.cumsum([0, *sizes[:-1]]).tolist()):
+        shares = [Fraction(0)] * len(ways)
+        for held, chance in chances[at].items():
+            for kind, number in enumerate(ways):
+                moved = after(held, kind)
+                if moved is not None and number:
+                    shares[kind] += chance * number * worth(moved, at + 1) * hopes[at + 1].get(moved, Fraction(0))
+        total = sum(shares)
+        beliefs[bucket, counted] = [float(share / total) for share in shares[:-1]]
+        if ways[-1]:
+            beliefs[bucket, ~task.counted] = float(shares[-1] / total / ways[-1])
+    return beliefs
+
+
+# --- why -------------------------------------------------------------------------------------------------------------
+
+
+class _Because:
+    """Says why a kind of people is believed to have a value."""
+
+    def __init__(self, attack: _Attack, edges: Integers) -> None:
+        self.attack, self.edges = attack, edges
+
+    def __call__(self, kind: int, value: int) -> str:
+        """One sentence, in terms of what is public."""
+        attack, task = self.attack, self.attack.task
+        shown = "missing" if task.published.values[value] is None else str(task.published.values[value])
+        if kind >= len(self.edges) - 1:
+            return f"she has found out that they have {shown}"
+        start, stop = int(self.edges[kind]), int(self.edges[kind + 1])
+        first = int(np.searchsorted(attack.starts, start, side="right")) - 1
+        last = int(np.searchsorted(attack.starts, stop, side="left"))
+        run = max(range(first, last), key=lambda r: self._share(r, start, value))
+        codes, counts = attack._histogram(run)
+        held = int(counts[codes == value].sum())
+        own = f"{held:,} of the {int(attack.lengths[run]):,} tuples of their group have {shown}"
+        if attack.starts[run] >= task.layout.starts[-1]:
+            return f"they are not published, and with {shown} it is more or less likely that they made no group"
+        if attack.table[run] < 0 or attack.n_buckets[run] == 1:
+            return own
+        people, buckets = min(task.size, int(attack.lengths[run])), int(attack.n_buckets[run])
+        bucket = (max(start, int(attack.starts[run])) - int(attack.starts[run])) // task.size
+        obeyed = f"had its first {people:,} people ({self._who(run)}) obeyed {task.principle.title}"
+        ended = "the group would have ended there" + (f" with probability {float(1 - task.p):g}" if task.p else "")
+        return f"{own}, and they are in bucket {bucket + 1} of {buckets}: {obeyed}, {ended}"
+
+    def _share(self, run: int, at: int, value: int) -> float:
+        """How firmly the value is believed of whoever stands there, or is first in the run."""
+        attack = self.attack
+        start = int(attack.offsets[attack.group[run]])
+        codes, counts = attack._histogram(run)
+        entry = np.flatnonzero(codes == value)
+        if not len(entry):
+            return -1.0
+        if attack.table[run] < 0 or attack.by_slot[run]:
+            return float(counts[entry[0]] / attack.lengths[run])
+        bucket = (max(at, int(attack.starts[run])) - int(attack.starts[run])) // attack.task.size
+        place = int(attack.table[run] + bucket * attack.width[run] + attack.column[start + entry[0]])
+        return self._found(place)
+
+    def _found(self, place: int) -> float:
+        for table in self.attack.tables.found:
+            if place < len(table):
+                return float(table[place])
+            place -= len(table)
+        return 0.0
+
+    def _who(self, run: int) -> str:
+        """The first person of a run, by quasi-identifiers."""
+        layout, at = self.attack.task.layout, int(self.attack.starts[run])
+        shown = [
+            f"{column.name} {column.domain.decode(codes[at : at + 1])[0].as_py()}"
+            for column, codes in zip(layout.columns, layout.codes, strict=True)
+        ]
+        return "from " + ", ".join(shown) + " on"

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `attack`: a release, or another tool's table, against an adversary with what she holds."""
+
+from __future__ import annotations
+
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from glasshouse.cli import options
+from glasshouse.cli.plainly import plainly
+from glasshouse.cli.progress import progress_bar
+from glasshouse.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from glasshouse.adversary import Knowledge, Posterior
+    from glasshouse.microdata import Microdata
+    from glasshouse.release import Release
+
+__all__ = ["attack"]
+
+ATTACKS = ["linking", "reverse-engineering", "minimality", "corruption", "intersection"]
+METHODS = ["mondrian-strict", "mondrian-relaxed", "even-split", "symmetric", "greedy", "randomised-greedy", "opt-gen"]
+
+
+@click.command(short_help="What an adversary would believe about people after a release.")
+@click.argument("release", type=click.Path(path_type=Path))
+@click.option("--external", required=True, metavar="FILE", help="People whom she knows, with their quasi-identifiers.")
+@click.option("--identifier", metavar="COLUMN", help="Column of the external table that names people.")
+@click.option(
+    "--attack",
+    "attack_",
+    type=click.Choice(ATTACKS),
+    default="linking",
+    show_default=True,
+    help="How she reasons: from the release alone, from the algorithm too, from its minimality alone, from what she "
+    "found out about others, or from several releases.",
+)
+@click.option("--how", type=click.Choice(["exact", "bound", "sampled"]), help="Reverse engineering: only so.")
+@click.option("--error", type=float, default=0.02, show_default=True, help="Largest error of a sampled belief.")
+@click.option("--seed", type=int, help="Seed of what is sampled, to repeat an attack.")
+@click.option("--corrupted", metavar="FILE", help="People whose value she has found out; an empty one: not there.")
+@click.option("--most-corrupted", type=int, metavar="N", help="Corruption: the worst that N found out can do.")
+@click.option("--prior", metavar="FILE", help="What she expects beforehand: a value and a weight on each line.")
+@click.option("--other", multiple=True, type=click.Path(path_type=Path), help="Intersection: another release.")
+@click.option("--column", metavar="COLUMN", help="The sensitive column, where the release has several.")
+@click.option("--quasi", metavar="COLUMNS", help="Another tool's table: its quasi-identifiers.")
+@click.option("--sensitive", metavar="COLUMN", help="Another tool's table: its sensitive column.")
+@click.option("--method", type=click.Choice(METHODS), help="Another tool's table: how it was divided.")
+@click.option("--with", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of that method.")
+@options.principle_options
+@click.option("--taxonomy", multiple=True, metavar="COLUMN=FILE", help="Taxonomy that the release's cells come from.")
+@click.option("--order", multiple=True, metavar="COLUMN=A,B,C", help="Order of a column's categories.")
+@click.option("--categorical", metavar="COLUMNS", help="Columns whose numbers are names, not amounts.")
+@click.option("--top", "shown", type=int, default=5, show_default=True, help="How many of the most exposed to list.")
+@click.option("--save", is_flag=True, help="Write table, summary and plot into the audit folder beside the release.")
+@click.option("--out", type=click.Path(path_type=Path), help="File for everybody's beliefs (CSV); keep it inside.")
+@click.option("--fail-above", metavar="LIMIT", help="Exit with 1 if anything is believed above this, such as 1/5.")
+@options.source_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@plainly
+def attack(release: Path, external: str, shown: int, out: Path | None, *, as_json: bool, **given: Any) -> None:
+    """Play the adversary: she holds the release, and a list of people with their quasi-identifiers.
+
+    RELEASE is a release folder, or a generalized table that another tool wrote; then --quasi and --sensitive name its
+    columns, and --method and a principle say how it was made.
+
+    \b
+    Examples:
+      glasshouse attack out/release --external voters.csv --identifier name
+      glasshouse attack out/release --external voters.csv --identifier name --attack reverse-engineering --save
+      glasshouse attack arx.csv --quasi age,zipcode --sensitive disease --method mondrian-strict --ell 4
+          --external voters.csv --attack reverse-engineering
+    """
+    from glasshouse.attack import attack as attack_release
+
+    limit = _limit(given["fail_above"])
+    _refuse_inside(release, out)
+    audit = _audit_of(release) if given["save"] else None
+    published = _release(release, given)
+    knowledge = _knowledge(published, external, given)
+    with progress_bar(unit="%") as tell:
+        chosen = _attack(given, lambda share: tell("attacking", int(100 * share), 100))
+        beliefs = attack_release(published, chosen, knowledge=knowledge)
+    if audit is not None:
+        _save(beliefs, audit, given["attack_"])
+    if out is not None:
+        _write_table(beliefs, out)
+    if as_json:
+        click.echo(json.dumps(beliefs.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        click.echo(str(beliefs))
+        if beliefs.limit is not None:
+            for belief in beliefs.above(most=shown):
+                click.echo(f"  exposed: {beliefs.explain(belief.person)}")
+    if limit is not None and beliefs.share_above(limit) > 0:
+        sys.exit(1)
+
+
+def _limit(text: str | None) -> Fraction | None:
+    try:
+        return None if text is None else Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise InputError(f"--fail-above takes a number such as 1/5 or 0.2, got {text!r}") from None
+
+
+def _release(path: Path, given: dict[str, Any]) -> Release:
+    """Load the release folder, or take another tool's table for one."""
+    from glasshouse.release import load
+
+    stated = [name for name in ("quasi", "sensitive", "method", *_PRINCIPLES) if given[name]]
+    if path.is_dir():
+        if stated:
+            raise InputError(f"--{stated[0].replace('_', '-')} is for another tool's table: a release says it itself")
+        return load(path)
+    from glasshouse.foreign import foreign_release
+
+    if not (given["quasi"] and given["sensitive"]):
+        raise InputError(f"{path} is not a release folder: name its columns with --quasi and --sensitive")
+    return foreign_release(
+        path,
+        quasi=options.names(given["quasi"]),
+        sensitive=given["sensitive"],
+        principle=options.principle(given) if any(given[name] for name in _PRINCIPLES) else None,
+        method=_method(given),
+        **{name: given[name] for name in ("delimiter", "encoding", "decimal")},
+    )
+
+
+_PRINCIPLES = ("k", "ell", "distinct_ell", "entropy_ell", "recursive", "t")
+
+
+def _method(given: dict[str, Any]) -> Any:
+    name, _, partitioning = (given["method"] or "").partition("mondrian-")
+    if partitioning:
+        return options.method("mondrian", (f"partitioning={partitioning}", *given["parameters"]))
+    return options.method(name or None, given["parameters"])
+
+
+def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowledge:
+    from glasshouse.adversary import Knowledge
+    from glasshouse.microdata import read
+    from glasshouse.published import Published
+
+    people = read(
+        external,
+        quasi=list(release.recipe.quasi),
+        identifier=given["identifier"],
+        missing="category",
+        taxonomies=options.pairs("--taxonomy", given["taxonomy"]),
+        ordered={name: options.names(text) for name, text in options.pairs("--order", given["order"]).items()},
+        categorical=options.names(given["categorical"]),
+        delimiter=given["delimiter"],
+        encoding=given["encoding"],
+        decimal=given["decimal"],
+    )
+    values: tuple[Any, ...] = ()
+    if given["corrupted"] or given["prior"]:
+        values = Published.of(release, given["column"]).values
+    return Knowledge(
+        external=people,
+        corrupted=_corrupted(given["corrupted"], people, values),
+        prior=_prior(given["prior"], values),
+    )
+
+
+def _corrupted(file: str | None, people: Microdata, values: tuple[Any, ...]) -> dict[Any, Any]:
+    """Read who was found out: a name and a value on each line; no value means that the person is not in the table."""
+    from glasshouse.adversary import ABSENT
+    from glasshouse.microdata.domains import text_of
+
+    if file is None:
+        return {}
+    by_text = {text_of(value): value for value in values}
+    names = {text_of(name): name for name in _names(people)}
+    found: dict[Any, Any] = {}
+    for name, value in _two_columns("--corrupted", file):
+        person = names.get(text_of(name))
+        if person is None:
+            raise InputError(f"--corrupted {file}: nobody in the external table is called {text_of(name)!r}")
+        found[person] = ABSENT if value is None else by_text.get(text_of(value), value)
+    return found
+
+
+def _names(people: Microdata) -> list[Any]:
+    return list(range(people.n_tuples)) if people.identifier is None else people.identifier.to_pylist()
+
+
+def _prior(file: str | None, values: tuple[Any, ...]) -> dict[Any, Any] | None:
+    from glasshouse.microdata.domains import text_of
+
+    if file is None:
+        return None
+    by_text = {text_of(value): value for value in values}
+    return {by_text.get(text_of(value), value): weight for value, weight in _two_columns("--prior", file)}
+
+
+def _two_columns(option: str, file: str) -> list[tuple[Any, Any]]:
+    from glasshouse.microdata.sources import open_source
+
+    table = open_source(file).table
+    if table.num_columns != 2:
+        raise InputError(f"{option} {file}: two columns are needed, and there are {table.num_columns}")
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _attack(given: dict[str, Any], progress: Callable[[float], None]) -> Any:
+    """Make the attack that the options ask for."""
+    from glasshouse import adversary
+    from glasshouse.randomness import Source
+    from glasshouse.release import load
+
+    source = None if given["seed"] is None else Source.seeded(given["seed"])
+    column, name = given["column"], given["attack_"]
+    if given["most_corrupted"] is not None and name != "corruption":
+        raise InputError("--most-corrupted belongs to --attack corruption")
+    if given["other"] and name != "intersection":
+        raise InputError("--other belongs to --attack intersection")
+    if given["how"] and name != "reverse-engineering":
+        raise InputError("--how belongs to --attack reverse-engineering")
+    if name == "linking":
+        return adversary.Linking(column=column)
+    if name == "minimality":
+        return adversary.Minimality(column=column)
+    if name == "corruption":
+        return adversary.Corruption(column=column, most_corrupted=given["most_corrupted"])
+    if name == "intersection":
+        others = tuple(load(folder) for folder in given["other"])
+        return adversary.Intersection(others=others, column=column, error=given["error"], source=source)
+    return adversary.ReverseEngineering(how=given["how"], error=given["error"], source=source, progress=progress)
+
+
+# --- what stays inside ------------------------------------------------------------------------------------------------
+
+
+def _refuse_inside(release: Path, out: Path | None) -> None:
+    if out is not None and release.is_dir() and out.resolve().is_relative_to(release.resolve()):
+        raise InputError("beliefs about people must stay inside: choose a place outside the release")
+
+
+def _audit_of(release: Path) -> Path:
+    """The audit folder beside a release folder."""
+    audit = release.resolve().parent / "audit"
+    if not release.is_dir() or not audit.is_dir():
+        raise InputError(f"--save writes into the audit folder beside the release, and there is none beside {release}")
+    return audit
+
+
+def _save(beliefs: Posterior, audit: Path, name: str) -> None:
+    _write_table(beliefs, audit / f"attack-{name}.csv")
+    _write_text(audit / f"attack-{name}.json", json.dumps(beliefs.to_dict(), indent=2, ensure_ascii=False) + "\n")
+    _write_text(audit / f"attack-{name}.svg", beliefs.plot())
+
+
+def _write_table(beliefs: Posterior, path: Path) -> None:
+    import pyarrow.csv as pa_csv
+
+    path.touch(0o600)
+    path.chmod(0o600)
+    pa_csv.write_csv(beliefs.to_table(), path)
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.touch(0o600)
+    path.chmod(0o600)
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Foreign releases: a generalized table that another tool published, with a statement of how it was made.
+
+Glasshouse promises nothing for such a table; it reads its cells as an adversary does, so that it can be attacked.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from glasshouse import catalog
+from glasshouse.adversary.restated import FOREIGN
+from glasshouse.errors import SchemaError
+from glasshouse.microdata.domains import kind_of
+from glasshouse.microdata.sources import open_source
+from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from glasshouse.principles import Principle
+
+__all__ = ["foreign_release"]
+
+_NUMERIC = re.compile(r"^\s*(\*|[\[(]?\s*-?[\d.]+\s*((,|-|\.\.|to)\s*-?[\d.]+\s*[\])]?)?)\s*$")
+_CELLS = "as the other tool wrote it: a value, an interval, a range, a set, a prefix with stars, a node or *"
+
+
+def foreign_release(
+    source: Any,
+    *,
+    quasi: Sequence[str],
+    sensitive: str,
+    principle: Principle | None = None,
+    method: Any = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str = ".",
+) -> Release:
+    """Take another tool's generalized table for a release, so that `attack` can be run on it.
+
+    Parameters
+    ----------
+    source
+        A file or a frame with one row for every person: generalized quasi-identifiers and the sensitive value.
+    quasi, sensitive
+        Names of the columns. The order of ``quasi`` is the one in which the method breaks ties between attributes.
+    principle, method
+        What the other tool was asked for, and how it divides a table. Both are needed for `ReverseEngineering` and
+        `Minimality`; `Linking` does without, and with a principle tells what was promised.
+    delimiter, encoding, decimal
+        As for `read`.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> theirs = {"age": ["[20, 40)", "[20, 40)", "40-60", "40-60"], "zip": ["47***"] * 4, "ill": ["a", "b", "b", "b"]}
+    >>> release = foreign_release(theirs, quasi=["age", "zip"], sensitive="ill", principle=gh.LDiversity(ell=2))
+    >>> voters = gh.read({"name": ["Ann", "Bob"], "age": [25, 40], "zip": ["47601", "47602"]}, identifier="name",
+    ...                  quasi=["age", "zip"])
+    >>> gh.attack(release, knowledge=gh.Knowledge(external=voters)).of("Bob")
+    {'b': 1.0}
+    """
+    names = [*quasi, sensitive]
+    opened = open_source(source, columns=names, delimiter=delimiter, encoding=encoding, decimal=decimal)
+    for name in names:
+        if name not in opened.columns:
+            raise SchemaError.unknown(name, list(opened.columns), role="a column of the table")
+    kinds = {name: _kind(opened.table[name], name) for name in names}
+    columns = (
+        *(PublishedColumn(name=name, role="quasi-identifier", kind=kinds[name], meaning=_CELLS) for name in quasi),
+        PublishedColumn(name=sensitive, role="sensitive", kind=kinds[sensitive], meaning="the sensitive value"),
+    )
+    recipe = Recipe(
+        principle={} if principle is None else catalog.principle_to_data(principle, [sensitive]),
+        method={} if method is None else catalog.to_data(method),
+        recoding={"name": FOREIGN},
+        quasi=tuple(quasi),
+        sensitive=(sensitive,),
+    )
+    guarantee = Guarantee(
+        promise="nothing: another tool made this table",
+        adversary="none",
+        adversary_knows="whatever she likes",
+        theorem="what the other tool promises is its own affair",
+    )
+    table = opened.table.select(names)
+    return Release(tables={"data": table}, columns=columns, recipe=recipe, guarantee=guarantee, n_tuples=table.num_rows)
+
+
+def _kind(column: pa.ChunkedArray, name: str) -> str:
+    """The kind of a column's values: numbers, if every cell is a number, an interval or a range of them, or ``*``."""
+    plain = column.combine_chunks()
+    plain = plain.cast(plain.type.value_type) if pa.types.is_dictionary(plain.type) else plain
+    kind = kind_of(plain.type, name)
+    cells = plain.unique().drop_null().to_pylist() if kind == "category" else []
+    if not cells or not all(_NUMERIC.match(cell) for cell in cells) or not any(map(str.strip, cells)):
+        return kind
+    return "float" if any("." in cell.replace("..", "") for cell in cells) else "integer"

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Published: what a release says, read from its tables as an adversary or an analyst reads them.
+
+Every kind of release says the same two things: how sensitive values are distributed over groups, and which people may
+be in which group. The first is a histogram for every group. The second is a list of *seats*: a seat is what stands in
+place of a tuple's quasi-identifiers, with the group it belongs to and how many tuples have it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.errors import InputError, NotSupported
+from glasshouse.microdata.domains import text_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from glasshouse.release import Release
+
+__all__ = ["Published", "Seats"]
+
+
+@dataclass(frozen=True, eq=False)
+class Seats:
+    """What stands in place of quasi-identifiers: different combinations of cells with the group that they belong to.
+
+    Attributes
+    ----------
+    quasi
+        The attributes, in order.
+    cells
+        For each attribute the different texts of its cells.
+    of_seat
+        For each attribute which of these texts every seat shows.
+    group, count
+        The group (or batch) of every seat, and how many tuples sit there.
+    """
+
+    quasi: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    of_seat: tuple[NDArray[np.int32], ...]
+    group: NDArray[np.int32]
+    count: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """Seats that show the same cells are at one place, whatever their groups: who fits one fits all of them."""
+        return _numbered(self.of_seat)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What a release says of one sensitive column.
+
+    Attributes
+    ----------
+    kind
+        ``boxes``, ``anatomy``, ``permutation``, ``angel`` or ``sample``.
+    column
+        The sensitive column.
+    values
+        Its published values.
+    seats
+        One table of seats, or one for each marginal.
+    offsets, codes, counts
+        Group ``g`` has ``counts[i]`` tuples with ``values[codes[i]]`` for ``offsets[g] <= i < offsets[g + 1]``.
+    """
+
+    kind: str
+    column: str
+    values: tuple[Any, ...]
+    seats: tuple[Seats, ...]
+    offsets: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Tuples in each group."""
+        return np.add.reduceat(np.append(self.counts, 0), self.offsets[:-1]) if self.n_groups else np.empty(0, np.int64)
+
+    @classmethod
+    def of(cls, release: Release, column: str | None = None) -> Published:
+        """Read a release; with several sensitive columns, name the one that is attacked."""
+        sensitive = release.recipe.sensitive
+        if not sensitive:
+            raise NotSupported("attacking a release without a sensitive column", instead="there is no value to learn")
+        if column is None and len(sensitive) > 1:
+            raise InputError(f"the release has several sensitive columns, {', '.join(sensitive)}: name one")
+        column = sensitive[0] if column is None else column
+        if column not in sensitive:
+            raise InputError(f"{column!r} is not a sensitive column of the release: {', '.join(sensitive)}")
+        kind = str(release.recipe.recoding.get("name"))
+        if kind == "perturbed":
+            return cls._sample(release, column)
+        if kind in ("anatomy", "angel"):
+            return cls._apart(release, column, kind)
+        return cls._together(release, column, "permutation" if kind == "permutation" else "boxes")
+
+    @classmethod
+    def without_values(cls, release: Release) -> Published:
+        """Read the quasi-identifiers of a release without a sensitive column: every tuple has one unnamed value."""
+        (table,) = release.tables.values()
+        cells, of_row = _coded(table, release.recipe.quasi)
+        group, n_groups = _numbered(of_row)
+        code = np.zeros(table.num_rows, np.int32)
+        seats = _seats(release.recipe.quasi, cells, of_row, group)
+        return cls("boxes", "", (None,), (seats,), *_histogram(group, code, 1, n_groups))
+
+    @classmethod
+    def _together(cls, release: Release, column: str, kind: str) -> Published:
+        """One table with quasi-identifiers and sensitive values."""
+        (table,) = release.tables.values()
+        quasi = release.recipe.quasi
+        cells, of_row = _coded(table, quasi)
+        if kind == "permutation":
+            group, n_groups = np.asarray(table["Group-ID"]).astype(np.int64) - 1, None
+        else:
+            group, n_groups = _numbered(of_row)
+        values, code = _values(table[column])
+        offsets, codes, counts = _histogram(group, code, len(values), n_groups)
+        seats = _seats(quasi, cells, of_row, group)
+        return cls(kind, column, values, (seats,), offsets, codes, counts)
+
+    @classmethod
+    def _apart(cls, release: Release, column: str, kind: str) -> Published:
+        """Sensitive values counted by group in a table of their own."""
+        own = next(t for t in release.tables.values() if column in t.column_names and "Count" in t.column_names)
+        number = own.column_names[0]
+        values, code = _values(own[column])
+        group = np.asarray(own[number]).astype(np.int64) - 1
+        offsets, codes, counts = _histogram(group, code, len(values), None, np.asarray(own["Count"]).astype(np.int64))
+        found = []
+        for table in release.tables.values():
+            quasi = tuple(name for name in release.recipe.quasi if name in table.column_names)
+            if quasi and number in table.column_names:
+                cells, of_row = _coded(table, quasi)
+                found.append(_seats(quasi, cells, of_row, np.asarray(table[number]).astype(np.int64) - 1))
+        return cls(kind, column, values, tuple(found), offsets, codes, counts)
+
+    @classmethod
+    def _sample(cls, release: Release, column: str) -> Published:
+        """One perturbed tuple of every group; the histogram is that of the sample."""
+        table = release.data
+        quasi = release.recipe.quasi
+        cells, of_row = _coded(table, quasi)
+        values, code = _values(table[column])
+        group = np.arange(table.num_rows, dtype=np.int64)
+        offsets, codes, counts = _histogram(group, code, len(values), table.num_rows)
+        sizes = np.asarray(table["G"]).astype(np.int64)
+        seats = Seats(quasi, cells, of_row, group.astype(np.int32), sizes)
+        return cls("sample", column, values, (seats,), offsets, codes, counts)
+
+
+def _coded(
+    table: pa.Table, names: tuple[str, ...]
+) -> tuple[tuple[tuple[str, ...], ...], tuple[NDArray[np.int32], ...]]:
+    """The different texts of every attribute's cells, and which each row shows."""
+    texts, codes = [], []
+    for name in names:
+        column = table[name].combine_chunks()
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        words = [text_of(value) for value in encoded.dictionary.to_pylist()]
+        indices = encoded.indices.fill_null(len(words)) if encoded.null_count else encoded.indices
+        texts.append((*words, *(["missing"] if encoded.null_count else [])))
+        codes.append(np.asarray(indices).astype(np.int32))
+    return tuple(texts), tuple(codes)
+
+
+def _values(column: pa.ChunkedArray) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
+    """The different sensitive values in their order, and the place of each row's."""
+    plain = column.combine_chunks()
+    plain = plain.cast(plain.type.value_type) if pa.types.is_dictionary(plain.type) else plain
+    encoded = plain.dictionary_encode()
+    values = encoded.dictionary.to_pylist()
+    order = sorted(range(len(values)), key=lambda i: (str(type(values[i])), values[i]))
+    rank = np.empty(len(values) + 1, np.int32)
+    rank[order] = np.arange(len(values), dtype=np.int32)
+    rank[-1] = len(values)
+    indices = np.asarray(encoded.indices.fill_null(len(values)) if encoded.null_count else encoded.indices)
+    return (*(values[i] for i in order), *([None] if encoded.null_count else [])), rank[indices]
+
+
+def _numbered(columns: tuple[NDArray[np.int32], ...]) -> tuple[NDArray[np.int64], int]:
+    """Number the different combinations of cells: rows that show the same are a group."""
+    order = np.lexsort(columns[::-1])
+    new = np.zeros(len(order), bool)
+    new[:1] = True
+    for column in columns:
+        new[1:] |= np.diff(column[order]) != 0
+    group = np.empty(len(order), np.int64)
+    group[order] = np.cumsum(new) - 1
+    return group, int(new.sum())
+
+
+def _histogram(
+    group: NDArray[np.int64],
+    code: NDArray[np.int32],
+    n_values: int,
+    n_groups: int | None,
+    weights: NDArray[np.int64] | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Sparse histograms of the groups."""
+    n_groups = int(group.max(initial=-1)) + 1 if n_groups is None else n_groups
+    keys, place = np.unique(group * n_values + code, return_inverse=True)
+    counts = np.bincount(place.reshape(-1), weights=weights, minlength=len(keys)).astype(np.int64)
+    offsets = np.searchsorted(keys // n_values, np.arange(n_groups + 1))
+    return offsets.astype(np.int64), (keys % n_values).astype(np.int32), counts
+
+
+def _seats(
+    quasi: tuple[str, ...],
+    cells: tuple[tuple[str, ...], ...],
+    of_row: tuple[NDArray[np.int32], ...],
+    group: NDArray[np.int64],
+) -> Seats:
+    """Put rows with the same cells and the same group onto one seat."""
+    seat, n_seats = _numbered((*of_row, group.astype(np.int32)))
+    first = np.empty(n_seats, np.int64)
+    first[seat[::-1]] = np.arange(len(seat))[::-1]
+    return Seats(
+        quasi,
+        cells,
+        tuple(codes[first] for codes in of_row),
+        group[first].astype(np.int32),
+        np.bincount(seat, minlength=n_seats).astype(np.int64),
+    )

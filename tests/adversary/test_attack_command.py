@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `attack`: every way to attack, what it writes and where, exit codes, tables of other tools."""
+
+from __future__ import annotations
+
+import json
+import stat
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pyarrow.csv as pa_csv
+import pytest
+from click.testing import CliRunner
+
+import glasshouse as gh
+from glasshouse.cli.commands import glasshouse
+
+PUBLISH = "--identifier patient --quasi age,sex,zipcode --sensitive disease"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of patients, published twice."""
+    path = tmp_path_factory.mktemp("attacked")
+    pa_csv.write_csv(gh.synthetic.hospital_table(n=200, seed=1), path / "patients.csv")
+    for out, more in (("one", "--method greedy --recoding boxes"), ("two", "--method anatomize --recoding anatomy")):
+        run(path, f"publish patients.csv {PUBLISH} --ell 3 {more} --out {out}")
+    return path
+
+
+def run(path: Path, line: str, *, code: int = 0) -> str:
+    arguments = [
+        str(path / word) if (path / word).exists() or word in ("one", "two") else word for word in line.split()
+    ]
+    result = CliRunner().invoke(glasshouse, arguments)
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+EXTERNAL = "--external patients.csv --identifier patient"
+
+
+@pytest.mark.parametrize("attack", ["linking", "reverse-engineering", "minimality", "corruption", "intersection"])
+def test_every_attack_is_at_hand(folder: Path, attack: str) -> None:
+    more = {"corruption": "--most-corrupted 1", "intersection": "--other two/release"}.get(attack, "")
+    found = json.loads(run(folder, f"attack one/release {EXTERNAL} --attack {attack} {more} --json"))
+
+    assert found["people"] == 200
+    assert found["limit"] == "1/3"
+    assert sum(found["distribution"]) == pytest.approx(1)
+
+
+def test_results_go_into_the_audit_folder_and_nobody_else_can_read_them(folder: Path) -> None:
+    before = {path.name for path in (folder / "one" / "release").iterdir()}
+    shown = run(folder, f"attack one/release {EXTERNAL} --attack reverse-engineering --save")
+    written = [folder / "one" / "audit" / f"attack-reverse-engineering.{kind}" for kind in ("csv", "json", "svg")]
+
+    assert [stat.S_IMODE(path.stat().st_mode) for path in written] == [0o600] * 3
+    assert {path.name for path in (folder / "one" / "release").iterdir()} == before
+    assert pa_csv.read_csv(written[0]).num_rows == 200
+    assert json.loads(written[1].read_text())["how"] == "exact"
+    assert ElementTree.parse(written[2]).getroot().tag.endswith("svg")
+    names = pa_csv.read_csv(written[0])["person"].to_pylist()
+    assert not any(name in written[i].read_text() for name in names for i in (1, 2))
+    assert "the group would have ended there" in shown
+
+
+def test_a_place_inside_the_release_is_refused(folder: Path) -> None:
+    assert "stay inside" in run(folder, f"attack one/release {EXTERNAL} --out {folder}/one/release/b.csv", code=2)
+
+
+def test_the_exit_code_tells_whether_a_limit_was_exceeded(folder: Path) -> None:
+    run(folder, f"attack one/release {EXTERNAL} --fail-above 1/3")
+    run(folder, f"attack one/release {EXTERNAL} --attack reverse-engineering --fail-above 1/3", code=1)
+    assert "such as 1/5" in run(folder, f"attack one/release {EXTERNAL} --fail-above lots", code=2)
+
+
+def test_what_she_found_out_is_read_from_a_file(folder: Path) -> None:
+    patients = pa_csv.read_csv(folder / "patients.csv").select(["patient", "disease"]).slice(0, 3)
+    pa_csv.write_csv(patients, folder / "known.csv")
+    told = run(folder, f"attack one/release {EXTERNAL} --attack corruption --corrupted known.csv")
+    assert "corruption" in told
+
+    (folder / "wrong.csv").write_text("patient,disease\nnobody,flu\n")
+    assert "nobody" in run(folder, f"attack one/release {EXTERNAL} --attack corruption --corrupted wrong.csv", code=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--most-corrupted 2", "belongs to --attack corruption"),
+        ("--other two/release", "belongs to --attack intersection"),
+        ("--how exact", "belongs to --attack reverse-engineering"),
+        ("--ell 3", "a release says it itself"),
+    ],
+)
+def test_options_of_other_attacks_are_refused(folder: Path, options: str, message: str) -> None:
+    assert message in run(folder, f"attack one/release {EXTERNAL} {options}", code=2)
+
+
+def test_a_table_of_another_tool_is_attacked(folder: Path) -> None:
+    (folder / "theirs.csv").write_text("x,y,s\n" + "\n".join(f"1-5,1-5,{value}" for value in "bcaad") + "\n")
+    people = "\n".join(f"{i},{i},{6 - i}" for i in range(1, 6))
+    (folder / "people.csv").write_text(f"name,x,y\n{people}\n")
+    line = "attack theirs.csv --quasi x,y --sensitive s --external people.csv --identifier name"
+
+    assert "0.4000" in run(folder, line)
+    assert "0.4000" in run(folder, f"{line} --ell 2")
+    stated = f"{line} --ell 2 --method mondrian-strict --attack reverse-engineering"
+    assert "reverse engineering" in run(folder, stated)
+    assert "needs the method" in run(folder, f"{line} --ell 2 --attack reverse-engineering", code=2)
+    assert "--quasi and --sensitive" in run(folder, "attack theirs.csv --external people.csv", code=2)
