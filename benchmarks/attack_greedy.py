@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 import measure
+import numpy as np
 
 import glasshouse as gh
 import glasshouse.publish  # its start-up is not what is measured
@@ -46,8 +47,14 @@ def attack(name: str, n: int) -> dict[str, float]:
     with measure.counted():
         found = attack_greedy(release, published, gh.Knowledge(external=table), algorithm, source=source)
     times.append(time.process_time())
-    people = found.largest[found.kind]
     ell = principle.ell
+    counted = np.ones(len(found.values), bool)
+    if isinstance(principle, gh.DesignatedLDiversity):
+        counted = np.isin(np.array(found.values), principle.values)
+    by_kind = np.zeros(len(found.presence))
+    of_kind = np.repeat(np.arange(len(by_kind)), np.diff(found.offsets))
+    np.maximum.at(by_kind, of_kind, np.where(counted[found.codes], found.beliefs, 0.0))
+    people = by_kind[found.kind]
     steps = dict(zip(("publish", "read", "attack"), (b - a for a, b in pairwise(times)), strict=True))
     return {**steps, "above": float((people > 1.000001 / ell).mean()), "multiple": float(people.max()) * ell}
 

@@ -57,7 +57,7 @@ class Linking:
     name: ClassVar[str] = "linking"
 
     column: str | None = None
-    most_states: int = 4_000_000
+    most_states: int = 1_000_000
 
     def attack(self, release: Release, knowledge: Knowledge) -> Posterior:
         """Believe what the release and the quasi-identifiers say."""

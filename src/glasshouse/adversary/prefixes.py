@@ -348,11 +348,12 @@ class _States:
             return inf
         unknown = run.unknown()[1:]
         total = 0.0
-        for j in range(run.n_buckets):
+        last = {self.n_forgotten(j): j for j in range(run.n_buckets)}
+        for n_forgotten, j in last.items():
             by_drawn = np.ones(1)  # how many states have drawn 0, 1, ... tuples
-            for kind in kinds[self.n_forgotten(j) :]:
+            for kind in kinds[n_forgotten:]:
                 by_drawn = np.convolve(by_drawn, np.bincount(_spread(*kind).drawn))[: int(unknown[j]) + 1]
-            total += float(by_drawn.sum())
+            total += float(by_drawn.sum()) * sum(self.n_forgotten(i) == n_forgotten for i in range(run.n_buckets))
         return total
 
     def n_forgotten(self, bucket: int) -> int:
@@ -489,8 +490,11 @@ def _exactly(run: Run, judge: Any, p: Fraction, states: _States) -> Solved:
     kernels = compiled(_KERNELS)
     m, goes_on = run.n_buckets, float(p)
     at = run.unknown().tolist()
-    stages = [states.built(j, at[j + 1]) for j in range(m)]
-    onto = [one.onto(other, one.digits[len(one.digits) - len(other.digits) :]) for one, other in pairwise(stages)]
+    stages = _stages(states, at)
+    onto = [
+        None if one is other else one.onto(other, one.digits[len(one.digits) - len(other.digits) :])
+        for one, other in pairwise(stages)
+    ]
     n, n_classes = at[-1], len(states.classes)
     chances = np.zeros(stages[0].n_states)
     chances[0] = 1.0
@@ -515,9 +519,8 @@ def _exactly(run: Run, judge: Any, p: Fraction, states: _States) -> Solved:
         for i in range(len(stage.classes) - len(stages[j + 1].classes)):  # these are forgotten
             drawn = stage.spreads[i].drawn
             rests[n_classes - len(stage.classes) + i] = chances * (drawn[-1] - drawn)[stage.digits[i]]
-        n_next = stages[j + 1].n_states
-        chances = _gathered(chances, onto[j], n_next)
-        rests = {i: _gathered(rest, onto[j], n_next) for i, rest in rests.items()}
+        chances = _gathered(chances, onto[j], stages[j + 1].n_states)
+        rests = {i: _gathered(rest, onto[j], stages[j + 1].n_states) for i, rest in rests.items()}
     log_weight += log(float(chances.sum()))
 
     hopes = np.where(stages[-1].drawn == stages[-1].drawn[-1], 1.0, 0.0)
@@ -535,13 +538,25 @@ def _exactly(run: Run, judge: Any, p: Fraction, states: _States) -> Solved:
             beliefs[j] = _by_entry(states, shares / shares.sum())
             kernels.draw_backward(hopes, stage.drawn, stage.lump, n, at[j], at[j] + 1, *stage.tables)
         if j:
-            hopes = hopes[onto[j - 1]] * stays[j - 1]
+            hopes = stays[j - 1] * (hopes if onto[j - 1] is None else hopes[onto[j - 1]])
             hopes /= hopes.max()
     return Solved(beliefs, log_weight)
 
 
-def _gathered(chances: Floats, onto: Integers, n_states: int) -> Floats:
-    """Add up what goes onto each state."""
+def _stages(states: _States, at: list[int]) -> list[_Built]:
+    """The states of every bucket; buckets in which the same classes matter share them."""
+    found: dict[int, _Built] = {}
+    for j in range(len(at) - 2, -1, -1):
+        n_forgotten = states.n_forgotten(j)
+        if n_forgotten not in found:
+            found[n_forgotten] = states.built(j, at[j + 1])
+    return [found[states.n_forgotten(j)] for j in range(len(at) - 1)]
+
+
+def _gathered(chances: Floats, onto: Integers | None, n_states: int) -> Floats:
+    """Add up what goes onto each state; None: everything stays where it is."""
+    if onto is None:
+        return chances
     return np.asarray(np.bincount(onto, weights=chances, minlength=n_states), np.float64)
 
 

@@ -22,6 +22,8 @@ from glasshouse.microdata.ties import tie_order
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from glasshouse.adversary.published import Published, Seats
@@ -184,29 +186,34 @@ class _Finder:
         self.people, self.columns, self.along, self.fresh = people, columns, along, fresh
         self.published, self.seats, self.size, self.taxonomies = published, seats, size, taxonomies
         place = {name: i for i, name in enumerate(seats.quasi)}
-        low, high = [], []
+        self.ends, self.shown = [], []  # by attribute: the least and largest code of every text, and each seat's text
         for column in columns:
             reader = CellReader(column.domain)
             covered = [reader.codes(text) for text in seats.cells[place[column.name]]]
-            shown = seats.of_seat[place[column.name]]
-            low.append(np.array([found[0] if len(found) else -1 for found in covered], np.int64)[shown])
-            high.append(np.array([found[-1] if len(found) else -1 for found in covered], np.int64)[shown])
-        self.low, self.high = low, high
+            pairs = [(found[0], found[-1]) if len(found) else (-1, -1) for found in covered]
+            self.ends.append(np.array(pairs, np.int32).reshape(-1, 2))
+            self.shown.append(seats.of_seat[place[column.name]])
+
+    def _sides(self, side: int) -> Iterator[NDArray[np.int32]]:
+        """For each attribute the least (0) or largest (1) code of every seat."""
+        for ends, shown in zip(self.ends, self.shown, strict=True):
+            yield ends[:, side][shown]
 
     @property
     def shows_values(self) -> bool:
         """Whether every cell is one value."""
-        return all(np.array_equal(one, other) for one, other in zip(self.low, self.high, strict=True))
+        return all(np.array_equal(ends[:, 0], ends[:, 1]) for ends in self.ends)
 
     # exact quasi-identifiers
 
     def by_cells(self) -> NDArray[np.int32]:
         """Sort groups by the first and last cell that they have; only those inside one cell can be alike."""
         first = np.flatnonzero(self.fresh)
-        numbers = _numbered([codes[first] for codes in self.along], self.low, [c.domain.size for c in self.columns])
-        if numbers is None:
+        sizes = [column.domain.size for column in self.columns]
+        rank = _numbered([codes[first] for codes in self.along], self._sides(0), len(self.seats), sizes)
+        if rank is None:
             raise _others()
-        rank, n_groups = numbers, self.published.n_groups
+        n_groups = self.published.n_groups
         by_group = np.lexsort((rank, self.seats.group))
         edges = np.searchsorted(self.seats.group[by_group], np.arange(n_groups + 1))
         ranked = rank[by_group]
@@ -240,17 +247,17 @@ class _Finder:
         """
         of_group = np.empty(self.published.n_groups, np.int64)
         of_group[self.seats.group] = np.arange(len(self.seats))
-        ends = [side[of_group] for pair in zip(self.low, self.high, strict=True) for side in pair]
+        ends = [side[of_group] for pair in zip(self._sides(0), self._sides(1), strict=True) for side in pair]
         group = self._sorted(ends)
         starts = np.concatenate([[0], np.cumsum(self.published.sizes[group])])
-        for codes, low, high in zip(self.along, self.low, self.high, strict=True):
+        for codes, low, high in zip(self.along, ends[::2], ends[1::2], strict=True):
             least = np.minimum.reduceat(codes[: starts[-1]], starts[:-1])
             most = np.maximum.reduceat(codes[: starts[-1]], starts[:-1])
-            if not (np.array_equal(least, low[of_group][group]) and np.array_equal(most, high[of_group][group])):
+            if not (np.array_equal(least, low[group]) and np.array_equal(most, high[group])):
                 raise _others()
         return group
 
-    def _sorted(self, keys: list[Integers]) -> NDArray[np.int32]:
+    def _sorted(self, keys: list[Any]) -> NDArray[np.int32]:
         """Sort groups; of those that are alike, one with a shorter bucket is the last."""
         keys = [*keys, self.published.sizes % self.size != 0]
         return np.lexsort(keys[::-1]).astype(np.int32)
@@ -345,9 +352,10 @@ class _Finder:
         seats = self.seats
         found: list[list[tuple[int, int]]] = [[] for _ in range(self.published.n_groups)]
         whole = self.published.kind == "boxes"
+        sides = list(zip(self._sides(0), self._sides(1), strict=True))
         for seat, group in enumerate(seats.group.tolist()):
             if whole:
-                found[group] = [(int(a[seat]), int(b[seat])) for a, b in zip(self.low, self.high, strict=True)]
+                found[group] = [(int(a[seat]), int(b[seat])) for a, b in sides]
             else:
                 found[group].append((int(seats.place[seat]), int(seats.count[seat])))
         return [tuple(shown) if whole else tuple(sorted(shown)) for shown in found]
@@ -369,10 +377,12 @@ def _node(column: Column, low: int, high: int) -> tuple[int, int]:
     return min(over, key=lambda pair: pair[1] - pair[0])
 
 
-def _numbered(cells: list[NDArray[np.int32]], seats: list[Integers], factors: list[int]) -> Integers | None:
+def _numbered(
+    cells: list[NDArray[np.int32]], seats: Iterator[NDArray[np.int32]], n_seats: int, factors: list[int]
+) -> Integers | None:
     """For each seat the number of its cell; None where a seat shows what nobody has."""
     n_cells = len(cells[0])
-    own, shown = np.zeros(n_cells, np.int64), np.zeros(len(seats[0]), np.int64)
+    own, shown = np.zeros(n_cells, np.int64), np.zeros(n_seats, np.int64)
     largest = 1
     for mine, theirs, factor in zip(cells, seats, factors, strict=True):
         if (theirs < 0).any():
@@ -380,7 +390,11 @@ def _numbered(cells: list[NDArray[np.int32]], seats: list[Integers], factors: li
         if largest * factor >= 2**62:  # number what there is, and go on with that
             distinct, numbers = np.unique(np.concatenate([own, shown]), return_inverse=True)
             own, shown, largest = numbers[:n_cells], numbers[n_cells:], len(distinct)
-        own, shown, largest = own * factor + mine, shown * factor + theirs, largest * factor
+        own *= factor
+        own += mine
+        shown *= factor
+        shown += theirs
+        largest *= factor
     order = None if np.all(own[1:] > own[:-1]) else np.argsort(own)
     ordered = own if order is None else own[order]
     place = np.minimum(np.searchsorted(ordered, shown), n_cells - 1)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence: the tables of a release, ready to be asked how many of their tuples a condition covers.
+
+What a question needs of a release: its cells as supports, one table of seats that knows all attributes of the question,
+and the histograms of one sensitive column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glasshouse.analyst.supports import CellSupports
+from glasshouse.errors import InputError, NotSupported
+from glasshouse.microdata.domains import text_of
+from glasshouse.published import Published
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.analyst.supports import Support
+    from glasshouse.analyst.value_sets import ValueSet
+    from glasshouse.microdata.taxonomy import Taxonomy
+    from glasshouse.published import Seats
+    from glasshouse.release import Release
+
+__all__ = ["Evidence"]
+
+_EXACT = ("anatomy", "permutation")  # whose cells are the values themselves
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """A release as an analyst reads it.
+
+    Parameters
+    ----------
+    release
+        What was published.
+    taxonomies, ordered
+        Public knowledge that its cells refer to: the taxonomy whose nodes they are, the order of categories.
+    """
+
+    release: Release
+    taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
+    ordered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    _supports: dict[tuple[str, tuple[str, ...]], tuple[Support, ...]] = field(default_factory=dict, init=False)
+    _published: dict[str, Published] = field(default_factory=dict, init=False)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The columns that can be asked about, and the kinds of their values."""
+        return {c.name: c.kind for c in self.release.columns if c.role in ("quasi-identifier", "sensitive")}
+
+    def published(self, column: str | None) -> Published:
+        """What the release says of one sensitive column; of the first if none is asked about."""
+        sensitive = self.release.recipe.sensitive
+        name = column or (sensitive[0] if sensitive else "")
+        if name not in self._published:
+            self._published[name] = Published.of(self.release, name) if name else Published.without_values(self.release)
+        return self._published[name]
+
+    def sensitive_of(self, attributes: Sequence[str]) -> str | None:
+        """The sensitive column among some attributes, if there is one; two are refused."""
+        asked = [name for name in attributes if name in self.release.recipe.sensitive]
+        if len(asked) > 1:
+            raise NotSupported(
+                f"a question about {asked[0]!r} and {asked[1]!r} together",
+                instead="ask about one sensitive column at a time",
+            )
+        return asked[0] if asked else None
+
+    def domain_of(self, published: Published) -> tuple[Any, ...]:
+        """The sensitive values that a question may be about: those published; of a sample, those declared."""
+        declared = self.release.recipe.recoding.get("domain") if published.kind == "sample" else None
+        if declared is None:
+            return published.values
+        by_text = {text_of(value): value for value in published.values}
+        return tuple(by_text.get(text_of(text), text) for text in declared)
+
+    def seats(self, published: Published, attributes: Sequence[str]) -> Seats:
+        """The table with all these attributes and the fewest others (ANGEL 4.3: irrelevant ones blur the answer)."""
+        asked = {name for name in attributes if name != published.column}
+        able = [seats for seats in published.seats if asked <= set(seats.quasi)]
+        if not able:
+            tables = "; ".join(", ".join(seats.quasi) for seats in published.seats)
+            raise InputError(f"no generalized table has {', '.join(sorted(asked))} together: the release has {tables}")
+        return min(able, key=lambda seats: len(seats.quasi))
+
+    def supports(self, seats: Seats, attribute: str) -> tuple[Support, ...]:
+        """What each different cell of an attribute stands for."""
+        cells = seats.cells[seats.quasi.index(attribute)]
+        if (attribute, cells) not in self._supports:
+            reader = CellSupports(
+                name=attribute,
+                kind=self.kinds[attribute],
+                order=self.ordered.get(attribute),
+                taxonomy=self.taxonomies.get(attribute),
+                cells=cells,
+            )
+            exact = str(self.release.recipe.recoding.get("name")) in _EXACT
+            self._supports[attribute, cells] = tuple(map(reader.exact if exact else reader.of, cells))
+        return self._supports[attribute, cells]
+
+    def shares(self, seats: Seats, attribute: str, values: ValueSet) -> NDArray[np.float64]:
+        """How likely a tuple of each seat has one of the values."""
+        by_cell = np.array([support.share(values) for support in self.supports(seats, attribute)])
+        shares: NDArray[np.float64] = by_cell[seats.of_seat[seats.quasi.index(attribute)]]
+        return shares
+
+    def moments(
+        self, seats: Seats, attribute: str, values: ValueSet
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and mean square of the attribute in each seat, counted as 0 outside the values."""
+        pairs = np.array([support.moments(values) for support in self.supports(seats, attribute)])
+        found = pairs[seats.of_seat[seats.quasi.index(attribute)]]
+        return found[:, 0], found[:, 1]

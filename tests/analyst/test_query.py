@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions in SQL: estimates and their errors are those of trying every place and every order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import glasshouse as gh
+from tests.naive import estimates as naive
+
+RECODINGS = {"boxes": gh.Boxes(), "anatomy": gh.Anatomy(), "angel": gh.Angel(k=2)}
+CONDITIONS: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "age < 23": lambda o: o["age"] < 23,
+    "s = 'a'": lambda o: o["s"] == "a",
+    "age BETWEEN 21 AND 23 AND s = 'b'": lambda o: 21 <= o["age"] <= 23 and o["s"] == "b",
+    "(age <> 22 OR sex = 'F') AND s IN ('a', 'c')": lambda o: (o["age"] != 22 or o["sex"] == "F") and o["s"] in "ac",
+    "sex = 'F' OR s = 'a'": lambda o: o["sex"] == "F" or o["s"] == "a",
+    "NOT (age > 22 AND s <> 'c') OR (sex = 'M' AND s = 'b')": lambda o: (
+        not (o["age"] > 22 and o["s"] != "c") or (o["sex"] == "M" and o["s"] == "b")
+    ),
+    "age >= 20": lambda o: True,
+}
+
+
+def released(kind: str, seed: int) -> gh.Release:
+    draw = Random(seed)
+    n = draw.randrange(4, 8)
+    sensitive = ["abc"[i % 3] for i in range(n)]
+    draw.shuffle(sensitive)
+    columns = {"age": [draw.randrange(20, 26) for _ in range(n)], "sex": [draw.choice("FM") for _ in range(n)]}
+    table = gh.read({**columns, "s": sensitive}, quasi=["age", "sex"], sensitive="s")
+    source = gh.Source.seeded(seed)
+    return gh.publish(
+        table, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=RECODINGS[kind], source=source
+    )
+
+
+def by_force(release: gh.Release, kind: str, amount: Callable[[dict[str, Any]], Any]) -> tuple[Any, Any]:
+    tables = {name: table.to_pylist() for name, table in release.tables.items()}
+    groups = naive.groups_of(kind, tables, ["age", "sex"], "s")
+    return naive.count(groups, ["age", "sex"], "s", amount)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kind", RECODINGS)
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_count_and_its_error_are_those_of_every_place_and_order(condition: str, kind: str, seed: int) -> None:
+    release = released(kind, seed)
+    found = gh.query(release, f"SELECT COUNT(*) WHERE {condition}").only
+
+    mean, variance = by_force(release, kind, CONDITIONS[condition])
+    assert found.value == pytest.approx(float(mean))
+    assert found.error**2 == pytest.approx(float(variance), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", RECODINGS)
+def test_a_sum_and_its_error_are_those_of_every_place_and_order(kind: str, seed: int) -> None:
+    release = released(kind, seed)
+    for condition, holds in CONDITIONS.items():
+        found = gh.query(release, f"SELECT SUM(age) WHERE {condition}").only
+        mean, variance = by_force(release, kind, lambda o, holds=holds: o["age"] * holds(o))  # type: ignore[misc]
+
+        assert found.value == pytest.approx(float(mean))
+        assert found.error**2 == pytest.approx(float(variance), abs=1e-6)
+
+
+def test_a_mean_is_the_sum_over_the_count_and_a_grouping_gives_every_combination() -> None:
+    release = released("anatomy", 3)
+    whole = gh.query(release, "SELECT COUNT(*), SUM(age), AVG(age) WHERE s <> 'a'").estimates[0]
+    assert whole[2].value == pytest.approx(whole[1].value / whole[0].value)
+
+    answer = gh.query(release, "SELECT sex, s, COUNT(*) AS people GROUP BY sex, s")
+    table = answer.to_table()
+    assert table.column_names == ["sex", "s", "people", "people error", "people low", "people high"]
+    assert sum(table["people"].to_pylist()) == pytest.approx(release.n_tuples)
+    for sex, s, people in zip(*(table[name].to_pylist() for name in ("sex", "s", "people")), strict=True):
+        alone = gh.query(release, f"SELECT COUNT(*) WHERE sex = '{sex}' AND s = '{s}'")
+        assert people == pytest.approx(float(alone))
+
+
+def test_quasi_identifiers_that_are_published_exactly_leave_no_doubt() -> None:
+    found = gh.query(released("anatomy", 1), "SELECT COUNT(*) WHERE age < 23").only
+    assert (found.error, found.value, found.low) == (0, round(found.value), found.high)
+
+
+def test_query_a_of_anatomy_is_a_tenth_on_the_printed_boxes_and_one_on_anatomy() -> None:
+    boxes = {"Age": ["[21, 60]"] * 4 + ["[61, 70]"] * 4, "Sex": ["M"] * 4 + ["F"] * 4}
+    zips = {"Zipcode": ["[10001, 60000]"] * 8}
+    diseases = gh.examples.anatomy_table1().column("Disease")
+    values = diseases.domain.decode(diseases.codes).to_pylist()
+    printed = gh.foreign_release(
+        {**boxes, **zips, "Disease": values}, quasi=["Age", "Sex", "Zipcode"], sensitive="Disease"
+    )
+    sql = "SELECT COUNT(*) WHERE Disease = 'pneumonia' AND Age <= 30 AND Zipcode BETWEEN 10001 AND 20000"
+    assert float(gh.query(printed, sql)) == pytest.approx(0.1)
+
+    table = gh.examples.anatomy_table1()
+    made = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy())
+    groups = gh.Groups(np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int32), 2)
+    found = gh.query(replace(made, tables=gh.Anatomy().recode(table, groups)), sql).only
+    assert found.value == pytest.approx(1)
+    assert found.error**2 == pytest.approx(1 / 3)  # two of four tuples, two of four values: hypergeometric
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT COUNT(*) WHERE agee < 3", "age"),
+        ("SELECT SUM(sex)", "holds texts"),
+        ("SELECT COUNT(*) WHERE age = 'x'", "age"),
+        ("DELETE FROM release", "SELECT"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(sql: str, message: str) -> None:
+    with pytest.raises(gh.GlasshouseError, match=message):
+        gh.query(released("boxes", 0), sql)
