@@ -98,7 +98,8 @@ def _sql(asked: Workload, question: int, kind: str, layout: str, release: gh.Rel
     if layout == "views":
         inside, where = ('sum("Tuples")', exact) if is_exact else (f'sum("Tuples" * {part})', touched)
         return f"""SELECT sum(a * b) FROM (SELECT "Group-ID", {inside} AS a FROM seats WHERE {where} GROUP BY 1)
-                   JOIN (SELECT "Group-ID", sum("Share") AS b FROM groups WHERE {value} GROUP BY 1) USING ("Group-ID")"""
+                   JOIN (SELECT "Group-ID", sum("Share") AS b FROM groups WHERE {value} GROUP BY 1)
+                   USING ("Group-ID")"""
     if kind == "boxes":
         return f"SELECT sum({part}) FROM rows WHERE {touched} AND {value}"
     if kind == "perturbed":

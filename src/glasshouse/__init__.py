@@ -41,8 +41,25 @@ from glasshouse.errors import (
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
-    from glasshouse.adversary import ABSENT, Knowledge, Linking, Posterior, ReverseEngineering
+    from glasshouse.adversary import (
+        ABSENT,
+        Corruption,
+        Intersection,
+        Knowledge,
+        Linking,
+        Minimality,
+        Posterior,
+        ReverseEngineering,
+    )
+    from glasshouse.analyst.answering import answer
+    from glasshouse.analyst.drawing import sample
+    from glasshouse.analyst.duckdb_views import to_duckdb
+    from glasshouse.analyst.losses import losses
+    from glasshouse.analyst.query import query
+    from glasshouse.analyst.workloads import Workload
     from glasshouse.attack import attack
+    from glasshouse.evaluate import evaluate
+    from glasshouse.foreign import foreign_release
     from glasshouse.grouping import (
         Ace,
         Anatomize,
@@ -88,6 +105,7 @@ __all__ = [
     "Anatomy",
     "Angel",
     "Boxes",
+    "Corruption",
     "DeltaGrowth",
     "DesignatedLDiversity",
     "DisclosureWarning",
@@ -104,11 +122,13 @@ __all__ = [
     "Infeasible",
     "InputError",
     "InterpretedKernelsWarning",
+    "Intersection",
     "KAnonymity",
     "Knowledge",
     "LDiversity",
     "Linking",
     "Microdata",
+    "Minimality",
     "MissingExtra",
     "Mondrian",
     "NotSupported",
@@ -135,13 +155,21 @@ __all__ = [
     "Taxonomies",
     "Taxonomy",
     "Verification",
+    "Workload",
+    "answer",
     "attack",
+    "evaluate",
     "examples",
+    "foreign_release",
     "inspect",
     "load",
+    "losses",
     "publish",
+    "query",
     "read",
+    "sample",
     "synthetic",
+    "to_duckdb",
     "verify",
 ]
 
@@ -176,8 +204,25 @@ _HOMES = {
         "RhoBreach",
         "TCloseness",
     ],
-    "glasshouse.adversary": ["ABSENT", "Knowledge", "Linking", "Posterior", "ReverseEngineering"],
+    "glasshouse.adversary": [
+        "ABSENT",
+        "Corruption",
+        "Intersection",
+        "Knowledge",
+        "Linking",
+        "Minimality",
+        "Posterior",
+        "ReverseEngineering",
+    ],
+    "glasshouse.analyst.answering": ["answer"],
+    "glasshouse.analyst.drawing": ["sample"],
+    "glasshouse.analyst.duckdb_views": ["to_duckdb"],
+    "glasshouse.analyst.losses": ["losses"],
+    "glasshouse.analyst.query": ["query"],
+    "glasshouse.analyst.workloads": ["Workload"],
     "glasshouse.attack": ["attack"],
+    "glasshouse.evaluate": ["evaluate"],
+    "glasshouse.foreign": ["foreign_release"],
     "glasshouse.publish": ["publish"],
     "glasshouse.randomness": ["Source"],
     "glasshouse.recoding": ["Anatomy", "Angel", "Boxes", "Permutation", "Perturbed", "Taxonomies"],

@@ -75,6 +75,7 @@ class Case:
         external = self.external()
         named = {self.people["id"][row] if self.named else row: value for row, value in (corrupted or {}).items()}
         knowledge = gh.Knowledge(external=external, corrupted=named)
+        options = {"most_states": 300_000, **options}
         return attack_decisions(release, Published.of(release), knowledge, self.steps(), **options)
 
 
@@ -310,7 +311,7 @@ def attack_of(table: gh.Microdata, principle: Any, method: Any) -> Any:
         warnings.simplefilter("ignore", gh.DisclosureWarning)
         release = gh.publish(table, principle=principle, method=method, recoding=gh.Boxes(), source=gh.Source.seeded(1))
     knowledge = gh.Knowledge(external=table)
-    return attack_decisions(release, Published.of(release), knowledge, (principle, method, gh.Boxes()))
+    return attack_decisions(release, Published.of(release), knowledge, (principle, method, gh.Boxes()), most_states=300_000)
 
 
 def test_the_two_people_of_figure_6b_are_believed_positive_with_certainty() -> None:

@@ -454,6 +454,15 @@ def test_what_cannot_be_explained_exactly_is_refused_with_what_would_work() -> N
         attack_greedy(release, published, gh.Knowledge(external=shifted), algorithm)
 
 
+def test_batches_that_could_change_places_along_the_order_are_refused() -> None:
+    # three people alike and another, one bucket: both batches show two people of it, and either may come first
+    rows = {"x": [0, 0, 0, 1], "s": list("abcc")}
+    table = gh.read(rows, quasi=["x"], sensitive="s")
+
+    with pytest.raises(NotSupported, match="more than one way"):
+        attacked(table, gh.LDiversity(ell=2), gh.Greedy(), gh.Angel(k=2))
+
+
 # --- Adult -----------------------------------------------------------------------------------------------------------
 
 

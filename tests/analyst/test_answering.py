@@ -320,6 +320,20 @@ def test_values_that_were_all_replaced_are_not_counted_but_quasi_identifiers_are
         answer(release, Workload.anatomy(table, qd=1, n=20))
 
 
+def test_a_missing_value_is_not_the_text_none() -> None:
+    columns = {"a": ["None", "None", None, "x"], "s": [*"uvuv"]}
+    table = gh.read(columns, quasi=["a"], sensitive="s", missing="category")
+    workload = Workload.anatomy(table, qd=1, s=0.01, n=30)
+    true = [
+        slow.count([{"a": a, "s": s} for a, s in zip(*columns.values(), strict=True)], workload.condition(q))
+        for q in range(30)
+    ]
+    assert count(table, workload).tolist() == true
+    alone = gh.Groups(np.arange(4, dtype=np.int32), 4)
+    release = released(table, gh.Anatomy(), gh.Anatomy().recode(table, alone))
+    assert answer(release, workload).values.tolist() == true
+
+
 def test_an_interval_covers_what_lies_within_two_standard_errors() -> None:
     found = Answers(np.array([10.0, 10.0, 10.0, 7.0]), np.array([1.0, 1.0, 1.0, 0.0]))
     assert found.covers(np.array([11, 12, 8, 7])).tolist() == [True, False, False, True]

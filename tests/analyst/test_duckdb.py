@@ -156,6 +156,9 @@ def test_nothing_of_a_given_connection_is_overwritten() -> None:
     release = gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(ell=2), recoding=gh.Boxes())
     with pytest.raises(gh.InputError, match="another schema"):
         to_duckdb(release, connection)
+    connection.execute('CREATE SCHEMA other; CREATE TABLE other."Cells of Age" AS SELECT 1 AS one').fetchall()
+    with pytest.raises(gh.InputError, match="'cells of Age': give another schema"):
+        to_duckdb(release, connection, schema="other")
     assert to_duckdb(release, connection, schema="release") is connection
     assert connection.execute("SELECT * FROM main.data").fetchall() == [(1,)]
     assert connection.execute("SELECT count(*) FROM release.data").fetchall() == [(release.n_tuples,)]

@@ -38,7 +38,7 @@ _STATES = 1 << 15  # states that are held at once
 _SLOWER = 20  # times that whole numbers take
 _TELLING = 1e-5  # beliefs are then good to nine digits
 _FEW = 12
-_MOST_STEPS = 100_000_000  # of draws: each puts every value into a part of every cut; under a second
+_MOST_STEPS = 50_000_000  # of draws: each puts every value into a part of every cut; under a second
 _FIRST_DRAWS = 512  # worlds in which every cut fails, before errors are looked at
 
 

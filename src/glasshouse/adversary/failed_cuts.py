@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CutBeliefs", "FailedCuts", "believe"]
 
-MOST_STATES = 300_000
+MOST_STATES = 50_000
 MOST_DRAWS = 1_000_000
 MOST_MOVES = 10_000_000  # some seconds
-_CHAINS, _LEAST_SWEEPS = 4, 200
+_CHAINS, _LEAST_SWEEPS, _SHARES = 4, 200, 8  # walks, moves per person at least; a component gets so small a share
 _KEPT = 10_000  # counted profiles that are kept for others alike
 
 _Table = list[list[float]]  # kinds of people x values
@@ -469,14 +469,17 @@ class _Believing:
         left = self.most_moves
         for done, (numbers, groups, kinds) in enumerate(sorted(beyond, key=lambda some: self.n_alike[some[2]].sum())):
             n_people = int(self.n_alike[kinds].sum())
-            most_sweeps = left // ((len(beyond) - done) * _CHAINS * n_people)
+            most_sweeps = left // (min(len(beyond) - done, _SHARES) * _CHAINS * n_people)
+            if most_sweeps < _LEAST_SWEEPS:
+                refused += kinds
+                continue
             some, now = self._only(numbers, groups)
             try:
                 found = sample_failed_cuts(
                     some,
                     source=self.source.child("chain", numbers[0]),
                     error=self.error,
-                    most_sweeps=max(_LEAST_SWEEPS, most_sweeps),
+                    most_sweeps=most_sweeps,
                     chains=_CHAINS,
                 )
             except NotSupported:

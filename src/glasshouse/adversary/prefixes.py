@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["Closeness", "Frequencies", "Run", "Solved", "solve"]
+__all__ = ["Closeness", "Frequencies", "Impossible", "Run", "Solved", "solve"]
 
 _KERNELS = "glasshouse.adversary._sequence_kernels"
 _LARGEST = 2**62

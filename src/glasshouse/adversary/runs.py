@@ -53,8 +53,8 @@ class Layout:
         Whether all people of a run have equal quasi-identifiers.
     hidden
         Whether neighbouring groups with equal cells are published as one, so that a run may be several.
-    codes, columns
-        Of each quasi-identifier, by priority, the codes along the order, and the column itself.
+    columns
+        The quasi-identifiers, by priority.
     taxonomies
         Whether cells are nodes of taxonomies.
     """
@@ -65,7 +65,6 @@ class Layout:
     group: NDArray[np.int32]
     inside: NDArray[np.bool_]
     hidden: bool
-    codes: tuple[NDArray[np.int32], ...]
     columns: tuple[Column, ...]
     taxonomies: bool
 
@@ -87,8 +86,7 @@ class Layout:
         return any(self._box(start, at) == whole == self._box(at, stop) for at in range(start + size, stop, size))
 
     def _box(self, start: int, stop: int) -> tuple[tuple[int, int], ...]:
-        ends = [(int(codes[start:stop].min()), int(codes[start:stop].max())) for codes in self.codes]
-        return _cells(self.columns, ends, taxonomies=self.taxonomies)
+        return _cells(self.columns, self.order[start:stop], taxonomies=self.taxonomies)
 
 
 def lay_out(
@@ -124,14 +122,14 @@ def lay_out(
     engine = Memory()
     ties = None if people.identifier is None else tie_order(people, Source.seeded(0))
     order = (hilbert if ordering == "hilbert" else lexicographic)(codes, ties, engine)
-    along = tuple(column.codes[order] for column in columns)
     fresh = np.zeros(len(order), np.uint8)
     fresh[:1] = 1
-    for one in along:
-        fresh[1:] |= one[1:] != one[:-1]
+    for column in columns:
+        along = column.codes[order]
+        fresh[1:] |= along[1:] != along[:-1]
     if len(order) < published.sizes.sum():
         raise InputError(f"{int(published.sizes.sum()):,} tuples are published, and there are {len(order):,} people")
-    finder = _Finder(people, columns, along, fresh, published, seats, size, taxonomies=taxonomies)
+    finder = _Finder(people, columns, order, fresh, published, seats, size, taxonomies=taxonomies)
     if published.kind != "boxes":
         group = finder.by_cells() if finder.shows_values else finder.by_search(together=True)
     else:
@@ -148,7 +146,7 @@ def lay_out(
                 "identifiers break ties",
                 instead="use linking",
             )
-    return Layout(order, fresh, starts, group, inside, published.kind == "boxes", along, columns, taxonomies)
+    return Layout(order, fresh, starts, group, inside, published.kind == "boxes", columns, taxonomies)
 
 
 def _occurring(column: Column) -> NDArray[np.int32]:
@@ -159,10 +157,9 @@ def _occurring(column: Column) -> NDArray[np.int32]:
     return column.codes if occurs.all() else (np.cumsum(occurs) - 1).astype(np.int32)[column.codes]
 
 
-def _cells(
-    columns: tuple[Column, ...], ends: list[tuple[int, int]], *, taxonomies: bool
-) -> tuple[tuple[int, int], ...]:
-    """The codes that a box's cells cover, given the least and largest of its people."""
+def _cells(columns: tuple[Column, ...], rows: NDArray[np.int32], *, taxonomies: bool) -> tuple[tuple[int, int], ...]:
+    """The codes that the cells of a box around some people cover: the least and the largest."""
+    ends = [(int(codes.min()), int(codes.max())) for codes in (column.codes[rows] for column in columns)]
     if not taxonomies:
         return tuple(ends)
     return tuple(_node(column, *pair) for column, pair in zip(columns, ends, strict=True))
@@ -175,7 +172,7 @@ class _Finder:
         self,
         people: Microdata,
         columns: tuple[Column, ...],
-        along: tuple[NDArray[np.int32], ...],
+        order: NDArray[np.int32],
         fresh: NDArray[np.uint8],
         published: Published,
         seats: Seats,
@@ -183,7 +180,7 @@ class _Finder:
         *,
         taxonomies: bool,
     ) -> None:
-        self.people, self.columns, self.along, self.fresh = people, columns, along, fresh
+        self.people, self.columns, self.order, self.fresh = people, columns, order, fresh
         self.published, self.seats, self.size, self.taxonomies = published, seats, size, taxonomies
         place = {name: i for i, name in enumerate(seats.quasi)}
         self.ends, self.shown = [], []  # by attribute: the least and largest code of every text, and each seat's text
@@ -210,7 +207,8 @@ class _Finder:
         """Sort groups by the first and last cell that they have; only those inside one cell can be alike."""
         first = np.flatnonzero(self.fresh)
         sizes = [column.domain.size for column in self.columns]
-        rank = _numbered([codes[first] for codes in self.along], self._sides(0), len(self.seats), sizes)
+        own = [column.codes[self.order[first]] for column in self.columns]
+        rank = _numbered(own, self._sides(0), len(self.seats), sizes)
         if rank is None:
             raise _others()
         n_groups = self.published.n_groups
@@ -250,9 +248,9 @@ class _Finder:
         ends = [side[of_group] for pair in zip(self._sides(0), self._sides(1), strict=True) for side in pair]
         group = self._sorted(ends)
         starts = np.concatenate([[0], np.cumsum(self.published.sizes[group])])
-        for codes, low, high in zip(self.along, ends[::2], ends[1::2], strict=True):
-            least = np.minimum.reduceat(codes[: starts[-1]], starts[:-1])
-            most = np.maximum.reduceat(codes[: starts[-1]], starts[:-1])
+        for column, low, high in zip(self.columns, ends[::2], ends[1::2], strict=True):
+            codes = column.codes[self.order[: starts[-1]]]
+            least, most = np.minimum.reduceat(codes, starts[:-1]), np.maximum.reduceat(codes, starts[:-1])
             if not (np.array_equal(least, low[group]) and np.array_equal(most, high[group])):
                 raise _others()
         return group
@@ -269,8 +267,7 @@ class _Finder:
         first = np.flatnonzero(self.fresh)
         cell = np.cumsum(self.fresh) - 1
         sizes, seats = self.published.sizes, self.seats
-        rows = self._rows_of_cells(first)
-        matches = match(self.people, rows, seats)
+        matches = match(self.people, self.order[first].astype(np.int64), seats)
         fits = [
             np.unique(seats.group[matches.seats[matches.offsets[i] : matches.offsets[i + 1]]]).tolist()
             for i in range(len(first))
@@ -337,16 +334,6 @@ class _Finder:
                 raise _several()
         return np.array(answer, np.int32)
 
-    def _rows_of_cells(self, first: Integers) -> Integers:
-        order = np.lexsort([column.codes for column in self.columns][::-1])
-        stacked = np.stack([column.codes[order] for column in self.columns], axis=1)
-        new = np.ones(len(order), bool)
-        new[1:] = (stacked[1:] != stacked[:-1]).any(axis=1)
-        by_codes = {
-            tuple(row): int(order[i]) for i, row in zip(np.flatnonzero(new), stacked[new].tolist(), strict=True)
-        }
-        return np.array([by_codes[tuple(int(codes[i]) for codes in self.along)] for i in first], np.int64)
-
     def _contents(self) -> list[Any]:
         """What every group shows, to be compared with `_looks`."""
         seats = self.seats
@@ -364,8 +351,7 @@ class _Finder:
         if places is not None:
             found, counts = np.unique(places[start:stop], return_counts=True)
             return tuple(zip(found.tolist(), counts.tolist(), strict=True))
-        ends = [(int(codes[start:stop].min()), int(codes[start:stop].max())) for codes in self.along]
-        return _cells(self.columns, ends, taxonomies=self.taxonomies)
+        return _cells(self.columns, self.order[start:stop], taxonomies=self.taxonomies)
 
 
 def _node(column: Column, low: int, high: int) -> tuple[int, int]:

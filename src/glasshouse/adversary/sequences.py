@@ -92,6 +92,19 @@ def attack_greedy(
 
     *Dropped tuples* (``last="drop"``) are of the last people of the order. Each is held to have any of the published
     values, equally likely beforehand, as long as together they make no group and the whole table obeys the principle.
+
+    Examples
+    --------
+    The group of MINIMALITY Figure 6(a): the first two must both be positive, or they would have been a group.
+
+    >>> import glasshouse as gh
+    >>> from glasshouse.adversary.published import Published
+    >>> people = gh.examples.minimality_figure6a()
+    >>> steps = gh.DesignatedLDiversity(ell=2, values=("Positive",)), gh.Greedy(last="drop"), gh.Permutation()
+    >>> release = gh.publish(people, principle=steps[0], method=steps[1], recoding=steps[2])
+    >>> found = attack_greedy(release, Published.of(release), gh.Knowledge(external=people), steps)
+    >>> found.largest[found.kind].tolist(), found.worst().value
+    ([1.0, 1.0, 1.0, 1.0], 'Positive')
     """
     task = _Task.of(release, published, knowledge, algorithm)
     return _Attack(task, most_states, error, source or Source.secure(), most_trials, progress).posterior()
@@ -461,15 +474,11 @@ class _Attack:
         self.column[start:stop] = np.arange(stop - start)
 
     def _answer(self, question: Run) -> Solved:
-        key = (
-            question.kind,
-            *self.task.judge.key(question),
-            None if question.fixed is None else question.codes.tobytes(),
-        )
-        if question.fixed is not None or question.allowed is not None or question.kind != "seen":
-            return self._solved(question, key)
-        if isinstance(self.task.judge, Frequencies):  # asked once by profile
-            return self._solved(question, key)
+        """Solve a run; what has been asked before is not solved again."""
+        key = (question.kind, *self.task.judge.key(question))
+        if question.fixed is not None or question.kind != "seen":
+            told = None if question.fixed is None else question.fixed.tolist()
+            return self._solved(question, (*key, question.codes.tolist(), told))
         if key not in self.questions:
             self.questions[key] = self._solved(question, key)
         return self.questions[key]
@@ -929,9 +938,7 @@ class _Because:
 
     def _who(self, run: int) -> str:
         """The first person of a run, by quasi-identifiers."""
-        layout, at = self.attack.task.layout, int(self.attack.starts[run])
-        shown = [
-            f"{column.name} {column.domain.decode(codes[at : at + 1])[0].as_py()}"
-            for column, codes in zip(layout.columns, layout.codes, strict=True)
-        ]
+        layout = self.attack.task.layout
+        row = layout.order[[int(self.attack.starts[run])]]
+        shown = [f"{column.name} {column.domain.decode(column.codes[row])[0].as_py()}" for column in layout.columns]
         return "from " + ", ".join(shown) + " on"

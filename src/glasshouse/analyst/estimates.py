@@ -95,6 +95,8 @@ def totals(
     """
     n_totals, n_classes, _ = amounts.shape
     n_groups = len(sizes)
+    if not n_classes:  # no value that is asked for is published
+        return Totals(np.zeros(n_totals), np.zeros((n_totals, n_totals)))
 
     def by_group(values: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.bincount(group, weights=values * count, minlength=n_groups).astype(np.float64)

@@ -80,7 +80,11 @@ class Evidence:
         if declared is None:
             return published.values
         by_text = {text_of(value): value for value in published.values}
-        return tuple(by_text.get(text_of(text), text) for text in declared)
+        reader = CellSupports(name=published.column, kind=self.kinds[published.column])
+        return tuple(
+            None if text is None else by_text[text_of(text)] if text_of(text) in by_text else reader.value(text_of(text))
+            for text in declared
+        )
 
     def seats(self, published: Published, attributes: Sequence[str]) -> Seats:
         """The table with all these attributes and the fewest others (ANGEL 4.3: irrelevant ones blur the answer)."""

@@ -245,6 +245,10 @@ class CellSupports:
         """What a value stands for that is published as it is: itself."""
         return Listed((None,)) if text == MISSING else self._one(text)
 
+    def value(self, text: str) -> Any:
+        """A value of the column by its text."""
+        return self._read(text)
+
     def _one(self, text: str) -> Support:
         value = self._read(text)
         if not self._is_measured:

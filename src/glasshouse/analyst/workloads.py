@@ -123,7 +123,7 @@ class Workload:
         """
         draw = _Drawing("transparent", table, qd, 5, s, n, seed, sensitive, others=1)
         for question in range(n):
-            for place in draw.attributes(question):
+            for place in draw.attributes():
                 size = draw.size(place)
                 draw.interval(question, place, max(1, round(size * s ** (1 / draw.qd))))
         return draw.workload(f"TRANSPARENT 4.1, qd = {draw.qd}, s = {s:g}")
@@ -146,7 +146,7 @@ class Workload:
         """
         draw = _Drawing("anatomy", table, qd, 3, s, n, seed, sensitive)
         for question in range(n):
-            for place in draw.attributes(question):
+            for place in draw.attributes():
                 draw.values(question, place, _share_of(draw.size(place), s, draw.qd + 1))
         return draw.workload(f"ANATOMY Eq. 14, qd = {draw.qd}, s = {s:g}")
 
@@ -168,7 +168,7 @@ class Workload:
         """
         draw = _Drawing("minimality", table, qd, 4, s, n, seed, sensitive)
         for question in range(n):
-            for place in draw.attributes(question):
+            for place in draw.attributes():
                 most = max(1, floor(Fraction(str(s)) * draw.size(place)))
                 draw.values(question, place, 1 + draw.source.below(most))
         return draw.workload(f"MINIMALITY 5.3, qd = {draw.qd}, sel = {s:g}")
@@ -194,7 +194,7 @@ class Workload:
         named = ordered if numerical is None else numerical
         in_order = {list(draw.domains).index(table.column(name).name) for name in named}
         for question in range(n):
-            for place in draw.attributes(question):
+            for place in draw.attributes():
                 size = _share_of(draw.size(place), s, len(draw.domains))
                 if place in in_order:
                     draw.interval(question, place, size)
@@ -235,12 +235,10 @@ class _Drawing:
         self._n_quasi = self.qd - others
         self.domains = {c.name: (*c.domain.values.to_pylist(), *([None] * c.domain.missing)) for c in columns}
         self._wanted = [np.ones((n, len(values)), bool) for values in self.domains.values()]
-        self._seeded = Source.seeded(seed)
-        self.source = self._seeded
+        self.source = Source.seeded(seed)
 
-    def attributes(self, question: int) -> list[int]:
-        """Places of some random quasi-identifiers, and of the sensitive attribute; a question has its own stream."""
-        self.source = self._seeded.child("question", question)
+    def attributes(self) -> list[int]:
+        """Places of some random quasi-identifiers, and of the sensitive attribute."""
         last = len(self.domains) - 1
         return [*self.source.choose(last, self._n_quasi).tolist(), last]
 
