@@ -18,8 +18,8 @@ import numpy as np
 
 import glasshouse as gh
 import glasshouse.publish  # its start-up is not what is measured
-from glasshouse.adversary.published import Published
 from glasshouse.adversary.sequences import attack_greedy
+from glasshouse.published import Published
 
 HALF = "0.5"
 JOBS: dict[str, tuple[Any, Any]] = {

@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 import glasshouse as gh
 import glasshouse.publish
 from glasshouse.adversary import Posterior
-from glasshouse.adversary.published import Published
 from glasshouse.adversary.sequences import attack_greedy
+from glasshouse.published import Published
 
 QUASI = ["age", "workclass", "education", "marital-status", "race", "sex"]
 VALUES = ("Tech-support", "Craft-repair")

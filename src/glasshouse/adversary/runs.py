@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.adversary.published import Published, Seats
     from glasshouse.microdata import Column, Microdata
+    from glasshouse.published import Published, Seats
 
     Integers = NDArray[np.int64]
 

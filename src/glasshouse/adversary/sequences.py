@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.adversary.knowledge import Knowledge
-    from glasshouse.adversary.published import Published
     from glasshouse.adversary.runs import Layout
     from glasshouse.microdata import Microdata
+    from glasshouse.published import Published
     from glasshouse.release import Release
 
     Floats = NDArray[np.float64]
@@ -98,7 +98,7 @@ def attack_greedy(
     The group of MINIMALITY Figure 6(a): the first two must both be positive, or they would have been a group.
 
     >>> import glasshouse as gh
-    >>> from glasshouse.adversary.published import Published
+    >>> from glasshouse.published import Published
     >>> people = gh.examples.minimality_figure6a()
     >>> steps = gh.DesignatedLDiversity(ell=2, values=("Positive",)), gh.Greedy(last="drop"), gh.Permutation()
     >>> release = gh.publish(people, principle=steps[0], method=steps[1], recoding=steps[2])

@@ -31,7 +31,6 @@ METHODS = [
     "tailor",
     "ace",
     "anatomize",
-    "mirror",
     "even-split",
     "symmetric",
     "greedy",
