@@ -311,7 +311,9 @@ def attack_of(table: gh.Microdata, principle: Any, method: Any) -> Any:
         warnings.simplefilter("ignore", gh.DisclosureWarning)
         release = gh.publish(table, principle=principle, method=method, recoding=gh.Boxes(), source=gh.Source.seeded(1))
     knowledge = gh.Knowledge(external=table)
-    return attack_decisions(release, Published.of(release), knowledge, (principle, method, gh.Boxes()), most_states=300_000)
+    return attack_decisions(
+        release, Published.of(release), knowledge, (principle, method, gh.Boxes()), most_states=300_000
+    )
 
 
 def test_the_two_people_of_figure_6b_are_believed_positive_with_certainty() -> None:

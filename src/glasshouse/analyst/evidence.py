@@ -82,8 +82,7 @@ class Evidence:
         by_text = {text_of(value): value for value in published.values}
         reader = CellSupports(name=published.column, kind=self.kinds[published.column])
         return tuple(
-            None if text is None else by_text[text_of(text)] if text_of(text) in by_text else reader.value(text_of(text))
-            for text in declared
+            None if text is None else by_text.get(text_of(text), reader.value(text_of(text))) for text in declared
         )
 
     def seats(self, published: Published, attributes: Sequence[str]) -> Seats:
