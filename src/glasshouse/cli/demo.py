@@ -62,6 +62,8 @@ def _both_ways(patients: Microdata) -> dict[str, str]:
 
 def run(out: Path, rows: int) -> None:
     """Publish a synthetic hospital table of so many patients into ``out``."""
+    import numpy as np
+
     import glasshouse as gh
     from glasshouse.cli.commands import show_release
     from glasshouse.publish import publish_to
@@ -94,7 +96,7 @@ def run(out: Path, rows: int) -> None:
     beliefs = gh.attack(release, gh.Linking(), knowledge=gh.Knowledge(external=patients))
     worst = beliefs.worst()
     click.echo(f"  {worst.belief:.4f} of any disease of anybody ({beliefs.how}); promised is 1/{ELL}\n")
-    few = patients.take(range(min(rows, ATTACKED)))
+    few = patients.take(np.arange(min(rows, ATTACKED)))
     click.secho(f"And if she also knows the algorithm? {few.n_tuples:,} of the patients, {ELL}-diverse, by", bold=True)
     for name, line in _both_ways(few).items():
         click.echo(textwrap.fill(line, 110, initial_indent=f"  {name:<16} ", subsequent_indent=" " * 19))
