@@ -32,6 +32,7 @@ test: check ## run the quality gates and the whole suite
 
 prove: $(VENV)/developer ## attack every method over all worlds and coin tosses of thousands of tables; kernels against slow twins
 	@$(BIN)/python -m tests.prove
+	@GLASSHOUSE_TABLES=10 $(BIN)/python -m pytest -q -n auto tests/adversary
 
 check: $(VENV)/developer ## format, lint, types, import layers
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .

@@ -26,6 +26,7 @@ from glasshouse.kernels import interpreted
 from glasshouse.principles import Requirement
 from tests.grouping.doors import people as table_of
 from tests.naive import by_force
+from tests.tiers import tables
 
 PAIRS = gh.LDiversity(ell=2)
 
@@ -182,22 +183,22 @@ def distances(exact: Beliefs, found: SampledBeliefs) -> dict[tuple[int, Any], fl
 
 @pytest.mark.parametrize("name", [*METHODS, "a function"])
 def test_sampled_beliefs_are_within_their_error_of_exact_ones_as_often_as_stated(name: str) -> None:
-    tables = misses = 0
+    judged = misses = 0
     all_away: list[float] = []
-    for i, (people, algorithm, release, given) in enumerate(cases(name, 18)):
+    for i, (people, algorithm, release, given) in enumerate(cases(name, max(9, tables(27)))):
         exact = exact_posterior(people, algorithm, release, **given)
         found = sampled_posterior(people, algorithm, release, **given, error=0.05, source=gh.Source.seeded(i))
         away = distances(exact, found)
         all_away += away.values()
         # Beliefs of one table hang together, so one of each is judged by the binomial, and all by a wide margin.
         misses += away[Random(i).choice(sorted(away))] > 1 if away else 0
-        tables += bool(away)
+        judged += bool(away)
         assert max(errors for row in found.errors.values() for errors in row.values()) <= 0.05
         assert max((r for row in found.r_hat.values() for r in row.values() if r == r), default=1) <= 1.02
         assert min(ess for row in found.ess.values() for ess in row.values()) >= 400
 
-    assert tables >= 12
-    assert at_most(misses, tables)
+    assert judged >= 6
+    assert at_most(misses, judged)
     assert np.mean(np.array(all_away) > 1) < 0.12
     assert np.mean(np.array(all_away) > 0.5) > 0.1  # errors are not wider than need be: of a normal, a third
     assert max(all_away) < 3

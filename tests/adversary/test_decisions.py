@@ -26,6 +26,7 @@ from glasshouse.kernels import compiled, interpreted
 from glasshouse.principles import Requirement
 from glasshouse.published import Published
 from tests.naive import decisions as twin
+from tests.tiers import tables
 
 NEAR = 1e-9
 
@@ -210,7 +211,7 @@ METHODS = {
 @pytest.mark.parametrize("recoding", [gh.Boxes(), gh.Anatomy()], ids=["boxes", "anatomy"])
 def test_beliefs_are_those_of_the_whole_algorithm_run_on_every_world(name: str, recoding: Any) -> None:
     compared = refused = 0
-    for seed in range(100):
+    for seed in range(tables(240)):
         case = random_case(seed, METHODS[name], recoding=recoding, most=7 if name == "strict" else 6)
         release = published_or_none(case)
         if release is None:
@@ -226,14 +227,14 @@ def test_beliefs_are_those_of_the_whole_algorithm_run_on_every_world(name: str, 
             continue
         assert_same(found, expected, (name, seed))
         compared += 1
-    assert compared > 8
+    assert compared >= tables(9)
     assert name != "strict" or not refused
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_beliefs_are_those_of_the_slow_twin_also_where_inner_failures_couple_groups(name: str) -> None:
     compared = coupled = telling = 0
-    for seed in range(600):
+    for seed in range(tables(600)):
         case = random_case(1000 + seed, METHODS[name], least=6, most=11 if name == "strict" else 9)
         release = published_or_none(case)
         if release is None:
@@ -252,15 +253,15 @@ def test_beliefs_are_those_of_the_slow_twin_also_where_inner_failures_couple_gro
         compared += 1
         telling += bool(failed)
         coupled += any(sum(all(group & {*part} for part in cut) for group in groups) > 1 for cut in failed)
-    assert compared > 50
-    assert telling > 20
-    assert coupled > 10 or name not in ("strict", "relaxed")
+    assert compared > tables(45)
+    assert telling > tables(15)
+    assert coupled > tables(6) or name not in ("strict", "relaxed")
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_corrupted_people_are_taken_out_of_what_is_unknown_and_still_count_in_the_tests(name: str) -> None:
     compared = 0
-    for seed in range(250):
+    for seed in range(tables(250)):
         case = random_case(5000 + seed, METHODS[name], least=5, most=9)
         release = published_or_none(case)
         rng = random.Random(seed)
@@ -274,7 +275,7 @@ def test_corrupted_people_are_taken_out_of_what_is_unknown_and_still_count_in_th
         expected, _, _ = by_twin(case, corrupted)
         assert_same(beliefs_of(found, len(case.values)), expected, (name, seed))
         compared += 1
-    assert compared > 15
+    assert compared > tables(10)
 
 
 def test_people_alike_share_what_a_secret_order_of_ties_leaves_open() -> None:
