@@ -4,11 +4,14 @@
   (tests/grouping/test_transparency.py). For methods that claim to hold against whoever knows them no belief may exceed
   1/l; for the others the search must find a table where one does, or it would not notice anything.
   Every way of publishing, ANGEL with two marginals among them, goes through the same (tests/recoding).
+* Mirror, for which more is proved: where leaves are groups a belief is the published share, under any principle, and
+  after a failed leaf of any size none exceeds 1/l (tests/grouping/test_mirror_transparency.py).
 * Every method beside its slow twin, on tens of thousands of tables (tests/grouping/test_against_twins.py).
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -17,7 +20,7 @@ from multiprocessing import get_context
 from typing import Any
 
 import glasshouse as gh
-from tests.grouping import against_twins
+from tests.grouping import against_twins, mirror_search
 from tests.grouping.doors import forced
 from tests.naive import by_force
 from tests.naive.by_force_recodings import RECODINGS as PUBLISHED
@@ -41,6 +44,7 @@ ATTACKABLE: dict[str, Callable[[], Any]] = {
 RECODINGS = {"by person": by_force.by_person, "by values": by_force.by_values, "by boxes": by_force.by_boxes}
 # Tailor cuts nothing with fewer than 2l values, so a case with few of them would prove nothing.
 VALUES: dict[str, Any] = {"n_values": (4, 5, 6), "max_worlds": 400}
+FEW: dict[str, Any] = {"n_values": (2, 3, 4), "max_worlds": 150}
 
 
 def tally(name: str, make: Callable[[], Any], cases: Any, recode: Any = None, *, until_above: bool = False) -> Any:
@@ -73,6 +77,7 @@ def twins(n_tables: int) -> None:
 def main(n_tables: int) -> None:
     """Run the full tiers and print how much was run."""
     transparency(n_tables)
+    mirror(n_tables)
     twins(20 * n_tables)
 
 
@@ -93,6 +98,45 @@ def transparency(n_tables: int) -> None:
     for name, make in ATTACKABLE.items():
         cases = by_force.random_cases(103, n_tables, people=(4, 5, 6), ells=(2,), n_values=(3, 4, 5), max_worlds=400)
         assert tally(name, make, cases, until_above=True).n_above > 0, f"no attack found on {name}"
+
+
+def mirror(n_tables: int) -> None:
+    """Attack Mirror under every kind of principle, refined and not; about a dozen times as many tables in all."""
+    for seed, (name, (principle, holds)) in enumerate(mirror_search.PRINCIPLES.items(), start=301):
+        drawn = by_force.random_cases(
+            seed, n_tables // 4, people=(4, 5, 6, 8), ells=(2,), n_values=(2, 3, 4), max_worlds=80
+        )
+        cases = (case for case in drawn if 0 in case.values)  # the designated one
+        made = partial(mirror_search.product, principle=principle, inner="none", floor=1)
+        assert mirror_search.try_shares(f"Mirror, {name}", made, cases).n_unequal == 0
+        outside = by_force.random_cases(seed, n_tables // 50, people=(4, 5), extra=(1, 2), ells=(2,), **FEW)
+        listed = (case for case in outside if 0 in case.values and principle.name != "designated-l-diversity")
+        assert mirror_search.try_shares(f"Mirror, {name}, people outside", made, listed).n_unequal == 0
+        drawn = by_force.random_cases(
+            seed, n_tables // 4, people=(4, 5, 6, 7, 8), ells=(2,), n_values=(2, 3), max_worlds=80
+        )
+        slow = partial(mirror_search.twin, ell=None, holds=holds)
+        assert mirror_search.try_shares(f"Mirror's twin, {name}", slow, drawn).n_unequal == 0
+    for inner in ("ace", "anatomize"):
+        refined = partial(mirror_search.product, inner=inner)
+        for people, n in (((4, 5, 6), n_tables // 10), ((8,), n_tables // 100)):
+            cases = by_force.random_cases(401, n, people=people, ells=(2,), n_values=(3, 4), max_worlds=450)
+            assert by_force.try_cases(f"Mirror, {inner}", refined, cases).n_above == 0
+        for recode in RECODINGS.values():
+            cases = by_force.random_cases(402, n_tables // 50, people=(4, 5), extra=(1, 2), ells=(2,), **FEW)
+            assert by_force.try_cases(f"Mirror, {inner}, people outside", refined, cases, recode).n_above == 0
+    for ell, n_groups, n in ((2, 3, 10), (2, 5, 10), (2, 7, 1), (4, 2, 1), (3, 2, 0.02)):
+        leaves = mirror_search.failed_leaves(403, int(n * n_tables), [(ell, n_groups)])
+        title = f"Mirror, l = {ell}, {n_groups} groups"
+        assert mirror_search.try_failed_leaves(title, leaves, gh.Source.seeded(403)) <= 1
+    for name, fault in mirror_search.FAULTS.items():
+        drawn = by_force.random_cases(404, n_tables, people=(5, 6, 7), ells=(2,), n_values=(3, 4), max_worlds=250)
+        cases = itertools.chain([mirror_search.ROW, mirror_search.CROSSED], drawn)
+        broken = partial(mirror_search.twin, **fault)
+        if fault.get("ell", 2) is None:
+            assert mirror_search.try_shares(name, broken, cases, until_unequal=True).n_unequal > 0
+        else:
+            assert by_force.try_cases(name, broken, cases, until_above=True).n_above > 0
 
 
 if __name__ == "__main__":

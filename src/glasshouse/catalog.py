@@ -44,6 +44,7 @@ METHODS: dict[str, type[Any]] = {
         grouping.Ace,
         grouping.Hybrid,
         grouping.Anatomize,
+        grouping.Mirror,
         grouping.EvenSplit,
         grouping.Greedy,
         grouping.RandomisedGreedy,

@@ -31,6 +31,7 @@ METHODS = [
     "tailor",
     "ace",
     "anatomize",
+    "mirror",
     "even-split",
     "symmetric",
     "greedy",

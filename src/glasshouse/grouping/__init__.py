@@ -7,6 +7,7 @@ from glasshouse.grouping.even_split import EvenSplit
 from glasshouse.grouping.greedy import Greedy, RandomisedGreedy
 from glasshouse.grouping.hybrid import Hybrid
 from glasshouse.grouping.method import Method
+from glasshouse.grouping.mirror import Mirror
 from glasshouse.grouping.mondrian import Mondrian
 from glasshouse.grouping.optimal import OptGen
 from glasshouse.grouping.refinement import Refined
@@ -22,6 +23,7 @@ __all__ = [
     "Greedy",
     "Hybrid",
     "Method",
+    "Mirror",
     "Mondrian",
     "OptGen",
     "RandomisedGreedy",

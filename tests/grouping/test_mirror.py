@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mirror beside its slow twin: shapes, remainders, leaves, plans, chances; and what it claims and refuses."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from math import comb
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import glasshouse as gh
+from glasshouse.engines import Memory
+from glasshouse.grouping import Mirror, halving, remainder
+from glasshouse.grouping import mirror as module
+from glasshouse.grouping.mirror import least_size
+from glasshouse.grouping.mirror_refinement import balanced_segments
+from glasshouse.grouping.remainder import shape_of
+from glasshouse.kernels import compiled, interpreted
+from glasshouse.microdata import Counts
+from glasshouse.principles import Requirement
+from tests.grouping.against_twins import Case, Script
+from tests.grouping.doors import back, divided, run_interpreted
+from tests.grouping.mirror_search import EvenlyMany, failed_leaves
+from tests.naive import enumerating, greedy
+from tests.naive import mirror as naive
+from tests.naive.mondrian import Partition
+from tests.tables import partition
+
+KERNELS = "glasshouse.grouping._mirror_kernels"
+NEVER = 1 << 40
+WAYS = [
+    halving.Thresholds(),
+    halving.Thresholds(dense=0),
+    halving.Thresholds(dense=NEVER, strip=1),
+    halving.Thresholds(small=0, strip=2),
+    halving.Thresholds(dense=1, small=4, strip=NEVER),
+]
+
+
+class Choosing(Script):
+    """The same random choices for both sides, subsets too."""
+
+    def choose(self, n: int, k: int) -> Any:
+        chosen = next(itertools.islice(itertools.combinations(range(n), k), self.below(comb(n, k)), None))
+        return np.array(chosen, np.int64)
+
+
+def divide(method: Mirror, principle: Any, table: gh.Microdata, source: Any) -> Partition:
+    try:
+        return divided(method, principle, table, source)
+    except gh.Infeasible:
+        return set()
+
+
+def cases(seed: int, numbers: range, most: int) -> Iterator[tuple[Case, Random]]:
+    for number in numbers:
+        case = Case.draw(seed, number)
+        if len(case.rows) <= most:
+            yield case, Random(f"{seed}/{number}")
+
+
+def judged(case: Case, random: Random) -> tuple[Any, naive.Holds]:
+    """A principle, as the product and as the twin take it."""
+    kind = random.choice(("frequency", "frequency", "distinct", "size", "close", "odd"))
+    if kind == "distinct":
+        return gh.DistinctLDiversity(ell=case.ell), lambda codes: len(set(codes)) >= case.ell
+    if kind == "size":
+        return gh.KAnonymity(k=case.ell), lambda codes: len(codes) >= case.ell
+    if kind == "close" and len(case.rows) <= 12 and max(case.sensitive) < 12:  # the twin is slow
+        t = random.choice(("1/9", "0.3", "1/2"))
+        return gh.TCloseness(t=t), greedy.close(case.sensitive, naive.Fraction(t))
+    if kind == "odd":
+        return EvenlyMany(), lambda codes: len(codes) > 0 and len(set(codes)) % 2 == 0
+    return gh.LDiversity(ell=case.ell), greedy.frequency_diverse(case.ell)
+
+
+# --- beside the twin -------------------------------------------------------------------------------------------------
+
+
+def test_leaves_are_those_of_the_twin_however_they_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remainder, "ATTEMPTS", 3)
+    n_divided = 0
+    for case, random in cases(31, range(250), 24):
+        principle, holds = judged(case, random)
+        floor = random.choice((1, 2, 3, 5))
+        dims = random.sample(range(len(case.positions)), random.randint(1, len(case.positions)))
+        priority = tuple(case.table.quasi[dim].name for dim in dims) if random.random() < 0.4 else ()
+        script = Choosing(case.name)
+        slow = naive.Mirror(
+            rows=case.rows,
+            positions=case.positions,
+            holds=holds,
+            floor=floor,
+            attempts=3,
+            dims=dims if priority else None,
+        )
+        expected = back(slow.groups(script), case.order)
+        n_divided += len(expected) > 1
+        for ways in WAYS:
+            monkeypatch.setattr(module, "HalvedRows", partial(halving.HalvedRows, thresholds=ways))
+            method = Mirror(floor=floor, inner="none", priority=priority)
+            assert expected == divide(method, principle, case.table, script), (case, principle, ways)
+    assert n_divided > 50
+
+
+def test_every_partition_has_the_chance_that_it_has_for_the_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_tables = n_outcomes = 0
+    for case, random in cases(32, range(500), 8):
+        inner, floor, attempts = random.choice(("ace", "anatomize")), random.choice((1, 2, 3)), random.choice((1, 2))
+        monkeypatch.setattr(remainder, "ATTEMPTS", attempts)
+        slow = naive.Mirror(
+            rows=case.rows,
+            positions=case.positions,
+            holds=greedy.frequency_diverse(case.ell),
+            floor=floor,
+            ell=case.ell,
+            inner=inner,
+            attempts=attempts,
+        )
+        run = partial(divide, Mirror(floor=floor, inner=inner), gh.LDiversity(ell=case.ell), case.table)
+        try:
+            expected = enumerating.distribution(
+                lambda d, s=slow, c=case: frozenset(back(s.groups(d), c.order)), limit=150
+            )
+            found = enumerating.distribution(lambda d, run=run: frozenset(run(d)), limit=150)
+        except enumerating.TooManyRuns:
+            continue
+        assert expected == found, case
+        n_tables += 1
+        n_outcomes += len(expected)
+    assert n_tables > 100
+    assert n_outcomes > n_tables
+
+
+def test_shapes_are_those_of_the_twin() -> None:
+    for n, floor, step, least in itertools.product(range(1, 90), (1, 2, 5, 8), (1, 2, 3, 4), (1, 4, 9)):
+        floor = max(floor, step)
+        assert naive.shape_of(n, floor, step, least) == shape_of(n, floor, step, least)
+
+
+def test_a_remainder_that_did_not_work_is_followed_by_one_of_at_least_twice_the_size() -> None:
+    tried: list[int] = []
+
+    class Refusing:
+        order = np.arange(997, dtype=np.int32)
+
+        def both_obey(self, chosen: Any) -> bool:
+            tried.append(len(chosen))
+            return False
+
+    h, k, chosen = remainder._drawn(Refusing(), 3, 1, gh.Source.seeded(1))  # type: ignore[arg-type]
+    sizes = list(dict.fromkeys(tried))
+
+    assert chosen is None
+    assert (h, k) == (0, 997)
+    assert len(tried) == remainder.ATTEMPTS * len(sizes)
+    assert len(sizes) > 1
+    assert all(later >= 2 * earlier for earlier, later in itertools.pairwise(sizes))
+
+
+@pytest.mark.parametrize("n", [999_999, 10_000_000, 2**31 - 1])
+def test_large_tables_leave_few_tuples_over(n: int) -> None:
+    for floor, step in ((8, 4), (6, 3), (2, 1), (1, 1), (100, 50)):
+        h, k = shape_of(n, floor, step, floor)
+        assert k % step == 0
+        assert floor <= k <= 3 * floor
+        assert 0 <= n - (k << h) < n / 2
+
+
+@pytest.mark.parametrize("kernels", [compiled, interpreted])
+def test_plans_are_those_of_the_twin_and_use_every_tuple(kernels: Any) -> None:
+    random = Random(33)
+    shapes = [(2, 4), (2, 9), (3, 2), (3, 5), (4, 3), (5, 2), (6, 3), (8, 5)]
+    for leaf in failed_leaves(33, 150 if kernels is compiled else 30, shapes):
+        coin, n = random.randrange(2), len(leaf.values)
+        halves = [Counter(leaf.values[i] for i in half) for half in leaf.halves]
+        expected = naive.plan(*(halves if coin else halves[::-1]), leaf.ell)
+        assert naive.is_plan(expected, *(halves if coin else halves[::-1]), leaf.ell)
+
+        first, values, sizes = Counts(np.array(leaf.values, np.int32), np.array([0, n // 2, n]), 20).histogram
+        starts, slots = np.concatenate([[0], np.cumsum(sizes)]), np.empty(n, np.int32)
+        of_value, runs = np.zeros((8, 20), np.int64), np.full((2, n + 1), -1, np.int64)
+        room = np.empty(naive.group_size(leaf.ell), np.int64)
+        kernels(KERNELS).plan_groups(
+            first, values, sizes, starts, np.array([coin]), leaf.ell, of_value, runs, room, slots
+        )
+        found: naive.Plan = [(Counter(), Counter()) for _ in expected]
+        for segment in range(2):
+            for bucket in range(first[segment], first[segment + 1]):
+                for group in slots[starts[bucket] : starts[bucket + 1]].tolist():
+                    found[group][segment if coin else 1 - segment][int(values[bucket])] += 1
+        assert expected == found
+
+
+# --- refinement ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ell", [2, 3, 4, 5, 8])
+def test_every_group_of_a_failed_leaf_takes_half_of_its_tuples_from_either_half(ell: int) -> None:
+    leaves = [leaf.values for leaf in failed_leaves(34, 30, [(ell, 2), (ell, 3), (ell, 7)])]
+    offsets = np.cumsum([0, *map(len, leaves)])
+    labels = balanced_segments(
+        np.array([value for leaf in leaves for value in leaf], np.int32), offsets, 16, ell, gh.Source.seeded(1)
+    )
+
+    assert sorted(set(labels.tolist())) == list(range(len(labels) // naive.group_size(ell)))
+    for values, start, stop in zip(leaves, offsets, offsets[1:], strict=False):
+        left, right = np.split(labels[start:stop], 2)
+        assert Counter(left.tolist()) == Counter(right.tolist())
+        assert set(Counter(left.tolist()).values()) == {naive.group_size(ell) // 2}
+        counts = Counter(zip(labels[start:stop].tolist(), values, strict=True))
+        assert max(counts.values()) * ell <= naive.group_size(ell)
+
+
+def test_refined_groups_have_l_tuples_where_l_is_even_and_divides_the_table() -> None:
+    table = gh.synthetic.census(4_096, seed=1)
+    for ell in (2, 4, 8):
+        groups = Mirror().divide(table, Requirement.of(gh.LDiversity(ell=ell), table), source=gh.Source.seeded(1))
+        assert set(groups.sizes.tolist()) == {ell}
+
+
+def test_the_number_of_threads_decides_nothing() -> None:
+    table = gh.synthetic.census(30_000, seed=2)
+    for principle, inner in (
+        (gh.LDiversity(ell=4), "ace"),
+        (gh.LDiversity(ell=7), "anatomize"),
+        (gh.TCloseness(t="0.3"), "ace"),
+    ):
+        requirement = Requirement.of(principle, table)
+        found = [
+            Mirror(inner=inner).divide(table, requirement, source=gh.Source.seeded(3), engine=Memory(threads=threads))
+            for threads in (1, 2, 5)
+        ]
+        assert all(np.array_equal(found[0].labels, other.labels) for other in found[1:])
+
+
+def test_interpreted_kernels_give_the_same_groups() -> None:
+    table = gh.synthetic.census(300, seed=4)
+    for principle in (gh.LDiversity(ell=3), gh.DistinctLDiversity(ell=4)):
+        requirement = Requirement.of(principle, table)
+        expected = Mirror().divide(table, requirement, source=gh.Source.seeded(5))
+        with run_interpreted(
+            "glasshouse.grouping.halving", "glasshouse.grouping.remainder", "glasshouse.grouping.mirror_refinement"
+        ):
+            found = Mirror().divide(table, requirement, source=gh.Source.seeded(5))
+        assert np.array_equal(expected.labels, found.labels)
+
+
+# --- any principle ---------------------------------------------------------------------------------------------------
+
+
+def test_several_sensitive_columns_are_each_protected() -> None:
+    random = Random(35)
+    columns = {
+        "age": [random.randrange(90) for _ in range(500)],
+        "disease": [random.choice("abcdef") for _ in range(500)],
+        "job": [random.choice("uvwxyz") for _ in range(500)],
+    }
+    table = gh.read(columns, quasi=["age"], sensitive=["disease", "job"])
+    requirement = Requirement.of({"disease": gh.LDiversity(ell=3), "job": gh.EntropyLDiversity(ell=2)}, table)
+    groups = Mirror().divide(table, requirement, source=gh.Source.seeded(1))
+
+    assert groups.n_groups > 5
+    assert requirement.holds([groups.counts(column) for column in requirement.columns]).all()
+
+
+def test_without_a_sensitive_column_groups_have_k_tuples() -> None:
+    table = gh.read({"age": range(1000), "size": [i % 7 for i in range(1000)]}, quasi=["age", "size"])
+    groups = Mirror().divide(table, Requirement.of(gh.KAnonymity(k=5), table))
+
+    assert groups.sizes.min() >= 5
+    assert groups.n_groups > 100
+
+
+def test_the_least_node_is_what_the_principles_name() -> None:
+    table = gh.synthetic.hospital(200, seed=1)
+    named = {
+        gh.LDiversity(ell=3): 3,
+        gh.EntropyLDiversity(ell="5/2"): 3,
+        gh.AllOf(principles=(gh.KAnonymity(k=6), gh.LDiversity(ell=2))): 6,
+        gh.TCloseness(t="0.2"): 8,
+    }
+    for principle, size in named.items():
+        assert least_size(Requirement.of(principle, table)) == size
+
+
+def test_a_remainder_that_cannot_obey_is_drawn_larger_and_at_last_not_at_all() -> None:
+    # ten of a hundred tuples or fewer are never within 0 of the table, nor are ninety
+    values = ["a", "b"] * 50
+    table = gh.read({"x": range(100), "s": values}, identifier=None, quasi=["x"], sensitive="s")
+    groups = Mirror(floor=8).divide(table, Requirement.of(gh.TCloseness(t=0), table), source=gh.Source.seeded(1))
+    assert Requirement.of(gh.TCloseness(t=0), table).holds([groups.counts(table.sensitive[0])]).all()
+
+    odd = gh.read({"x": range(7), "s": list("aaabbcc")}, quasi=["x"], sensitive="s")
+    assert Mirror(floor=1, inner="none").divide(odd, Requirement.of(gh.TCloseness(t=0), odd)).n_groups == 1
+
+
+# --- claims and refusals ---------------------------------------------------------------------------------------------
+
+
+def test_the_claim_names_the_theorem_and_its_limits() -> None:
+    table = gh.synthetic.hospital(200, seed=1)
+    refined = Mirror().claim(Requirement.of(gh.LDiversity(ell=2), table))
+    leaves = Mirror().claim(Requirement.of(gh.TCloseness(t="0.2"), table))
+    plain = Mirror(inner="none").claim(Requirement.of(gh.LDiversity(ell=2), table))
+    sizes = Mirror().claim(Requirement.of(gh.KAnonymity(k=2), table))
+    chosen = Mirror(priority=("age",)).claim(Requirement.of(gh.LDiversity(ell=2), table))
+
+    assert {claim.adversary.value for claim in (refined, leaves, plain, sizes, chosen)} == {"algorithm-aware"}
+    assert "Theorem M2" in refined.theorem
+    assert "Theorem M1" in leaves.theorem == plain.theorem
+    assert "exactly the published distribution" in leaves.theorem
+    assert any("no second" in limit for limit in leaves.limits)
+    assert any("sensitive values of any number" in limit or "knows some people" in limit for limit in leaves.limits)
+    assert not any("priority" in limit for limit in refined.limits)
+    assert any("priority" in limit for limit in chosen.limits)
+    assert "no sensitive value" in sizes.limits[0]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"floor": 0}, {"floor": "many"}, {"inner": "hybrid"}, {"priority": "age"}, {"priority": ("age", "age")}]
+)
+def test_what_makes_no_sense_is_refused(wrong: Any) -> None:
+    with pytest.raises(gh.ParameterError, match="Mirror"):
+        Mirror(**wrong)
+
+
+def test_a_priority_must_name_quasi_identifiers() -> None:
+    table = gh.synthetic.hospital(50, seed=1)
+    with pytest.raises(gh.SchemaError, match="weight"):
+        Mirror(priority=("weight",)).divide(table, Requirement.of(gh.KAnonymity(k=2), table))
+
+
+def test_only_listed_attributes_are_halved() -> None:
+    table = gh.read({"x": range(64), "y": [(5 * i) % 64 for i in range(64)]}, identifier=None, quasi=["x", "y"])
+    groups = Mirror(priority=("y",), floor=4).divide(table, Requirement.of(gh.KAnonymity(k=4), table))
+    spans = [max(y) - min(y) for y in ([table.quasi[1].codes[i] for i in group] for group in partition(groups))]
+
+    assert spans == [3] * 16

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Theorems M1 and M2 by force: the product on every world of hundreds of tiny tables; and what happens without them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import glasshouse as gh
+from tests.grouping.mirror_search import (
+    CROSSED,
+    FAULTS,
+    PRINCIPLES,
+    ROW,
+    Leaf,
+    failed_leaves,
+    product,
+    try_failed_leaves,
+    try_shares,
+    twin,
+)
+from tests.naive import by_force, enumerating, mirror
+from tests.prove import RECODINGS
+
+# --- M1 --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PRINCIPLES)
+def test_where_leaves_are_groups_what_she_believes_is_the_published_share(name: str) -> None:
+    principle, _ = PRINCIPLES[name]
+    cases = by_force.random_cases(11, 14, people=(4, 5, 6, 8), ells=(2,), n_values=(2, 3, 4), max_worlds=50)
+    some = [case for case in cases if 0 in case.values]  # the designated one
+
+    found = try_shares(name, lambda case: product(case, principle, inner="none", floor=1), some)
+
+    assert found.n_unequal == 0
+    assert 0 < found.n_divided < found.n_runs, "a method that never divides proves nothing, nor one that always does"
+
+
+@pytest.mark.parametrize("name", ["t-closeness", "not monotone"])
+def test_people_outside_the_table_do_not_change_that(name: str) -> None:
+    principle, _ = PRINCIPLES[name]
+    cases = by_force.random_cases(12, 5, people=(4, 5), extra=(1, 2), ells=(2,), n_values=(2, 3), max_worlds=150)
+
+    found = try_shares(name, lambda case: product(case, principle, inner="none", floor=1), cases)
+
+    assert found.n_unequal == 0
+
+
+def test_the_twin_agrees_where_remainders_are_drawn_until_they_work() -> None:
+    for name, (_, holds) in PRINCIPLES.items():
+        cases = by_force.random_cases(13, 15, people=(4, 5, 6, 7, 8), ells=(2,), n_values=(2, 3), max_worlds=36)
+        assert try_shares(name, lambda case, holds=holds: twin(case, ell=None, holds=holds), cases).n_unequal == 0
+
+
+# --- M2 --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inner", ["ace", "anatomize"])
+def test_where_leaves_are_refined_she_believes_nothing_above_one_in_l(inner: str) -> None:
+    cases = by_force.random_cases(14, 8, people=(4, 5, 6), ells=(2,), n_values=(3, 4), max_worlds=60)
+
+    found = by_force.try_cases(f"Mirror, {inner}", lambda case: product(case, inner=inner), [ROW, *cases])
+
+    assert found.n_above == 0
+    assert found.n_divided > 0
+
+
+@pytest.mark.parametrize("recode", RECODINGS.values(), ids=RECODINGS)
+def test_nor_do_people_outside_the_table_help_her(recode: Any) -> None:
+    cases = by_force.random_cases(15, 4, people=(4,), extra=(1, 2), ells=(2,), n_values=(3, 4), max_worlds=100)
+
+    assert by_force.try_cases("Mirror, people outside", product, cases, recode).n_above == 0
+
+
+@pytest.mark.parametrize(
+    ("shapes", "n_leaves"), [([(2, 3), (2, 4), (2, 5)], 150), ([(4, 2)], 40), ([(3, 2)], 1)], ids=["2", "4", "3"]
+)
+def test_the_balanced_groups_of_failed_leaves_give_nobody_away(shapes: Any, n_leaves: int) -> None:
+    source = gh.Source.seeded(16)
+
+    assert try_failed_leaves("Mirror", failed_leaves(16, n_leaves, shapes), source) == 1
+
+
+@pytest.mark.parametrize("leaf", [*failed_leaves(17, 12, [(2, 2), (2, 3), (3, 1)])], ids=repr)
+def test_the_product_gives_groups_as_often_as_the_exact_formula_says(leaf: Leaf) -> None:
+    chances = enumerating.distribution(lambda draws: frozenset(leaf.refined(draws)))
+
+    for groups, probability in chances.items():
+        assert probability == mirror.chance(leaf.values, leaf.halves, set(groups), leaf.ell)
+
+
+def test_it_does_so_where_the_coin_decides_which_groups_there_can_be() -> None:
+    n_decided = 0
+    for leaf in failed_leaves(20, 12, [(4, 2)]):
+        chances = enumerating.distribution(lambda draws, leaf=leaf: frozenset(leaf.refined(draws)))
+        given = {groups: (leaf.values, leaf.halves, set(groups), leaf.ell) for groups in chances}
+        assert chances == {groups: mirror.chance(*of) for groups, of in given.items()}
+        n_decided += chances != {groups: mirror.chance(*of, fair=False) for groups, of in given.items()}
+    assert n_decided > 0, "a coin that fell on one side would not have been noticed"
+
+
+# --- what the theorems rest on ---------------------------------------------------------------------------------------
+
+
+def test_halves_that_differ_by_one_are_found_out() -> None:
+    cases = by_force.random_cases(18, 100, people=(5, 7), ells=(2,), n_values=(3, 4), max_worlds=250)
+
+    found = try_shares(
+        "uneven", lambda case: twin(case, **FAULTS["halves that differ by one"]), cases, until_unequal=True
+    )
+
+    assert found.n_unequal > 0
+
+
+def test_a_second_dimension_after_a_failure_is_found_out() -> None:
+    assert try_shares("sound", lambda case: twin(case, ell=None), [CROSSED]).n_unequal == 0
+    assert try_shares(
+        "faulty", lambda case: twin(case, **FAULTS["a second dimension after a failure"]), [CROSSED]
+    ).n_unequal
+
+
+@pytest.mark.parametrize("fault", ["groups that are not balanced", "dealing by row order"])
+def test_so_are(fault: str) -> None:
+    assert by_force.worst_belief(twin(ROW, inner="anatomize"), ROW).belief == Fraction(1, 2)
+    assert by_force.worst_belief(twin(ROW, **FAULTS[fault]), ROW).belief > Fraction(1, 2)
+
+
+def test_so_is_a_coin_that_always_falls_on_one_side() -> None:
+    leaves = [*failed_leaves(19, 20, [(4, 2), (2, 5)])]
+
+    assert try_failed_leaves("fair", leaves, gh.Source.seeded(19)) == 1
+    assert max(leaf.worst(leaf.refined(_OneSided(leaf)), fair=False) for leaf in leaves) > 1
+
+
+class _OneSided:
+    """Draws of a source, except that every coin says 1."""
+
+    def __init__(self, leaf: Leaf) -> None:
+        self.source = gh.Source.seeded(len(leaf.values))
+
+    def child(self, *labels: Any) -> Any:
+        self.source = self.source.child(*labels)
+        return self
+
+    def belows(self, bounds: Any, size: int) -> Any:
+        return self.source.belows(1, size) + 1
+
+    def shuffle_runs(self, array: Any, offsets: Any) -> None:
+        self.source.shuffle_runs(array, offsets)
