@@ -441,6 +441,31 @@ def test_what_takes_too_many_states_is_sampled_near_to_what_is_counted_and_refus
     assert sampled > 10
 
 
+def test_what_is_left_to_a_chain_is_near_to_what_is_counted_and_what_it_does_not_settle_is_not_said() -> None:
+    walked = unsaid = coupled = 0
+    for seed in range(60):
+        case = random_case(1000 + seed, METHODS["strict"], least=8, most=14)
+        release = published_or_none(case)
+        if release is None:
+            continue
+        n, chains = len(case.values), {"most_states": 0, "most_draws": 0, "source": gh.Source.seeded(seed)}
+        exact = beliefs_of(case.attack(release), n)
+        settled = case.attack(release, error=0.05, **chains)
+        for row, beliefs in enumerate(beliefs_of(settled, n)):
+            for value in {*beliefs, *exact[row]} if beliefs else ():
+                assert abs(beliefs.get(value, 0.0) - exact[row].get(value, 0.0)) < 0.12, (seed, row)
+        walked += settled.errors is not None and bool((settled.errors > 0).any())
+        coupled += any("0 of them of several" not in note for note in settled.notes[:1])
+
+        refused = case.attack(release, most_moves=0, **chains)
+        told = beliefs_of(refused, n)
+        silent = [row for row in range(n) if not told[row]]
+        assert_same([told[row] or exact[row] for row in range(n)], exact, seed)
+        assert bool(silent) == any("nothing is said" in note for note in refused.notes)
+        unsaid += bool(silent)
+    assert min(walked, unsaid, coupled) > 5, (walked, unsaid, coupled)
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 

@@ -87,6 +87,34 @@ def test_cells_that_overlap_are_counted_or_give_a_mixture_that_says_so() -> None
     assert found["one place"].of(0) == pytest.approx({"x": 1 / 3, "y": 1 / 3, "z": 1 / 3})
 
 
+@pytest.mark.parametrize("seed", range(25))
+def test_beliefs_in_boxes_that_overlap_are_those_of_every_way_to_hand_the_tuples_out(seed: int) -> None:
+    draw = Random(seed)
+    n = draw.randrange(4, 7)
+    values = ["abc"[i % 3] for i in range(n)]
+    table = gh.read({"x": draw.sample(range(9), n), "s": values}, quasi=["x"], sensitive="s")
+    labels = [0, 0, 1, 1, *(draw.randrange(2) for _ in range(n - 4))]
+    draw.shuffle(labels)
+    release = released(gh.Boxes(), labels, table)
+    strangers = [value for value in range(9) if value not in table.column("x").domain.values.to_pylist()]
+    places = [*table.column("x").domain.decode(table.column("x").codes).to_pylist(), *strangers[: draw.randrange(2)]]
+    people = gh.read({"x": places}, quasi=["x"])
+    beliefs = gh.attack(release, knowledge=gh.Knowledge(external=people))
+
+    rows = release.data.to_pylist()
+    tally: dict[tuple[int, Any], int] = Counter()
+    ways = 0
+    for owners in itertools.permutations(range(len(places)), len(rows)):
+        if all(covers(row["x"], places[owner], 0) for row, owner in zip(rows, owners, strict=True)):
+            ways += 1
+            tally.update((owner, row["s"]) for row, owner in zip(rows, owners, strict=True))
+    assert beliefs.how == "exact"
+    for person in range(len(places)):
+        share = {value: tally[person, value] / ways for value in "abc" if tally[person, value]}
+        assert {value: belief for value, belief in beliefs.of(person).items() if belief} == pytest.approx(share)
+        assert beliefs.present(person) == pytest.approx(sum(share.values()))
+
+
 def test_people_whom_she_does_not_know_of_are_counted() -> None:
     table = gh.examples.anatomy_table1()
     few = gh.Knowledge(external=table.take(np.array([0, 1])))

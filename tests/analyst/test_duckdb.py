@@ -8,6 +8,7 @@ import datetime as dt
 from random import Random
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -15,8 +16,6 @@ import glasshouse as gh
 from glasshouse.analyst.duckdb_views import to_duckdb
 from tests.analyst.plain_releases import KINDS, released
 from tests.analyst.test_answering import complete_release, known, random_questions
-
-duckdb = pytest.importorskip("duckdb")
 
 EXACT = ("anatomy", "permutation")
 

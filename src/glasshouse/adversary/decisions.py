@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.adversary.failed_cuts import MOST_DRAWS, MOST_STATES, FailedCuts, believe
+from glasshouse.adversary.failed_cuts import MOST_DRAWS, MOST_MOVES, MOST_STATES, FailedCuts, believe
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.linking import promised_limit
 from glasshouse.adversary.matching import match
@@ -61,6 +61,7 @@ def attack_decisions(
     *,
     most_states: int = MOST_STATES,
     most_draws: int = MOST_DRAWS,
+    most_moves: int = MOST_MOVES,
     error: float = 0.02,
     source: Source | None = None,
     progress: Callable[[float], None] | None = None,
@@ -78,6 +79,8 @@ def attack_decisions(
         Groups that failed cuts couple are counted exactly if that takes at most so many states, and sampled otherwise.
     most_draws
         What is sampled is drawn independently if so many worlds are enough, and else left to a Markov chain.
+    most_moves
+        How many moves the chains may make in all; of people whom they do not settle then, nothing is said.
     error, source
         For what is sampled: the largest error that is allowed, and where random choices come from.
     progress
@@ -122,7 +125,13 @@ def attack_decisions(
         fixed=fixed,
     )
     beliefs = believe(
-        cuts, most_states=most_states, most_draws=most_draws, error=error, source=source, progress=progress
+        cuts,
+        most_states=most_states,
+        most_draws=most_draws,
+        most_moves=most_moves,
+        error=error,
+        source=source,
+        progress=progress,
     )
     return _posterior(release, published, knowledge, people, method, cuts, found, beliefs, secret=secret)
 
