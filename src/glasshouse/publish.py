@@ -25,6 +25,7 @@ from glasshouse.recheck import recheck
 from glasshouse.recoding import Angel, Boxes, Perturbed
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
 from glasshouse.release.audit import write_audit
+from glasshouse.release.guarantee import ONE_ROW_PER_PERSON
 from glasshouse.release.storage import new_folder, refuse_existing
 
 if TYPE_CHECKING:
@@ -278,7 +279,7 @@ def guarantee_of(
     requirement: Requirement, claim: Claim, recoding: Recoding, whole: Microdata, n_kept: int
 ) -> Guarantee:
     """Put the promise together: the principle's words, the claims of method and recoding, what the table brings."""
-    assumptions = [*(["one row per person"] if whole.identifier is None else []), *claim.assumptions]
+    assumptions = [*([ONE_ROW_PER_PERSON] if whole.identifier is None else []), *claim.assumptions]
     limits = [*claim.limits, *recoding.limits()]
     if len(whole.sensitive) > 1:
         limits.append("each sensitive column is protected by itself: nothing is promised of what they reveal together")

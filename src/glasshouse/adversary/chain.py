@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.adversary.diagnostics import half_width, trust
-from glasshouse.adversary.exact import _runner, _scaled, _Tables
+from glasshouse.adversary.exact import ImaginedTables, runner_of, scaled_prior
 from glasshouse.adversary.worlds import World, Worlds
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.randomness import Source
@@ -174,9 +174,9 @@ def sampled_posterior(
     source = source or Source.secure()
     worlds = Worlds(n_people=people.n_tuples, values=values, n=n, corrupted=corrupted, absent=absent, may=may)
     space = _Space(worlds, prior)
-    run = _runner(algorithm, seen)
+    run = runner_of(algorithm, seen)
     likelihood = _Likelihood(
-        run, run.seen(published), _Tables(people, sensitive, tuple(worlds.least)), space, most_runs
+        run, run.seen(published), ImaginedTables(people, sensitive, tuple(worlds.least)), space, most_runs
     )
     moves = _Moves(space, _orders(people, space))
     walks, notes = _first_worlds(space, likelihood, moves, chains, start, source)
@@ -210,7 +210,7 @@ class _Space:
         self.least = np.array([worlds.least[value] for value in self.values], np.int64)
         self.sizes = frozenset(worlds.sizes)
         self.allowed = np.zeros((worlds.n_people, self.n_values), bool)
-        for row, choices in enumerate(worlds._choices):
+        for row, choices in enumerate(worlds.choices):
             self.allowed[row, [place for place, _ in choices]] = True
         self.known = np.zeros(worlds.n_people, bool)
         self.known[list(worlds.known)] = True
@@ -231,7 +231,7 @@ class _Space:
         for row in range(self.worlds.n_people):
             given = prior.get(row) if personal else prior
             if given is not None and not self.known[row]:
-                weights = _scaled(given, self.worlds)
+                weights = scaled_prior(given, self.worlds)
                 found[row] = [log(weights[value]) if weights[value] else -inf for value in self.values]
         return found
 
@@ -352,7 +352,7 @@ class _Likelihood:
 
     run: Any
     wanted: Hashable
-    tables: _Tables
+    tables: ImaginedTables
     space: _Space
     most_runs: int
     n_runs: int = 0

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.adversary.cut_chain import ISLANDS
 from glasshouse.adversary.failed_cuts import MOST_DRAWS, MOST_MOVES, MOST_STATES, FailedCuts, believe
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.linking import promised_limit
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 
 __all__ = ["attack_decisions"]
 
-_NO_IDENTIFIER = "one row per person"  # what a guarantee assumes where no identifier was named: ties are then secret
 _METHODS = (Mondrian, EvenSplit, Symmetric)
 _SMALL = "take few people: small tables are attacked by trying every world"
 
@@ -212,7 +212,7 @@ def _people(release: Release, published: Published, knowledge: Knowledge) -> tup
         )
     if knowledge.is_personal:
         raise NotSupported("failed cuts with a prior by person", instead=_SMALL)
-    secret = _NO_IDENTIFIER in release.guarantee.assumptions or external.identifier is None
+    secret = release.guarantee.ties_are_secret or external.identifier is None
     quasi = tuple(external.column(name) for name in release.recipe.quasi)
     return replace(external, quasi=quasi, sensitive=(), identifier=None if secret else external.identifier), secret
 
@@ -591,6 +591,8 @@ def _posterior(
     ]
     if beliefs.n_sampled:
         notes.append(f"{beliefs.n_sampled:,} sets of groups have too many worlds to count, and were sampled")
+    if beliefs.n_walked:
+        notes.append(ISLANDS)
     if beliefs.n_refused:
         notes.append(
             f"of {beliefs.n_refused:,} people nothing is said: cuts couple them with so many others that no belief "

@@ -31,7 +31,7 @@ from glasshouse.microdata.domains import Column, Domain, code
 if TYPE_CHECKING:
     from glasshouse.microdata import Microdata
 
-__all__ = ["Beliefs", "exact_posterior"]
+__all__ = ["Beliefs", "ImaginedTables", "exact_posterior", "runner_of", "scaled_prior"]
 
 _KEPT = 10_000  # tables of the same people that are kept, to be given other sensitive values
 
@@ -138,10 +138,10 @@ def exact_posterior(
     """
     worlds = Worlds(n_people=people.n_tuples, values=values, n=n, corrupted=corrupted, absent=absent, may=may)
     worlds.check(limit_worlds)
-    run = _runner(algorithm, seen)
+    run = runner_of(algorithm, seen)
     wanted = run.seen(published)
     weights = _weights(prior, worlds)
-    tables = _Tables(people, sensitive, tuple(worlds.least))
+    tables = ImaginedTables(people, sensitive, tuple(worlds.least))
 
     tally = _Tally(people.n_tuples)
     n_runs = 0
@@ -210,7 +210,8 @@ class _Function:
         return None if published is None else self.seen(published)
 
 
-def _runner(algorithm: Any, seen: Callable[[Any], Hashable] | None) -> Any:
+def runner_of(algorithm: Any, seen: Callable[[Any], Hashable] | None) -> Any:
+    """What runs an algorithm on an imagined table, and says what is compared."""
     if isinstance(algorithm, tuple) and len(algorithm) == 3:
         principle, method, recoding = algorithm
         algorithm = Rerun(principle=principle, method=method, recoding=recoding)
@@ -230,7 +231,7 @@ def _runner(algorithm: Any, seen: Callable[[Any], Hashable] | None) -> Any:
 
 
 @dataclass(eq=False)
-class _Tables:
+class ImaginedTables:
     """Worlds as microdata, read as the publisher would have: domains have the values that occur, and no others."""
 
     people: Microdata
@@ -240,6 +241,7 @@ class _Tables:
     _domains: dict[frozenset[Any], tuple[Domain, dict[Any, int]]] = field(default_factory=dict)
 
     def of(self, world: World) -> Microdata:
+        """The table that a world is."""
         if world.present not in self._known:
             if len(self._known) >= _KEPT:
                 self._known.clear()
@@ -292,7 +294,7 @@ def _weights(prior: Mapping[Any, Any] | None, worlds: Worlds) -> Callable[[World
     known = dict(worlds.known)
     uniform = dict.fromkeys(worlds.least, Fraction(1))
     scaled = {
-        row: uniform if (given := prior.get(row) if personal else prior) is None else _scaled(given, worlds)
+        row: uniform if (given := prior.get(row) if personal else prior) is None else scaled_prior(given, worlds)
         for row in range(worlds.n_people)
         if row not in known
     }
@@ -307,7 +309,7 @@ def _weights(prior: Mapping[Any, Any] | None, worlds: Worlds) -> Callable[[World
     return weight
 
 
-def _scaled(given: Mapping[Any, Any], worlds: Worlds) -> dict[Any, Fraction]:
+def scaled_prior(given: Mapping[Any, Any], worlds: Worlds) -> dict[Any, Fraction]:
     """A person's weights, summing to the number of values: as much as uniform ones."""
     weights = {value: exact_weight(given.get(value, 0)) for value in worlds.least}
     total = sum(weights.values())

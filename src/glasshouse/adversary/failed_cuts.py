@@ -111,8 +111,9 @@ class CutBeliefs:
         offsets[i + 1]``.
     n_refused
         Of how many people nothing is said, because it could not be sampled with the error that was asked for.
-    n_components, n_sampled, n_coupled
-        How many sets of groups were counted by themselves; how many of them were sampled; how many have several groups.
+    n_components, n_sampled, n_walked, n_coupled
+        How many sets of groups were counted by themselves; how many of them were sampled, how many of these by a chain;
+        how many have several groups.
     """
 
     kind: NDArray[np.int64]
@@ -123,6 +124,7 @@ class CutBeliefs:
     n_refused: int
     n_components: int
     n_sampled: int
+    n_walked: int
     n_coupled: int
 
 
@@ -297,6 +299,7 @@ class _Believing:
             n_refused=int(self.n_alike[refused].sum()),
             n_components=len(components),
             n_sampled=len(beyond) + drawn,
+            n_walked=len(beyond),
             n_coupled=sum(len(groups) > 1 for _, groups in components),
         )
 

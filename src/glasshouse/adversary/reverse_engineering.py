@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["ReverseEngineering"]
 
 _MOST_UNKNOWN = 64
-_NO_IDENTIFIER = "one row per person"  # what a guarantee assumes where no identifier was named: ties are then secret
 _HOW = ("exact", "bound", "sampled")
 
 
@@ -125,7 +124,7 @@ class ReverseEngineering:
             knowledge.external,
             quasi=tuple(knowledge.external.column(name) for name in release.recipe.quasi),
             sensitive=(),
-            identifier=None if _NO_IDENTIFIER in release.guarantee.assumptions else knowledge.external.identifier,
+            identifier=None if release.guarantee.ties_are_secret else knowledge.external.identifier,
         )
         known = {knowledge.person(name): value for name, value in knowledge.corrupted.items()}
         rerun = Rerun(principle=principle, method=method, recoding=recoding, suppress=release.recipe.suppress)

@@ -50,7 +50,6 @@ __all__ = ["attack_greedy"]
 MOST_STATES = 100_000
 MOST_TRIALS = 100_000_000
 MOST_PLACINGS = 10_000
-_NO_IDENTIFIER = "one row per person"  # what a guarantee assumes where no identifier was named: ties are then secret
 
 
 def attack_greedy(
@@ -137,7 +136,7 @@ class _Task:
             external,
             quasi=tuple(external.column(name) for name in release.recipe.quasi),
             sensitive=(),
-            identifier=None if _NO_IDENTIFIER in release.guarantee.assumptions else external.identifier,
+            identifier=None if release.guarantee.ties_are_secret else external.identifier,
         )
         n = people.n_tuples
         judge, counted, size = _judge(published, principle, method, n, external)

@@ -154,7 +154,7 @@ class Worlds:
                     instead="take fewer people, or sample",
                 )
             self._ways[state] = 0 if row in self.known else self._count(row + 1, seats, wanted)
-            for i, _ in self._choices[row]:
+            for i, _ in self.choices[row]:
                 self._ways[state] += self._count(row + 1, seats - 1, _without(wanted, i))
         return self._ways[state]
 
@@ -164,14 +164,14 @@ class Worlds:
         if row == self.n_people:
             yield ()
             return
-        for i, value in self._choices[row]:
+        for i, value in self.choices[row]:
             for others in self._list(row + 1, seats - 1, _without(wanted, i)):
                 yield ((row, value), *others)
         if row not in self.known:
             yield from self._list(row + 1, seats, wanted)
 
     @cached_property
-    def _choices(self) -> list[list[tuple[int, Any]]]:
+    def choices(self) -> list[list[tuple[int, Any]]]:
         """For every row the values that it may have, by place and value."""
         places = list(enumerate(self.least))
         found = []

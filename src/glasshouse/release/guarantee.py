@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Guarantee"]
+__all__ = ["ONE_ROW_PER_PERSON", "Guarantee"]
+
+ONE_ROW_PER_PERSON: Final = "one row per person"
+"""What is assumed where the publisher named no identifier; ties between tuples were then broken by a secret order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +56,11 @@ class Guarantee:
             textwrap.fill(text, 112, initial_indent=head.ljust(width), subsequent_indent=" " * width)
             for head, text in lines
         )
+
+    @property
+    def ties_are_secret(self) -> bool:
+        """Whether ties were broken by a secret order, and not by identifiers that others may know."""
+        return ONE_ROW_PER_PERSON in self.assumptions
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
