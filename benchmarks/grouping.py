@@ -18,6 +18,8 @@ from glasshouse.engines import Memory
 from glasshouse.principles import Requirement
 
 METHODS = {
+    "Mirror, for boxes": gh.Mirror(inner="ace"),
+    "Mirror, for anatomy": gh.Mirror(inner="anatomize"),
     "Tailor": gh.Tailor(),
     "Hybrid": gh.Hybrid(),
     "Ace": gh.Ace(),
@@ -44,7 +46,7 @@ def main(ells: list[int]) -> None:
             requirement = Requirement.of(gh.LDiversity(ell=ell), table)
             compare(table, requirement, yardstick, runs)
         del table, requirement
-    for name in ("Hybrid", "Ace"):
+    for name in ("Mirror, for boxes", "Hybrid", "Ace"):
         peak = measure.apart(divide, name, measure.ROWS[-1], 8)["gigabytes"]
         print(
             f"peak memory of a process that makes {measure.ROWS[-1]:,} rows and divides them by {name}: {peak:.2f} GB"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.postgres import server
 
 # The gate must not flake: there, hypothesis tries the same examples every time. Elsewhere it goes on looking.
 settings.register_profile("gate", deadline=None, derandomize=True)
@@ -23,3 +26,12 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("real census tables (../shared/data) are not here")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[server.Server]:
+    """A PostgreSQL server that this run starts and stops."""
+    if server.programs() is None:
+        pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
+    with server.running() as started:
+        yield started

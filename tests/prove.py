@@ -117,11 +117,11 @@ def mirror(n_tables: int) -> None:
         )
         slow = partial(mirror_search.twin, ell=None, holds=holds)
         assert mirror_search.try_shares(f"Mirror's twin, {name}", slow, drawn).n_unequal == 0
-    for inner in ("ace", "anatomize"):
-        refined = partial(mirror_search.product, inner=inner)
+    for inner, slack in (("ace", 1), ("anatomize", 1), ("anatomize", "6/5"), ("ace", "3/2")):
+        refined = partial(mirror_search.product, inner=inner, slack=slack)
         for people, n in (((4, 5, 6), n_tables // 10), ((8,), n_tables // 100)):
             cases = by_force.random_cases(401, n, people=people, ells=(2,), n_values=(3, 4), max_worlds=450)
-            assert by_force.try_cases(f"Mirror, {inner}", refined, cases).n_above == 0
+            assert by_force.try_cases(f"Mirror, {inner}, slack {slack}", refined, cases).n_above == 0
         for recode in RECODINGS.values():
             cases = by_force.random_cases(402, n_tables // 50, people=(4, 5), extra=(1, 2), ells=(2,), **FEW)
             assert by_force.try_cases(f"Mirror, {inner}, people outside", refined, cases, recode).n_above == 0

@@ -66,7 +66,7 @@ def test_new_tables_come_beside_the_old_ones_which_do_not_change(
 
     assert ["bt", "gt", "gt_2", "gt_3"] == list(more.tables)
     now = bytes_of(tmp_path / "release")
-    assert {f"{name}.{format}" for name in more.tables} | {"datapackage.json"} == set(now)
+    assert {f"{name}.{format}" for name in more.tables} | {"datapackage.json", "README.md"} == set(now)
     for name in ("bt", "gt"):
         assert plain(before.tables[name]) == plain(more.tables[name])
         assert files[f"{name}.{format}"] == now[f"{name}.{format}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -17,12 +18,12 @@ def table() -> gh.Microdata:
     return gh.synthetic.hospital(n=300, seed=2)
 
 
-def test_l_diversity_of_one_column_is_published_by_hybrid_and_holds_against_whoever_knows_it() -> None:
+def test_l_diversity_of_one_column_is_published_by_mirror_and_holds_against_whoever_knows_it() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         release = gh.publish(table(), principle=gh.LDiversity(ell=3))
 
-    assert release.recipe.method["name"] == "hybrid"
+    assert release.recipe.method["name"] == "mirror"
     assert release.recipe.recoding == {"name": "angel", "k": 3, "marginals": [], "cells": "boxes"}
     assert release.guarantee.adversary == "algorithm-aware"
 
@@ -35,12 +36,36 @@ def test_l_diversity_of_one_column_is_published_by_hybrid_and_holds_against_whoe
         gh.AllOf(principles=(gh.KAnonymity(k=4), gh.LDiversity(ell=2))),
     ],
 )
-def test_other_principles_are_published_by_mondrian_with_a_warning(principle: gh.LDiversity) -> None:
-    with pytest.warns(gh.DisclosureWarning, match="'mondrian' was used may learn more.*'hybrid'"):
+def test_so_are_other_principles(principle: gh.Principle) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         release = gh.publish(table(), principle=principle)
 
-    assert release.recipe.method["name"] == "mondrian"
-    assert release.guarantee.adversary == "linking"
+    assert release.recipe.method["name"] == "mirror"
+    assert release.guarantee.adversary == "algorithm-aware"
+    assert "Theorem M1" in release.guarantee.theorem
+
+
+@pytest.mark.parametrize(
+    ("recoding", "inner"),
+    [
+        (gh.Boxes(), "ace"),
+        (gh.Taxonomies(), "ace"),
+        (gh.Anatomy(), "anatomize"),
+        (gh.Permutation(), "anatomize"),
+        (gh.Angel(), "anatomize"),
+    ],
+)
+def test_the_recipe_says_how_mirror_divided_its_leaves(recoding: Any, inner: str) -> None:
+    taxonomies = isinstance(recoding, gh.Taxonomies)
+    microdata = gh.examples.transparent_t1() if taxonomies else table()
+    if not taxonomies or all(column.domain.taxonomy for column in microdata.quasi):
+        release = gh.publish(microdata, principle=gh.LDiversity(ell=2), recoding=recoding)
+        assert release.recipe.method["inner"] == inner
+
+
+def test_mondrian_divides_for_k_anonymity_alone() -> None:
+    assert gh.publish(table(), principle=gh.KAnonymity(k=5)).recipe.method["name"] == "mondrian"
 
 
 def test_k_anonymity_alone_needs_no_warning_and_says_what_it_does_not_protect() -> None:
@@ -54,7 +79,7 @@ def test_k_anonymity_alone_needs_no_warning_and_says_what_it_does_not_protect() 
 
 @pytest.mark.parametrize("method", [gh.Mondrian(), gh.Greedy(), gh.RandomisedGreedy(p="1/2")], ids=lambda m: m.name)
 def test_an_attackable_method_warns_and_names_the_remedy(method: gh.Mondrian) -> None:
-    with pytest.warns(gh.DisclosureWarning, match="the method 'hybrid' holds against her too"):
+    with pytest.warns(gh.DisclosureWarning, match="the method 'mirror' holds against her too"):
         gh.publish(table(), principle=gh.LDiversity(ell=2), method=method)
 
 

@@ -35,6 +35,7 @@ from glasshouse.errors import (
     NotSupported,
     OutputError,
     ParameterError,
+    PolicyError,
     SchemaError,
     SourceError,
 )
@@ -75,8 +76,10 @@ if TYPE_CHECKING:
         Symmetric,
         Tailor,
     )
+    from glasshouse.loading import load
     from glasshouse.microdata import Groups, Microdata, Taxonomy, examples, read, synthetic
     from glasshouse.microdata.inspection import inspect
+    from glasshouse.policy import Policy, load_policy, policy_from
     from glasshouse.principles import (
         AllOf,
         AlphaKAnonymity,
@@ -92,8 +95,11 @@ if TYPE_CHECKING:
     )
     from glasshouse.publish import publish
     from glasshouse.randomness import Source
+    from glasshouse.recheck import verify_release
     from glasshouse.recoding import Anatomy, Angel, Boxes, Permutation, Perturbed, Taxonomies
-    from glasshouse.release import Guarantee, Recipe, Release, load
+    from glasshouse.release import Guarantee, Recipe, Release
+    from glasshouse.release.postgres import to_postgres
+    from glasshouse.report import Report, make_report
     from glasshouse.verify import Verification, verify
 
 __version__ = VERSION
@@ -139,12 +145,15 @@ __all__ = [
     "ParameterError",
     "Permutation",
     "Perturbed",
+    "Policy",
+    "PolicyError",
     "Posterior",
     "RandomisedGreedy",
     "Recipe",
     "RecursiveLDiversity",
     "Refined",
     "Release",
+    "Report",
     "ReverseEngineering",
     "RhoBreach",
     "SchemaError",
@@ -165,14 +174,19 @@ __all__ = [
     "foreign_release",
     "inspect",
     "load",
+    "load_policy",
     "losses",
+    "make_report",
+    "policy_from",
     "publish",
     "query",
     "read",
     "sample",
     "synthetic",
     "to_duckdb",
+    "to_postgres",
     "verify",
+    "verify_release",
 ]
 
 # Names are loaded when they are first used, so that `import glasshouse` and `glasshouse --help` stay instant.
@@ -192,6 +206,7 @@ _HOMES = {
         "Symmetric",
         "Tailor",
     ],
+    "glasshouse.loading": ["load"],
     "glasshouse.microdata": ["Groups", "Microdata", "Taxonomy", "read"],
     "glasshouse.microdata.inspection": ["inspect"],
     "glasshouse.principles": [
@@ -226,10 +241,14 @@ _HOMES = {
     "glasshouse.attack": ["attack"],
     "glasshouse.evaluate": ["evaluate"],
     "glasshouse.foreign": ["foreign_release"],
+    "glasshouse.policy": ["Policy", "load_policy", "policy_from"],
     "glasshouse.publish": ["publish"],
     "glasshouse.randomness": ["Source"],
+    "glasshouse.recheck": ["verify_release"],
     "glasshouse.recoding": ["Anatomy", "Angel", "Boxes", "Permutation", "Perturbed", "Taxonomies"],
-    "glasshouse.release": ["Guarantee", "Recipe", "Release", "load"],
+    "glasshouse.release": ["Guarantee", "Recipe", "Release"],
+    "glasshouse.release.postgres": ["to_postgres"],
+    "glasshouse.report": ["Report", "make_report"],
     "glasshouse.verify": ["Verification", "verify"],
 }
 _MODULES = {"examples": "glasshouse.microdata.examples", "synthetic": "glasshouse.microdata.synthetic"}

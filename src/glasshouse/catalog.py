@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from difflib import get_close_matches
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from glasshouse import grouping, principles, recoding
@@ -101,7 +102,11 @@ def from_data(classes: Mapping[str, type[Any]], data: Mapping[str, Any]) -> Any:
     cls = classes[name]
     if hasattr(cls, "from_data"):
         return cls.from_data(data)
-    return cls(**{key: _revived(value) for key, value in data.items() if key != "name"})
+    given = {key: _revived(value) for key, value in data.items() if key != "name"}
+    unknown = sorted(set(given) - set(signature(cls).parameters))
+    if unknown:
+        raise InputError(f"{name!r} has no parameter {unknown[0]!r}: it has {', '.join(signature(cls).parameters)}")
+    return cls(**given)
 
 
 def _revived(value: Any) -> Any:

@@ -10,6 +10,7 @@
         ParameterError                 .owner, .name, .value    a number out of its range
         SourceError                    .source                  a file or object that cannot be read
         OutputError                    .path                    a place that cannot be written
+        PolicyError                    .path, .line, .column, .key, .suggestion     a policy, and where in it
       Infeasible                     no release can satisfy this: .principle, .column, .value, .count, .of, .largest
       NotSupported                   these do not go together: .what, .instead
       GuaranteeBroken                the audit found a group that does not hold; always a bug: .group
@@ -42,6 +43,7 @@ __all__ = [
     "NotSupported",
     "OutputError",
     "ParameterError",
+    "PolicyError",
     "SchemaError",
     "SourceError",
 ]
@@ -105,6 +107,29 @@ class OutputError(InputError):
     def __init__(self, message: str, *, path: str | Path | None = None) -> None:
         super().__init__(message)
         self.path = path
+
+
+class PolicyError(InputError):
+    """A policy says something that cannot be, or not so: where it stands, and what is wrong with it."""
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: str | Path,
+        line: int | None = None,
+        column: int | None = None,
+        key: str | None = None,
+        suggestion: str | None = None,
+    ) -> None:
+        where = "".join(f", {word} {n}" for word, n in (("line", line), ("column", column)) if n is not None)
+        super().__init__(f"{path}{where}: {problem}")
+        self.problem = problem
+        self.path = path
+        self.line = line
+        self.column = column
+        self.key = key
+        self.suggestion = suggestion
 
 
 class Infeasible(GlasshouseError):

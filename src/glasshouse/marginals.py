@@ -19,14 +19,15 @@ import pyarrow.parquet as pq
 from glasshouse import catalog
 from glasshouse.engines import Memory
 from glasshouse.errors import InputError, NotSupported, SourceError
+from glasshouse.loading import load
 from glasshouse.microdata import Groups
 from glasshouse.principles import Requirement
 from glasshouse.publish import bucket_partitions
 from glasshouse.recheck import recheck
 from glasshouse.recoding import Angel
-from glasshouse.release import load
 from glasshouse.release.audit import write_audit
-from glasshouse.release.storage import new_folder
+from glasshouse.release.storage import check_savable, new_folders, write_release
+from glasshouse.republishing import keep_traces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,11 +107,14 @@ def publish_marginals(
     )
     achieved = recheck(release, requirement)
     report = json.loads((out / "audit" / "report.json").read_text(encoding="utf-8"))
-    report |= {"achieved": achieved.to_dict(), "recipe": release.recipe.to_data()}
+    report = {"notices": report["notices"], "achieved": achieved.to_dict(), "recipe": release.recipe.to_data()}
     partition = pq.read_table(out / "audit" / "partition.parquet")
-    with new_folder(out / "audit", force=True, private=True) as inside:
+    format = _format_of(out / "release")
+    check_savable(release, format, allow_seed=allow_seed)
+    with new_folders((out / "audit", True), (out / "release", False), force=True) as (inside, outside):
         write_audit(inside, report, partition)
-        release.save(out / "release", format=_format_of(out / "release"), force=True, allow_seed=allow_seed)
+        keep_traces(out / "audit", inside)
+        write_release(release, outside, format)
     return release
 
 

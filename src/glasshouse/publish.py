@@ -14,22 +14,27 @@ import pyarrow as pa
 from glasshouse import catalog
 from glasshouse.engines import Memory
 from glasshouse.errors import DisclosureWarning, NotSupported
-from glasshouse.grouping import Hybrid, Mondrian, exact_share, keep_eligible
+from glasshouse.grouping import Mirror, Mondrian, exact_share, keep_eligible
 from glasshouse.grouping.method import is_frequency_diversity
-from glasshouse.microdata import Groups
+from glasshouse.log import step
+from glasshouse.microdata import Column, Groups
 from glasshouse.microdata.groups import alike
 from glasshouse.principles import BackgroundSensitive, KAnonymity, Requirement
 from glasshouse.principles.adversaries import Adversary
 from glasshouse.randomness import Source
 from glasshouse.recheck import recheck
-from glasshouse.recoding import Angel, Boxes, Perturbed
+from glasshouse.recoding import Anatomy, Angel, Boxes, Permutation, Perturbed
+from glasshouse.recoding.axis import axis_of
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
 from glasshouse.release.audit import write_audit
 from glasshouse.release.guarantee import ONE_ROW_PER_PERSON
-from glasshouse.release.storage import new_folder, refuse_existing
+from glasshouse.release.storage import check_savable, new_folders, refuse_existing, titled, write_release
+from glasshouse.republishing import traces_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from glasshouse.grouping import Method
     from glasshouse.microdata import Microdata
@@ -61,7 +66,7 @@ def publish(
         What safe means: a principle for every sensitive column, or a mapping from column to principle; or what may be
         believed after perturbation, `RhoBreach` or `DeltaGrowth`.
     method
-        How the table is divided. By default `Hybrid` for l-diversity of one sensitive column, else `Mondrian`.
+        How the table is divided. By default `Mirror` where sensitive values are to be protected, else `Mondrian`.
     recoding
         How groups are rewritten. By default `Angel` for l-diversity of one sensitive column, `Perturbed` for
         `RhoBreach` and `DeltaGrowth`, else `Boxes`.
@@ -95,6 +100,8 @@ def publish_to(
     format: str = "parquet",
     force: bool = False,
     allow_seed: bool = False,
+    title: str | None = None,
+    licence: str | None = None,
     **choices: Any,
 ) -> Release:
     """Publish a table into ``out/release``, which may go out, and ``out/audit``, which must stay inside.
@@ -114,15 +121,23 @@ def publish_to(
         Replace an earlier release and audit.
     allow_seed
         Write a release whose random choices came from a fixed seed.
+    title, licence
+        What the release is called, and under which terms it may be used: an identifier or an address.
     """
     out = Path(out)
     for folder in (out / "release", out / "audit"):
         refuse_existing(folder, force=force)  # before the work, not after it
+    traces = traces_of(out / "audit", table)  # which warns if the table was published before
     release, partition, achieved = _journey(table, **choices)
+    release = titled(release, title, licence)
+    check_savable(release, format, allow_seed=allow_seed)
     report = {"notices": list(table.notices), "achieved": achieved.to_dict(), "recipe": release.recipe.to_data()}
-    with new_folder(out / "audit", force=force, private=True) as inside:
-        write_audit(inside, report, _who_is_where(table, partition))
-        release.save(out / "release", format=format, force=force, allow_seed=allow_seed)
+    with step("write", rows=release.n_tuples, tables=len(release.tables)) as note:
+        with new_folders((out / "audit", True), (out / "release", False), force=force) as (inside, outside):
+            write_audit(inside, report, _who_is_where(table, partition))
+            traces.write(inside)
+            write_release(release, outside, format)
+        note(bytes=sum(file.stat().st_size for file in (out / "release").iterdir()))
     return release
 
 
@@ -141,28 +156,34 @@ def _journey(
 
     # eligible: the table itself must satisfy what is asked of groups, perhaps after dropping tuples
     asked = principle if target is None else target.grouping()
-    kept = keep_eligible(table, asked, suppress, source)
-    published = table if len(kept) == table.n_tuples else table.take(kept)
-    requirement = Requirement.of(asked, published)
-    requirement.check_eligible()
+    with step("eligible", rows=table.n_tuples):
+        kept = keep_eligible(table, asked, suppress, source)
+        published = table if len(kept) == table.n_tuples else table.take(kept)
+        requirement = Requirement.of(asked, published)
+        requirement.check_eligible()
     method = default_method(requirement) if method is None else method
     recoding = _settled(recoding, requirement, target, method, published)
     recoding.check(published, requirement)
+    if isinstance(method, Mirror):
+        method = method.suiting(exact=isinstance(recoding, Anatomy | Permutation | Angel))
     claim = method.claim(requirement) if target is None else recoding.claim(target, published)
     if claim.adversary is Adversary.LINKING:
-        what = _attackable(method, requirement) if target is None else f"the release promises {claim.promise}"
+        what = _attackable(method) if target is None else f"the release promises {claim.promise}"
         warnings.warn(what, DisclosureWarning, stacklevel=3)
 
     # divide, recode
     engine = Memory(threads=threads)
-    groups = method.divide(published, requirement, source=source, engine=engine)
-    groups = groups.renumbered(source.child("group numbers"))
-    tables = recode(published, groups, recoding, source, engine)
+    with step("divide", rows=published.n_tuples) as note:
+        groups = method.divide(published, requirement, source=source, engine=engine)
+        groups = groups.renumbered(source.child("group numbers"))
+        note(groups=groups.n_groups)
+    with step("recode", rows=published.n_tuples, groups=groups.n_groups):
+        tables = recode(published, groups, recoding, source, engine)
 
     # bind: what is promised, and how it was made
     release = Release(
         tables=tables,
-        columns=tuple(published_columns(published, recoding)),
+        columns=tuple(_told_columns(published, groups, recoding)),
         recipe=recipe_of(published, principle, method, recoding, suppress, source),
         guarantee=guarantee_of(requirement, claim, recoding, table, len(kept)),
         n_tuples=len(kept) - groups.n_dropped,
@@ -171,7 +192,8 @@ def _journey(
     )
 
     # check again, from the published tables alone, by the second implementation
-    achieved = recheck(release, requirement)
+    with step("recheck", rows=release.n_tuples, tables=len(tables)):
+        achieved = recheck(release, requirement)
     return release, groups if published is table else groups.spread(kept, table.n_tuples), achieved
 
 
@@ -231,10 +253,10 @@ def bucket_partitions(table: Microdata, recoding: Angel, engine: Memory | None =
 def default_method(requirement: Requirement) -> Method:
     """The method for whoever names none: the safest there is for what is asked.
 
-    Hybrid, which holds against whoever knows it, for l-diversity of one sensitive column; else Mondrian, which divides
-    under any principle, and under k-anonymity alone looks at no sensitive value.
+    Mirror, which holds against whoever knows it, wherever sensitive values are judged. For k-anonymity alone Mondrian,
+    which then looks at no sensitive value, so that knowing it tells nothing either.
     """
-    return Hybrid() if is_frequency_diversity(requirement) else Mondrian()
+    return Mirror() if requirement.columns else Mondrian()
 
 
 def default_recoding(requirement: Requirement) -> Recoding:
@@ -246,13 +268,11 @@ def default_recoding(requirement: Requirement) -> Recoding:
     return Angel() if is_frequency_diversity(requirement) else Boxes()
 
 
-def _attackable(method: Method, requirement: Requirement) -> str:
-    remedy = (
-        "the method 'hybrid' holds against her too"
-        if is_frequency_diversity(requirement)
-        else "l-diversity of one sensitive column, by the method 'hybrid', would hold against her too"
+def _attackable(method: Method) -> str:
+    return (
+        f"an adversary who knows that the method {method.name!r} was used may learn more than is promised: "
+        "the method 'mirror' holds against her too"
     )
-    return f"an adversary who knows that the method {method.name!r} was used may learn more than is promised: {remedy}"
 
 
 def recipe_of(
@@ -316,6 +336,29 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
             for name, meaning in recoding.added().items()
         ),
     ]
+
+
+def _told_columns(table: Microdata, groups: Groups, recoding: Recoding) -> list[PublishedColumn]:
+    """Say what the columns mean by what is shown of them: nothing of whoever was dropped, nor of a perturbed value.
+
+    Of sensitive columns also how far apart their values are, where the values alone do not tell. Not of perturbed ones:
+    which values people have is what perturbation hides, and a value that is retained looks like any other.
+    """
+    shown = groups.labels >= 0 if groups.n_dropped else None
+    quasi = tuple(_without_unseen_gaps(column, shown) for column in table.quasi)
+    columns = published_columns(replace(table, quasi=quasi), recoding)
+    if isinstance(recoding, Perturbed):
+        return columns
+    axes = {column.name: axis_of(column, shown) for column in table.sensitive}
+    return [replace(column, axis=axes.get(column.name)) for column in columns]
+
+
+def _without_unseen_gaps(column: Column, shown: NDArray[np.bool_] | None) -> Column:
+    """The column, of which a missing value is told only if somebody who is published misses one."""
+    codes, domain = column.codes if shown is None else column.codes[shown], column.domain
+    if not domain.missing or bool((codes == domain.missing_code).any()):
+        return column
+    return Column(replace(domain, missing=False), column.codes)
 
 
 def _who_is_where(table: Microdata, partition: Groups) -> pa.Table:

@@ -23,6 +23,7 @@ from glasshouse.errors import NotSupported, OutputError, ParameterError
 from glasshouse.grouping import Anatomize
 from glasshouse.grouping.anatomize_stream import Piece, Tuples, anatomize_stream
 from glasshouse.grouping.method import frequency_ell
+from glasshouse.log import step
 from glasshouse.microdata import Microdata
 from glasshouse.microdata.batches import open_stream
 from glasshouse.microdata.counts import Counts
@@ -33,7 +34,8 @@ from glasshouse.publish import guarantee_of, published_columns, recipe_of
 from glasshouse.randomness import Source
 from glasshouse.recoding.anatomy import COUNT, GROUP, Anatomy
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
-from glasshouse.release.storage import new_folder, refuse_existing, write_manifest
+from glasshouse.release.storage import new_folders, private_file, refuse_existing, titled, write_manifest
+from glasshouse.republishing import traces_of_counts
 from glasshouse.verify.streamed import recount
 
 if TYPE_CHECKING:
@@ -98,6 +100,8 @@ def publish_file(
     format: str = "parquet",
     force: bool = False,
     allow_seed: bool = False,
+    title: str | None = None,
+    licence: str | None = None,
     partition: bool = True,
     source: Source | None = None,
     memory: int = _MEMORY,
@@ -125,7 +129,7 @@ def publish_file(
         `LDiversity`.
     identifier
         Not supported: to find duplicates, all identifiers would have to be kept.
-    format, force, allow_seed, source
+    format, force, allow_seed, title, licence, source
         As in `publish_to` and `publish`. With a seeded source the result depends on the order of the file's rows.
     partition
         Whether to keep in the audit who is in which group, which later recodings of the same table reuse.
@@ -157,15 +161,17 @@ def publish_file(
     # look through the file; the table itself must satisfy the principle
     stream = open_stream(file, delimiter=delimiter, encoding=encoding, decimal=decimal)
     expected = stream.n_rows or 0
-    seen = survey(
-        stream,
-        quasi=[quasi] if isinstance(quasi, str) else list(quasi),
-        sensitive=sensitive,
-        missing=missing,
-        ordered=ordered,
-        categorical=categorical,
-        progress=lambda done: tell("reading", done, expected),
-    )
+    with step("survey", rows=expected):
+        seen = survey(
+            stream,
+            quasi=[quasi] if isinstance(quasi, str) else list(quasi),
+            sensitive=sensitive,
+            missing=missing,
+            ordered=ordered,
+            categorical=categorical,
+            progress=lambda done: tell("reading", done, expected),
+        )
+    traces = traces_of_counts(audit, seen.sensitive.domain, seen.counts)  # which warns if it was published before
     described, requirement = _bound(seen, principle)
     requirement.check_eligible()
     method, recoding = Anatomize(), Anatomy()
@@ -178,29 +184,34 @@ def publish_file(
         guarantee=guarantee_of(requirement, method.claim(requirement), recoding, described, described.n_tuples),
         n_tuples=described.n_tuples,
     )
+    release = titled(release, title, licence)
 
     # divide and recode, piece by piece; check again from the published files alone
-    with new_folder(audit, force=force, private=True) as inside, new_folder(folder, force=force) as outside:
+    with new_folders((audit, True), (folder, False), force=force) as (inside, outside):
         disk = Disk(folder=out if spill is None else Path(spill), memory=memory)
         with contextlib.ExitStack() as stack:
             kept = stack.enter_context(_Partition(disk, described.n_tuples)) if partition else None
-            _write(outside, seen, ell, source, disk, kept, format, tell)
-            counted = recount(
-                outside / f"qit.{format}",
-                outside / f"st.{format}",
-                number=GROUP,
-                value=sensitive,
-                count=COUNT,
-                ell=ell,
-                format=format,
-                progress=lambda done: tell("checking", done, described.n_tuples),
-            )
+            with step("write", rows=described.n_tuples):
+                _write(outside, seen, ell, source, disk, kept, format, tell)
+            with step("recheck", rows=described.n_tuples) as note:
+                counted = recount(
+                    outside / f"qit.{format}",
+                    outside / f"st.{format}",
+                    number=GROUP,
+                    value=sensitive,
+                    count=COUNT,
+                    ell=ell,
+                    format=format,
+                    progress=lambda done: tell("checking", done, described.n_tuples),
+                )
+                note(groups=counted.n_groups)
             write_manifest(release, outside, format)
             report = {"notices": seen.notices, "achieved": counted.to_dict(), "recipe": release.recipe.to_data()}
             text = json.dumps(report, indent=2, ensure_ascii=False)
-            (inside / "report.json").write_text(text + "\n", encoding="utf-8")
+            private_file(inside / "report.json").write_text(text + "\n", encoding="utf-8")
+            traces.write(inside)
             if kept is not None:
-                kept.write(inside / "partition.parquet")
+                kept.write(private_file(inside / "partition.parquet"))
     return PublishedFile(
         folder=folder,
         audit=audit,

@@ -3,23 +3,35 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse import catalog
 from glasshouse import principles as p
-from glasshouse.errors import GuaranteeBroken, NotSupported
-from glasshouse.verify import Verification, verify_table
+from glasshouse.errors import GlasshouseError, GuaranteeBroken, NotSupported, SourceError
+from glasshouse.microdata import Taxonomy, read
+from glasshouse.principles import Requirement
+from glasshouse.principles.adversaries import Adversary
+from glasshouse.recoding import Perturbed
+from glasshouse.release import Release, load
+from glasshouse.verify import Check, Verification, verify_table
+from glasshouse.verify.beliefs import growth_stays_within, worst_belief
 from glasshouse.verify.views import views_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
+    from fractions import Fraction
 
-    from glasshouse.principles import Part, Principle, Requirement
-    from glasshouse.release import Release
+    from glasshouse.microdata import Microdata
+    from glasshouse.principles import BackgroundSensitive, Part, Principle
+    from glasshouse.principles.adversaries import Claim
 
-__all__ = ["recheck"]
+__all__ = ["recheck", "verify_release"]
 
 _SIZE = "G"  # the column with the sizes of groups of which one tuple is published
 
@@ -30,41 +42,199 @@ def recheck(release: Release, requirement: Requirement) -> Verification:
     Where sensitive values are published apart from generalized quasi-identifiers, as ANGEL does, k is counted in the
     generalized tables, and everything else in the table of sensitive values.
     """
-    if any(_SIZE in table.column_names for table in release.tables.values()) and _SIZE not in (
-        *release.recipe.quasi,
-        *release.recipe.sensitive,
-    ):
-        return _recheck_sample(release, requirement)
+    if _is_sample(release):
+        (part,) = requirement.parts
+        assert isinstance(part.principle, p.KAnonymity)
+        return _recount_sample(release, part.principle.k)
+    found = _recount(release, requirement, brief=True)
+    broken = [check for check in found.checks if not check.holds]
+    if broken:
+        raise GuaranteeBroken(f"the published tables break {broken[0].asked}", group=broken)
+    return found
+
+
+def verify_release(release: Release | str | Path) -> Verification:
+    """Count again, from the published tables alone, whether a release keeps what it promises.
+
+    What its recipe asks of every group is counted by the second implementation. The promise in words must have the
+    numbers of the recipe, and the adversary must be none that the recipe's method makes no claim against. Whether the
+    recipe was followed cannot be seen from the tables.
+
+    Parameters
+    ----------
+    release
+        A release, or the folder of one.
+
+    Returns
+    -------
+    Verification
+        ``holds`` is False if anything does not; ``checks`` say what.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> found = verify_release(gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(ell=2)))
+    >>> found.holds, found.ell, found.checks[0].asked
+    (True, 2, 'ell = 2')
+    """
+    release = load(release) if isinstance(release, str | Path) else release
+    try:
+        return _verify(release)
+    except GlasshouseError:
+        raise
+    except (TypeError, KeyError, ValueError, AttributeError, IndexError, AssertionError, StopIteration):
+        raise SourceError("the release has a recipe that this version of Glasshouse cannot read") from None
+
+
+def _verify(release: Release) -> Verification:
+    principle = catalog.principle_of(release.recipe)
+    target = principle if isinstance(principle, p.BackgroundSensitive) else None
+    people = [table for table in release.tables.values() if set(table.column_names) & set(release.recipe.quasi)]
+    own = [name for name in release.recipe.quasi if name in people[0].column_names]
+    try:
+        values = _values_of(release)
+        if target is None:
+            requirement = Requirement.of(principle, values)
+            found = _recount(release, requirement, brief=False)
+            claim = catalog.method_of(release.recipe).claim(requirement)
+            promise = claim.promise or requirement.describe()
+            kept: list[Check] = []
+        else:
+            recoding = catalog.recoding_of(release.recipe)
+            if not isinstance(recoding, Perturbed) or recoding.p is None:
+                raise SourceError("the release promises what only a perturbed sample can keep, and is none")
+            found = _recount_sample(release, max(target.k, 2))
+            claim = recoding.claim(target, values)
+            promise = claim.promise
+            kept = _check_beliefs(recoding, target, values)
+    except GuaranteeBroken as error:
+        reason = str(error).partition("; nothing was published")[0]
+        return replace(verify_table(people[0], quasi=own, brief=True), checks=(_said(reason, holds=False),))
+    said = [
+        _said("as many tuples as the release says", holds=_n_tuples(release, found) == release.n_tuples),
+        _said("the numbers of the promise are the recipe's", holds=_numbers(promise) == _promised(release)),
+        _said("the method makes a claim against such an adversary", holds=_is_claimed(release, claim)),
+    ]
+    return replace(found, checks=(*found.checks, *kept, *said))
+
+
+def _said(what: str, *, holds: bool) -> Check:
+    return Check(asked=what, column=None, n_failing=0 if holds else 1, n_tuples=0, worst=())
+
+
+def _values_of(release: Release) -> Microdata:
+    """The published sensitive values as a table, with the orders and trees that the release tells; nobody's cells."""
+    columns: dict[str, Any] = {}
+    if _is_sample(release):
+        columns = {name: release.data[name] for name in release.recipe.sensitive}
+    else:
+        for view in views_of(release.tables, release.recipe.quasi, release.recipe.sensitive):
+            columns |= {name: view.table[name] for name in view.sensitive}
+    nobody = next(name for name in map(str, range(len(columns) + 1)) if name not in columns)
+    n_rows = len(next(iter(columns.values()))) if columns else release.n_tuples
+    told = {column.name: column for column in release.columns if column.name in columns}
+    axes = {name: column.axis for name, column in told.items() if column.axis is not None}
+    return read(
+        pa.table({nobody: pa.nulls(n_rows, pa.int8()).fill_null(0), **columns}),
+        quasi=[nobody],
+        sensitive=list(columns) or None,
+        categorical=[name for name, column in told.items() if column.kind == "category"],
+        ordered={name: axis["order"] for name, axis in axes.items() if "heights" not in axis},
+        taxonomies={name: _tree(axis["order"], axis["heights"]) for name, axis in axes.items() if "heights" in axis},
+        missing="category",
+    )
+
+
+def _tree(order: Sequence[str], heights: Sequence[Sequence[int]]) -> Taxonomy:
+    """A tree in which two values meet at the height at which they have the same ancestor."""
+
+    def below(height: int, places: list[int]) -> Any:
+        if height == 0:  # the values themselves
+            return [order[place] for place in places]
+        parts: dict[int, list[int]] = {}
+        for place in places:
+            parts.setdefault(heights[height][place], []).append(place)
+        return {f"\x1f{height} {part[0]}": below(height - 1, part) for part in parts.values()}
+
+    return Taxonomy.from_nested({"\x1f": below(len(heights) - 1, list(range(len(order))))})
+
+
+def _n_tuples(release: Release, found: Verification) -> int:
+    return int(pc.sum(release.data[_SIZE]).as_py()) if _is_sample(release) else found.n_tuples
+
+
+def _promised(release: Release) -> list[str]:
+    return _numbers(release.guarantee.promise)
+
+
+def _numbers(promise: str) -> list[str]:
+    return re.findall(r"\d+(?:[.,/]\d+)*", promise)
+
+
+def _is_claimed(release: Release, claim: Claim) -> bool:
+    """Whether the method claims as much: an adversary holds everything that those before her hold."""
+    ranks = [adversary.value for adversary in Adversary]
+    stated = release.guarantee.adversary
+    return stated in ranks and ranks.index(stated) <= ranks.index(claim.adversary.value)
+
+
+def _check_beliefs(recoding: Perturbed, target: BackgroundSensitive, values: Microdata) -> list[Check]:
+    """Whether the retention keeps beliefs within what is asked, and every published value is of the declared domain."""
+    if recoding.domain is None:
+        return []  # and then nothing is promised
+    (column,) = values.sensitive
+    shown = {column.domain.texts[code] for code in set(column.codes.tolist()) if code < len(column.domain.values)}
+    n_values, retention = len(recoding.domain), recoding.p
+    assert retention is not None
+    bound = target.bound or target.achieved(retention, n_values)
+    return [
+        _said("every published value is of the declared domain", holds=shown <= set(recoding.domain)),
+        _said(f"a {target.bounded(bound).title}", holds=_is_kept(target, retention, n_values, bound)),
+    ]
+
+
+def _is_kept(target: BackgroundSensitive, retention: Fraction, n_values: int, bound: Fraction) -> bool:
+    if isinstance(target, p.RhoBreach):
+        return worst_belief(retention, n_values, target.k, target.lambda_, target.rho1) <= bound
+    return growth_stays_within(bound, retention, n_values, target.k, target.lambda_)
+
+
+# -------------------------------------------------------------------------------------------------------- counting
+
+
+def _is_sample(release: Release) -> bool:
+    """Whether one tuple of each group is published, with the group's size."""
+    own = (*release.recipe.quasi, *release.recipe.sensitive)
+    return _SIZE not in own and any(_SIZE in table.column_names for table in release.tables.values())
+
+
+def _recount(release: Release, requirement: Requirement, *, brief: bool) -> Verification:
+    """Count everything that is asked, in as few counts as it takes."""
     asked = [_question(part, principle) for part in requirement.parts for principle in _single(part.principle)]
     quasi, sensitive = release.recipe.quasi, release.recipe.sensitive
-    views = views_of(release.tables, quasi, sensitive)
     found = []
-    for view in views:
+    for view in views_of(release.tables, quasi, sensitive):
         for question in _together([_for_columns(question, view.sensitive) for question in asked]):
-            found.append(verify_table(view.table, quasi=view.quasi, sensitive=view.sensitive, brief=True, **question))
+            found.append(verify_table(view.table, quasi=view.quasi, sensitive=view.sensitive, brief=brief, **question))
     k = release.recipe.recoding.get("k")
     if k is not None:
         for table in release.tables.values():
             own = [name for name in quasi if name in table.column_names]
             if own:
                 found.append(verify_table(table, quasi=own, k=k, brief=True))
-    for verification in found:
-        if not verification.holds:
-            broken = [check for check in verification.checks if not check.holds]
-            raise GuaranteeBroken(f"the published tables break {broken[0].asked}", group=broken)
-    return replace(found[0], checks=tuple(check for verification in found for check in verification.checks))
+    columns: Mapping[str, Any] = {name: what for one in found for name, what in one.columns.items()}
+    checks = tuple(check for verification in found for check in verification.checks)
+    return replace(found[0], columns=columns, checks=checks)
 
 
-def _recheck_sample(release: Release, requirement: Requirement) -> Verification:
+def _recount_sample(release: Release, k: int) -> Verification:
     """One tuple a group, with the group's size: different cells everywhere, nobody lost, no group below k."""
-    (part,) = requirement.parts
-    assert isinstance(part.principle, p.KAnonymity)
     found = verify_table(release.data, quasi=release.recipe.quasi)
     sizes = release.data[_SIZE]
     if found.n_groups < found.n_tuples:
         raise GuaranteeBroken("two tuples of the sample have the same cells")
-    if pc.min(sizes).as_py() < part.principle.k:
-        raise GuaranteeBroken(f"the sample has a group of fewer than {part.principle.k:,} tuples")
+    if pc.min(sizes).as_py() < k:
+        raise GuaranteeBroken(f"the sample has a group of fewer than {k:,} tuples")
     if pc.sum(sizes).as_py() != release.n_tuples:
         raise GuaranteeBroken("the groups of the sample do not add up to the table")
     return found

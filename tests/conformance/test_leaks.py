@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import getpass
 import json
 import os
+import pickle
 import platform
 import socket
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +21,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import glasshouse as gh
+from glasshouse.marginals import publish_marginals
 from glasshouse.publish import publish_to
 from tests.conformance.people import People
-from tests.conformance.samples import METHODS, RECODINGS, RecodingSample
+from tests.conformance.samples import METHODS, RECODINGS, SMALL_TABLES, RecodingSample
 
-HERE = [method for method in METHODS if method.name != "opt-gen"]  # which takes no table of this size
 # every method with boxes and taxonomies, and every other recoding with a few methods
 COMBINED = [
-    *((method, sample) for sample in RECODINGS[:2] for method in HERE),
-    *((HERE[(3 * i + j) % len(HERE)], sample) for i, sample in enumerate(RECODINGS[2:]) for j in range(3)),
+    *((method, sample) for sample in RECODINGS[:2] for method in METHODS),
+    *((METHODS[(3 * i + j) % len(METHODS)], sample) for i, sample in enumerate(RECODINGS[2:]) for j in range(3)),
 ]
 
 TREE = {"europe": {"north": ["Oslo", "CANARYLEAF"], "south": ["Rome", "Faro"]}}
@@ -40,19 +44,28 @@ STRAYS = [
     "CANARYGONE",  # values of rows with gaps, which were dropped on the way in
     "CANARYUSER",  # who did it
     "CANARYHOST",  # and where
+    "76543210",  # numbers of rows; so long that no checksum has it by chance
+    "999983999983",  # a value of a row with gaps
 ]
+# the same, as it really is; what is shorter, or has no digit, may be part of a word
+STRAYS += [
+    text for text in (socket.gethostname(), getpass.getuser()) if len(text) > 5 and set(text) & set("0123456789")
+]
+STRAYS += [text for text in (str(Path.home()), str(Path.cwd()), sys.prefix, __file__) if len(text) > 5]
 
 
 @pytest.fixture(autouse=True)
 def _known_user_and_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("USER", "LOGNAME", "USERNAME"):
         monkeypatch.setenv(name, "CANARYUSER")
+    monkeypatch.setenv("HOSTNAME", "CANARYHOST")
+    known = os.uname()
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result((known[0], "CANARYHOST", *known[2:])))
     monkeypatch.setattr(socket, "gethostname", lambda: "CANARYHOST")
     monkeypatch.setattr(platform, "node", lambda: "CANARYHOST")
 
 
-def hospital() -> dict[str, list[Any]]:
-    n = 24
+def hospital(n: int = 24) -> dict[str, list[Any]]:
     return {
         "CANARYID_name": [f"CANARYID {i}" for i in range(n)],
         "age": [30 + 7 * i % 19 for i in range(n)],
@@ -66,7 +79,7 @@ def with_gaps(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """Two more people, whose rows have gaps and hold values that nobody else has."""
     more = {
         "CANARYID_name": ["CANARYID 98", "CANARYID 99"],
-        "age": [None, 999_983],
+        "age": [None, 999_983_999_983],
         "city": ["Rome", "Oslo"],
         "CANARYFREE_notes": ["CANARYFREE 98", None],
         "disease": ["CANARYGONE", None],
@@ -97,26 +110,80 @@ def assert_no_stray(files: Mapping[str, bytes], strays: list[str]) -> None:
 
 
 def _cells(name: str, content: bytes) -> list[bytes]:
-    """What compression hides: all values and all dictionaries of a Parquet file, its statistics and metadata."""
+    """What compression hides: all values and all dictionaries of a Parquet file, its metadata, and every frame."""
     if not name.endswith(".parquet"):
         return []
-    table = pq.read_table(pa.BufferReader(content))
-    found = [str(pq.read_metadata(pa.BufferReader(content)).metadata), str(table.schema)]
+    file = pq.ParquetFile(pa.BufferReader(content))
+    texts = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
+    table = pq.read_table(pa.BufferReader(content), read_dictionary=texts)
+    found = [str(table.schema), str(file.metadata), str(file.schema), file.metadata.created_by]
     for column in table.columns:
         found += [str(value) for value in column.to_pylist()]
         for chunk in column.chunks:
             if pa.types.is_dictionary(chunk.type):
                 found += [str(value) for value in chunk.dictionary.to_pylist()]
-    details = pq.ParquetFile(pa.BufferReader(content)).metadata
-    for group in range(details.num_row_groups):
-        for column in range(details.num_columns):
-            found.append(str(details.row_group(group).column(column).statistics))
-    return [text.encode() for text in found]
+    told = [base64.b64decode(value) for value in (file.metadata.metadata or {}).values()]
+    return [*(text.encode() for text in found), *told, *_frames(content)]
 
 
-def sources(folder: Path) -> dict[str, Any]:
-    columns = with_gaps(hospital())
-    frame = pd.DataFrame(columns, index=pd.Index([f"CANARYINDEX {i}" for i in range(26)], name="CANARYINDEX"))
+def _frames(content: bytes) -> Iterator[bytes]:
+    """Everything that begins as a Zstandard frame does, unpacked, whatever the file says is where."""
+    magic = b"\x28\xb5\x2f\xfd"
+    start = content.find(magic)
+    while start >= 0:
+        unpacked = bytearray()
+        frame = pa.CompressedInputStream(pa.BufferReader(content[start:]), "zstd")
+        try:
+            while byte := frame.read(1):  # what comes after the frame is none, and ends it
+                unpacked += byte
+        except OSError:
+            pass
+        yield bytes(unpacked)
+        start = content.find(magic, start + 1)
+
+
+def assert_plain(content: bytes) -> None:
+    """A Parquet file has no statistics and no index, and no metadata but the types of its columns."""
+    file = pq.ParquetFile(pa.BufferReader(content)).metadata
+    assert set(file.metadata) <= {b"ARROW:schema"}
+    assert file.created_by == f"parquet-cpp-arrow version {pa.__version__}"
+    for group in (file.row_group(i) for i in range(file.num_row_groups)):
+        assert not group.sorting_columns
+        for column in (group.column(i) for i in range(file.num_columns)):
+            assert not column.is_stats_set
+            assert not column.has_column_index
+            assert not column.metadata
+
+
+def test_a_stray_would_be_found_wherever_it_hides(tmp_path: Path) -> None:
+    def hidden(table: pa.Table, **options: Any) -> bytes:
+        pq.write_table(table, tmp_path / "hiding.parquet", compression="zstd", **options)
+        return (tmp_path / "hiding.parquet").read_bytes()
+
+    texts = pa.array([f"a CANARY among {i} others" for i in range(99)])
+    unused = pa.DictionaryArray.from_arrays(pa.array([0] * 99, pa.int8()), ["plain", "a CANARY that nobody has"])
+    described = pa.schema([pa.field("a", pa.int8(), metadata={"b": "CANARY"})])
+    for content in (
+        hidden(pa.table({"a": texts}), write_statistics=False),
+        hidden(pa.table({"a": unused}), write_statistics=False),
+        hidden(pa.table({"a": [1]}, schema=described), write_statistics=False),
+        hidden(pa.table({"CANARY": [1]}), write_statistics=False),
+    ):
+        with pytest.raises(AssertionError, match=r"CANARY in a\.parquet"):
+            assert_no_stray({"a.parquet": content}, ["CANARY"])
+    assert any(b"CANARY among 98" in frame for frame in _frames(hidden(pa.table({"a": texts}), write_statistics=False)))
+    for content in (
+        hidden(pa.table({"a": [1]})),
+        hidden(pa.table({"a": [1]}).replace_schema_metadata({"a": "b"}), write_statistics=False),
+        hidden(pa.table({"a": [1]}), write_statistics=False, sorting_columns=[pq.SortingColumn(0)]),
+    ):
+        with pytest.raises(AssertionError):
+            assert_plain(content)
+
+
+def sources(folder: Path, n: int = 24) -> dict[str, Any]:
+    columns = with_gaps(hospital(n))
+    frame = pd.DataFrame(columns, index=pd.Index([f"CANARYINDEX {i}" for i in range(n + 2)], name="CANARYINDEX"))
     categories = ["CANARYUNUSED", "Rome", "Oslo", "Faro", "flu", "ulcer", "gout", "cold", "CANARYGONE"]
     for name in ("city", "disease"):
         frame[name] = pd.Categorical(frame[name], categories=categories)
@@ -125,7 +192,8 @@ def sources(folder: Path) -> dict[str, Any]:
     arrow = pa.table(columns).replace_schema_metadata({"CANARYMETA": "CANARYMETA"})
     pq.write_table(arrow, place / "CANARYPATH.parquet")
     frame.to_csv(place / "CANARYPATH.csv", index_label="CANARYINDEX")
-    frame.to_parquet(place / "CANARYPATH frame.parquet")
+    numbered = frame.set_index(pd.RangeIndex(7_654_321_000, 7_654_321_000 + n + 2, name="CANARYINDEX"))
+    numbered.to_parquet(place / "CANARYPATH frame.parquet")
     return {
         "pandas": frame,
         "arrow": arrow,
@@ -141,15 +209,19 @@ def sources(folder: Path) -> dict[str, Any]:
 def test_no_byte_of_a_release_tells_what_was_not_published(
     method: Any, recoding: RecodingSample, door: str, format: str, tmp_path: Path
 ) -> None:
-    table = gh.read(sources(tmp_path)[door], **ROLES)
+    table = gh.read(sources(tmp_path, 8 if method.name in SMALL_TABLES else 24)[door], **ROLES)
     names = People(columns={}, quasi=("city", "age"), sensitive=("disease",))
     choices = {"principle": gh.LDiversity(ell=2), "method": method, "recoding": recoding.on(names)}
 
     release = publish_to(tmp_path / "out", table, format=format, **choices)
 
     files = bytes_of(tmp_path / "out" / "release")
-    assert {"datapackage.json", *(f"{name}.{format}" for name in release.tables)} == set(files)
-    assert_no_stray(files, [*STRAYS, "999983", str(tmp_path)])
+    assert {"datapackage.json", "README.md", *(f"{name}.{format}" for name in release.tables)} == set(files)
+    assert_no_stray(files, [*STRAYS, str(tmp_path)])
+    assert_no_stray({"release.pickle": pickle.dumps(release)}, [*STRAYS, str(tmp_path)])  # nor what is in memory
+    if format == "parquet":
+        for name in release.tables:
+            assert_plain(files[f"{name}.parquet"])
     own = {"age", "city", "disease", *recoding.recoding.added()}
     for published in release.tables.values():
         assert set(published.column_names) <= own
@@ -230,3 +302,56 @@ def test_the_names_and_paths_stay_in_the_audit_which_its_owner_alone_can_read(tm
     assert not {path.name for path in audit.iterdir()} & {
         path.name for path in (tmp_path / "out" / "release").iterdir()
     }
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_tables_that_are_added_later_tell_no_more_either(format: str, tmp_path: Path) -> None:
+    table = gh.read(sources(tmp_path)["csv"], **ROLES)
+    publish_to(tmp_path / "out", table, principle=gh.LDiversity(ell=2), format=format)
+
+    grown = publish_marginals(tmp_path / "out", table, marginals=[["age", "disease"], ["city"]])
+
+    files = bytes_of(tmp_path / "out" / "release")
+    assert {"datapackage.json", "README.md", *(f"{name}.{format}" for name in grown.tables)} == set(files)
+    assert_no_stray(files, [*STRAYS, str(tmp_path)])
+    if format == "parquet":
+        for name in grown.tables:
+            assert_plain(files[f"{name}.parquet"])
+
+
+@pytest.mark.parametrize("recoding", RECODINGS, ids=repr)
+def test_who_is_in_which_group_stays_in_the_audit(recoding: RecodingSample, tmp_path: Path) -> None:
+    table = gh.read(hospital(), **ROLES)
+    names = People(columns={}, quasi=("city", "age"), sensitive=("disease",))
+
+    release = publish_to(tmp_path / "out", table, principle=gh.LDiversity(ell=2), recoding=recoding.on(names))
+
+    kept = pq.read_table(tmp_path / "out" / "audit" / "partition.parquet")
+    assert ["identifier", "group"] == kept.column_names
+    assert {"report.json", "partition.parquet", "published.json"} == set(bytes_of(tmp_path / "out" / "audit"))
+    assert not {"partition.parquet", "identifier", "row"} & set(bytes_of(tmp_path / "out" / "release"))
+    assert not any({"identifier", "row", "group"} & set(shown.column_names) for shown in release.tables.values())
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+@pytest.mark.parametrize("recoding", RECODINGS, ids=repr)
+def test_a_fixed_seed_goes_out_only_where_that_is_allowed_and_then_says_so(
+    recoding: RecodingSample, format: str, tmp_path: Path
+) -> None:
+    table = gh.read(hospital(), **ROLES)
+    names = People(columns={}, quasi=("city", "age"), sensitive=("disease",))
+    choices = {"principle": gh.LDiversity(ell=2), "recoding": recoding.on(names)}
+    seeded = gh.publish(table, source=gh.Source.seeded(1), **choices)
+    with pytest.raises(gh.OutputError, match="fixed seed"):
+        seeded.save(tmp_path / "seeded", format=format)
+    with pytest.raises(gh.OutputError, match="fixed seed"):
+        publish_to(tmp_path / "out", table, format=format, source=gh.Source.seeded(1), **choices)
+    assert not list(tmp_path.iterdir())
+
+    seeded.save(tmp_path / "seeded", format=format, allow_seed=True)
+    gh.publish(table, **choices).save(tmp_path / "secret", format=format)
+
+    for folder, marked in (("seeded", True), ("secret", False)):
+        files = bytes_of(tmp_path / folder)
+        assert json.loads(files["datapackage.json"])["glasshouse"]["recipe"]["seeded"] is marked
+        assert (b"fixed seed" in files["README.md"]) is marked

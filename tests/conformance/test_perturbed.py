@@ -139,7 +139,7 @@ def test_no_byte_of_a_release_tells_what_was_not_published(domain: Any, door: st
     )
 
     files = bytes_of(tmp_path / "out" / "release")
-    assert {"datapackage.json", f"data.{format}"} == set(files)
+    assert {"README.md", "datapackage.json", f"data.{format}"} == set(files)
     assert_no_stray(files, [*STRAYS, "999983", str(tmp_path)])
     assert ["age", "city", "disease", "G"] == release.data.column_names
 

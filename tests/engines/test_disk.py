@@ -523,8 +523,9 @@ def test_a_file_is_published_as_the_same_table_in_memory_is(incoming: str, forma
         json.loads((tmp_path / where / "release" / "datapackage.json").read_text()) for where in ("disk", "memory")
     ]
     for manifest in manifests:
-        for resource in manifest["resources"]:
-            del resource["bytes"], resource["hash"]
+        for file in (*manifest["resources"], *manifest["glasshouse"]["files"]):
+            file.pop("bytes", None)
+            del file["hash"]
     assert manifests[0] == manifests[1]
 
 
@@ -593,7 +594,7 @@ def test_the_audit_keeps_who_is_in_which_group_for_its_owner_alone(tmp_path: Pat
 def test_the_audit_can_go_without_the_partition(tmp_path: Path) -> None:
     published(tmp_path / "out", as_file(hospital(), tmp_path, "parquet"), partition=False)
 
-    assert {path.name for path in (tmp_path / "out" / "audit").iterdir()} == {"report.json"}
+    assert {path.name for path in (tmp_path / "out" / "audit").iterdir()} == {"report.json", "published.json"}
 
 
 def test_a_published_file_tells_nothing_of_pages_partitions_or_the_source(tmp_path: Path) -> None:
@@ -619,10 +620,12 @@ def test_a_published_file_tells_nothing_of_pages_partitions_or_the_source(tmp_pa
         "qit.parquet",
         "st.parquet",
         "datapackage.json",
+        "README.md",
         "report.json",
         "partition.parquet",
+        "published.json",
     }
-    assert "people" not in (tmp_path / "out" / "release" / "datapackage.json").read_text()
+    assert file.name not in (tmp_path / "out" / "release" / "datapackage.json").read_text()
 
 
 def test_row_groups_end_where_the_number_of_rows_says(tmp_path: Path) -> None:
@@ -893,7 +896,8 @@ def test_an_earlier_release_is_replaced_only_by_force(tmp_path: Path) -> None:
     published(tmp_path / "out", file)
     with pytest.raises(gh.OutputError, match="exists already"):
         published(tmp_path / "out", file)
-    published(tmp_path / "out", file, force=True, format="csv")
+    with pytest.warns(gh.DisclosureWarning, match="published from this folder before"):
+        published(tmp_path / "out", file, force=True, format="csv")
 
     assert (tmp_path / "out" / "release" / "qit.csv").exists()
     assert not (tmp_path / "out" / "release" / "qit.parquet").exists()
@@ -1065,10 +1069,12 @@ def test_sigkill_leaves_no_readable_microdata(phase: str, tmp_path: Path) -> Non
                     "qit.parquet",
                     "st.parquet",
                     "datapackage.json",
+                    "README.md",
                     "report.json",
                     "partition.parquet",
+                    "published.json",
                 }
-                if path.name in ("report.json", "partition.parquet"):
+                if path.name in ("report.json", "partition.parquet", "published.json"):
                     assert path.parent.stat().st_mode & 0o777 == 0o700
                 if path.name == "qit.parquet":
                     assert b"disease" not in path.read_bytes()

@@ -107,6 +107,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "a second dimension after a failure": {"retries": True, "ell": None},
     "groups that are not balanced": {"balance": False, "inner": "anatomize"},
     "dealing by row order": {"deal": _first},
+    "slack that is judged of a half": {"by_half": True, "slack": Fraction(4, 3), "inner": "anatomize"},
 }
 
 
@@ -123,8 +124,11 @@ def twin(case: by_force.Case, **given: Any) -> by_force.Method:
 
 
 def product(case: by_force.Case, principle: Principle | None = None, **options: Any) -> by_force.Method:
-    """The product on the people of a case; it draws each remainder once only, so that all draws can be tried."""
-    method = gh.Mirror(**options)
+    """The product on the people of a case; it draws each remainder once only, so that all draws can be tried.
+
+    Nodes are tested whatever their slack, unless it is given: so few people leave little.
+    """
+    method = gh.Mirror(**{"slack": 1, "start": 1, **options})
     run = forced(method, lambda: principle or gh.LDiversity(ell=case.ell), case.positions)
 
     def once(codes: by_force.Codes, sensitive: Sequence[int], draws: Any) -> by_force.Groups:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import partial
 from math import comb
 from random import Random
@@ -18,8 +19,10 @@ import glasshouse as gh
 from glasshouse.engines import Memory
 from glasshouse.grouping import Mirror, halving, remainder
 from glasshouse.grouping import mirror as module
+from glasshouse.grouping.ace import packed_rows
 from glasshouse.grouping.mirror import least_size
-from glasshouse.grouping.mirror_refinement import balanced_segments
+from glasshouse.grouping.mirror_refinement import balanced_segments, balanced_slices
+from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.remainder import shape_of
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata import Counts
@@ -88,7 +91,7 @@ def test_leaves_are_those_of_the_twin_however_they_are_found(monkeypatch: pytest
     n_divided = 0
     for case, random in cases(31, range(250), 24):
         principle, holds = judged(case, random)
-        floor = random.choice((1, 2, 3, 5))
+        floor, mirrors = random.choice((1, 2, 3, 5)), random.choice((1, 2, 3, 4))
         dims = random.sample(range(len(case.positions)), random.randint(1, len(case.positions)))
         priority = tuple(case.table.quasi[dim].name for dim in dims) if random.random() < 0.4 else ()
         script = Choosing(case.name)
@@ -97,6 +100,7 @@ def test_leaves_are_those_of_the_twin_however_they_are_found(monkeypatch: pytest
             positions=case.positions,
             holds=holds,
             floor=floor,
+            mirrors=mirrors,
             attempts=3,
             dims=dims if priority else None,
         )
@@ -104,7 +108,7 @@ def test_leaves_are_those_of_the_twin_however_they_are_found(monkeypatch: pytest
         n_divided += len(expected) > 1
         for ways in WAYS:
             monkeypatch.setattr(module, "HalvedRows", partial(halving.HalvedRows, thresholds=ways))
-            method = Mirror(floor=floor, inner="none", priority=priority)
+            method = Mirror(floor=floor, inner="none", mirrors=mirrors, priority=priority)
             assert expected == divide(method, principle, case.table, script), (case, principle, ways)
     assert n_divided > 50
 
@@ -113,6 +117,7 @@ def test_every_partition_has_the_chance_that_it_has_for_the_twin(monkeypatch: py
     n_tables = n_outcomes = 0
     for case, random in cases(32, range(500), 8):
         inner, floor, attempts = random.choice(("ace", "anatomize")), random.choice((1, 2, 3)), random.choice((1, 2))
+        slack, start = (Fraction(random.choice(("1", "1", "1.2", "1.5", "2"))) for _ in range(2))
         monkeypatch.setattr(remainder, "ATTEMPTS", attempts)
         slow = naive.Mirror(
             rows=case.rows,
@@ -121,9 +126,12 @@ def test_every_partition_has_the_chance_that_it_has_for_the_twin(monkeypatch: py
             floor=floor,
             ell=case.ell,
             inner=inner,
+            slack=slack,
+            start=start,
             attempts=attempts,
         )
-        run = partial(divide, Mirror(floor=floor, inner=inner), gh.LDiversity(ell=case.ell), case.table)
+        method = Mirror(floor=floor, inner=inner, slack=slack, start=start)
+        run = partial(divide, method, gh.LDiversity(ell=case.ell), case.table)
         try:
             expected = enumerating.distribution(
                 lambda d, s=slow, c=case: frozenset(back(s.groups(d), c.order)), limit=150
@@ -173,29 +181,42 @@ def test_large_tables_leave_few_tuples_over(n: int) -> None:
         assert 0 <= n - (k << h) < n / 2
 
 
+@pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize("kernels", [compiled, interpreted])
-def test_plans_are_those_of_the_twin_and_use_every_tuple(kernels: Any) -> None:
-    random = Random(33)
+def test_plans_are_those_of_the_twin_and_use_every_tuple(kernels: Any, alike: bool) -> None:
+    random, n_several = Random(33), 0
     shapes = [(2, 4), (2, 9), (3, 2), (3, 5), (4, 3), (5, 2), (6, 3), (8, 5)]
     for leaf in failed_leaves(33, 150 if kernels is compiled else 30, shapes):
-        coin, n = random.randrange(2), len(leaf.values)
+        coin, n, size = random.randrange(2), len(leaf.values), naive.group_size(leaf.ell)
         halves = [Counter(leaf.values[i] for i in half) for half in leaf.halves]
-        expected = naive.plan(*(halves if coin else halves[::-1]), leaf.ell)
+        expected = naive.plan(*(halves if coin else halves[::-1]), leaf.ell, alike=alike)
         assert naive.is_plan(expected, *(halves if coin else halves[::-1]), leaf.ell)
+        n_several += max(alpha for alpha, _ in expected) > 1
 
         first, values, sizes = Counts(np.array(leaf.values, np.int32), np.array([0, n // 2, n]), 20).histogram
         starts, slots = np.concatenate([[0], np.cumsum(sizes)]), np.empty(n, np.int32)
         of_value, runs = np.zeros((8, 20), np.int64), np.full((2, n + 1), -1, np.int64)
-        room = np.empty(naive.group_size(leaf.ell), np.int64)
-        kernels(KERNELS).plan_groups(
-            first, values, sizes, starts, np.array([coin]), leaf.ell, of_value, runs, room, slots
-        )
-        found: naive.Plan = [(Counter(), Counter()) for _ in expected]
+        columns, lengths = np.empty(n, np.int64), np.empty(n // size, np.int32)
+        n_kinds = kernels(KERNELS).plan_groups(
+            first, values, sizes, starts, np.array([coin]), leaf.ell, alike, of_value, runs, np.empty(size, np.int64),
+            columns, lengths, slots,
+        )  # fmt: skip
+        taken: list[tuple[Counter[int], Counter[int]]] = [(Counter(), Counter()) for _ in range(n_kinds)]
         for segment in range(2):
             for bucket in range(first[segment], first[segment + 1]):
-                for group in slots[starts[bucket] : starts[bucket + 1]].tolist():
-                    found[group][segment if coin else 1 - segment][int(values[bucket])] += 1
-        assert expected == found
+                for column in slots[starts[bucket] : starts[bucket + 1]].tolist():
+                    taken[column // size][segment if coin else 1 - segment][int(values[bucket])] += 1
+        assert len(expected) == n_kinds
+        assert [alpha for alpha, _ in expected] == lengths[:n_kinds].tolist()
+        for (alpha, parts), found in zip(expected, taken, strict=True):
+            assert all(
+                Counter({value: alpha * times for value, times in part.items()}) == other
+                for part, other in zip(parts, found, strict=True)
+            )
+        places = np.repeat(lengths[:n_kinds], size)
+        assert columns[: n_kinds * size].tolist() == (np.cumsum(places) - places).tolist()
+        assert (of_value[[0, 1, 2, 5]] == 0).all()
+    assert (n_several > 0) == alike
 
 
 # --- refinement ------------------------------------------------------------------------------------------------------
@@ -221,8 +242,35 @@ def test_every_group_of_a_failed_leaf_takes_half_of_its_tuples_from_either_half(
 def test_refined_groups_have_l_tuples_where_l_is_even_and_divides_the_table() -> None:
     table = gh.synthetic.census(4_096, seed=1)
     for ell in (2, 4, 8):
-        groups = Mirror().divide(table, Requirement.of(gh.LDiversity(ell=ell), table), source=gh.Source.seeded(1))
+        method = Mirror(slack=1, start=1)
+        groups = method.divide(table, Requirement.of(gh.LDiversity(ell=ell), table), source=gh.Source.seeded(1))
         assert set(groups.sizes.tolist()) == {ell}
+
+
+@pytest.mark.parametrize("ell", [2, 3, 4, 7])
+def test_slices_of_failed_leaves_are_balanced_too_and_their_groups_lie_closer(ell: int) -> None:
+    size, random = naive.group_size(ell), Random(36)
+    values = [f"s{i % (3 * ell)}" for i in range(60 * size)]
+    random.shuffle(values)
+    table = gh.read({"x": [random.randrange(90) for _ in values], "s": values}, quasi=["x"], sensitive="s")
+    places, n = weighted_places(table), len(values)
+    widths = []
+    for sliced in (True, False):
+        rows = packed_rows(table, table.sensitive[0], np.arange(n, dtype=np.int32))
+        offsets = np.array([0, 20 * size, n])
+        if sliced:
+            labels = balanced_slices(rows, offsets, places, ell, gh.Source.seeded(1), Memory()).labels
+        else:
+            codes = table.sensitive[0].codes
+            labels = balanced_segments(codes, offsets, rows.n_values, ell, gh.Source.seeded(1))
+        for start, stop in itertools.pairwise(offsets.tolist()):
+            left, right = np.split(labels[start:stop], 2)
+            assert set(Counter(left.tolist()).values()) == set(Counter(right.tolist()).values()) == {size // 2}
+        counts = Counter(zip(labels.tolist(), values, strict=True))
+        assert max(counts.values()) * ell <= size
+        by_group = [table.quasi[0].codes[labels == group] for group in range(labels.max() + 1)]
+        widths.append(sum(int(codes.max() - codes.min()) for codes in by_group))
+    assert widths[0] < 0.95 * widths[1]
 
 
 def test_the_number_of_threads_decides_nothing() -> None:
@@ -234,7 +282,9 @@ def test_the_number_of_threads_decides_nothing() -> None:
     ):
         requirement = Requirement.of(principle, table)
         found = [
-            Mirror(inner=inner).divide(table, requirement, source=gh.Source.seeded(3), engine=Memory(threads=threads))
+            Mirror(inner=inner, slack=1, start=1).divide(
+                table, requirement, source=gh.Source.seeded(3), engine=Memory(threads=threads)
+            )
             for threads in (1, 2, 5)
         ]
         assert all(np.array_equal(found[0].labels, other.labels) for other in found[1:])
@@ -244,12 +294,14 @@ def test_interpreted_kernels_give_the_same_groups() -> None:
     table = gh.synthetic.census(300, seed=4)
     for principle in (gh.LDiversity(ell=3), gh.DistinctLDiversity(ell=4)):
         requirement = Requirement.of(principle, table)
-        expected = Mirror().divide(table, requirement, source=gh.Source.seeded(5))
-        with run_interpreted(
-            "glasshouse.grouping.halving", "glasshouse.grouping.remainder", "glasshouse.grouping.mirror_refinement"
-        ):
-            found = Mirror().divide(table, requirement, source=gh.Source.seeded(5))
-        assert np.array_equal(expected.labels, found.labels)
+        for inner in ("ace", "anatomize"):
+            method = Mirror(inner=inner, slack=1, start=1)
+            expected = method.divide(table, requirement, source=gh.Source.seeded(5))
+            with run_interpreted(
+                "glasshouse.grouping.halving", "glasshouse.grouping.remainder", "glasshouse.grouping.mirror_refinement"
+            ):
+                found = method.divide(table, requirement, source=gh.Source.seeded(5))
+            assert np.array_equal(expected.labels, found.labels)
 
 
 # --- any principle ---------------------------------------------------------------------------------------------------
@@ -316,7 +368,6 @@ def test_the_claim_names_the_theorem_and_its_limits() -> None:
     assert "Theorem M2" in refined.theorem
     assert "Theorem M1" in leaves.theorem == plain.theorem
     assert "exactly the published distribution" in leaves.theorem
-    assert any("no second" in limit for limit in leaves.limits)
     assert any("sensitive values of any number" in limit or "knows some people" in limit for limit in leaves.limits)
     assert not any("priority" in limit for limit in refined.limits)
     assert any("priority" in limit for limit in chosen.limits)
@@ -324,11 +375,58 @@ def test_the_claim_names_the_theorem_and_its_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"floor": 0}, {"floor": "many"}, {"inner": "hybrid"}, {"priority": "age"}, {"priority": ("age", "age")}]
+    "wrong",
+    [
+        {"floor": 0},
+        {"floor": "many"},
+        {"inner": "hybrid"},
+        {"priority": "age"},
+        {"priority": ("age", "age")},
+        {"slack": "0.9"},
+        {"slack": "1.0000001"},
+        {"start": "wide"},
+        {"mirrors": 0},
+    ],
 )
 def test_what_makes_no_sense_is_refused(wrong: Any) -> None:
     with pytest.raises(gh.ParameterError, match="Mirror"):
         Mirror(**wrong)
+
+
+def test_what_is_not_diverse_enough_is_not_halved_and_nobody_is_left_over() -> None:
+    # nine of forty-two have one value: diverse enough for l = 4, for 1.1 l, and not for 1.2 l
+    values = ["a"] * 9 + [f"s{i % 11}" for i in range(33)]
+    table = gh.read({"id": range(42), "x": range(42), "s": values}, identifier="id", quasi=["x"], sensitive="s")
+    requirement = Requirement.of(gh.LDiversity(ell=4), table)
+    drawn: list[int] = []
+
+    class Watching(Choosing):
+        def choose(self, n: int, k: int) -> Any:
+            drawn.append(k)
+            return super().choose(n, k)
+
+    Mirror(slack=1, start="1.2").divide(table, requirement, source=Watching("a"))  # type: ignore[arg-type]
+    assert drawn == []
+    Mirror(slack=1, start="1.1").divide(table, requirement, source=Watching("a"))  # type: ignore[arg-type]
+    assert drawn != []
+
+
+def test_a_further_mirror_finds_the_attribute_that_can_be_halved() -> None:
+    # x tells the value, y does not: x is halved first, in vain
+    table = gh.read(
+        {"x": [100 * (i % 2) + i % 7 for i in range(256)], "y": [i // 2 for i in range(256)],
+         "s": ["ab"[i % 2] for i in range(256)]},
+        identifier=None, quasi=["x", "y"], sensitive="s",
+    )  # fmt: skip
+    requirement = Requirement.of(gh.TCloseness(t="0.1"), table)
+    assert Mirror(mirrors=1).divide(table, requirement).n_groups == 1
+    assert Mirror(mirrors=2).divide(table, requirement).n_groups == 32
+
+
+def test_what_leaves_are_divided_by_follows_from_the_recoding() -> None:
+    assert Mirror().suiting(exact=True).inner == "anatomize"
+    assert Mirror().suiting(exact=False).inner == "ace"
+    assert Mirror(inner="ace").suiting(exact=True).inner == "ace"
 
 
 def test_a_priority_must_name_quasi_identifiers() -> None:

@@ -68,6 +68,18 @@ def test_where_leaves_are_refined_she_believes_nothing_above_one_in_l(inner: str
     assert found.n_divided > 0
 
 
+@pytest.mark.parametrize("slack", ["6/5", "3/2", 2])
+def test_nor_where_only_nodes_with_slack_are_tested(slack: Any) -> None:
+    cases = by_force.random_cases(14, 8, people=(4, 5, 6), ells=(2,), n_values=(3, 4), max_worlds=60)
+
+    found = by_force.try_cases(
+        f"Mirror, slack {slack}", lambda case: product(case, inner="anatomize", slack=slack), [ROW, *cases]
+    )
+
+    assert found.n_above == 0
+    assert found.n_divided > 0
+
+
 @pytest.mark.parametrize("recode", RECODINGS.values(), ids=RECODINGS)
 def test_nor_do_people_outside_the_table_help_her(recode: Any) -> None:
     cases = by_force.random_cases(15, 4, people=(4,), extra=(1, 2), ells=(2,), n_values=(3, 4), max_worlds=100)
@@ -116,7 +128,8 @@ def test_halves_that_differ_by_one_are_found_out() -> None:
 
 
 def test_a_second_dimension_after_a_failure_is_found_out() -> None:
-    assert try_shares("sound", lambda case: twin(case, ell=None), [CROSSED]).n_unequal == 0
+    for mirrors in (1, 2, 3):  # in halves of both halves, it is sound
+        assert try_shares("sound", lambda case, n=mirrors: twin(case, ell=None, mirrors=n), [CROSSED]).n_unequal == 0
     assert try_shares(
         "faulty", lambda case: twin(case, **FAULTS["a second dimension after a failure"]), [CROSSED]
     ).n_unequal
@@ -126,6 +139,13 @@ def test_a_second_dimension_after_a_failure_is_found_out() -> None:
 def test_so_are(fault: str) -> None:
     assert by_force.worst_belief(twin(ROW, inner="anatomize"), ROW).belief == Fraction(1, 2)
     assert by_force.worst_belief(twin(ROW, **FAULTS[fault]), ROW).belief > Fraction(1, 2)
+
+
+def test_so_is_slack_that_is_judged_of_a_half() -> None:
+    cases = by_force.random_cases(21, 60, people=(6, 8), ells=(2,), n_values=(3, 4), max_worlds=120)
+    fault = FAULTS["slack that is judged of a half"]
+
+    assert by_force.try_cases("faulty", lambda case: twin(case, **fault), cases, until_above=True).n_above > 0
 
 
 def test_so_is_a_coin_that_always_falls_on_one_side() -> None:

@@ -14,6 +14,7 @@ import io
 import re
 import shlex
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,10 @@ import glasshouse as gh
 from glasshouse import catalog
 from glasshouse.cli.commands import METHODS, glasshouse
 from tests.conftest import ROOT
+from tests.postgres.database import Database
+from tests.postgres.server import OWNER, Server
 
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
 LINKED = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -91,10 +94,24 @@ def stripped(text: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
+@pytest.fixture
+def clinic(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The database ``clinic`` on the server of the environment, with the same patients in a table."""
+    for name, value in {"PGHOST": str(postgres.folder), "PGPORT": str(postgres.port), "PGUSER": OWNER}.items():
+        monkeypatch.setenv(name, value)
+    whole = Database(postgres, "postgres")
+    whole.run("CREATE DATABASE clinic")
+    Database(postgres, "clinic").load("patients", gh.synthetic.hospital_table(n=900, seed=1))
+    yield
+    whole.run("DROP DATABASE clinic WITH (FORCE)")
+
+
 @pytest.mark.parametrize("page", pages_with("python", "sh"), ids=lambda page: page.stem)
 def test_every_example_runs_and_prints_what_the_page_says(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
+    if any("postgresql://" in block.text for block in blocks_of(page) if block.language in ("python", "sh")):
+        request.getfixturevalue("clinic")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
     pa_csv.write_csv(gh.synthetic.hospital_table(n=900, seed=1), tmp_path / "patients.csv")
@@ -137,9 +154,14 @@ def anchors_of(page: Path) -> set[str]:
 
 def test_the_navigation_lists_every_page_once() -> None:
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
-    listed = [name for entry in config["nav"] for name in entry.values()]
 
-    assert sorted(listed) == [page.name for page in PAGES]
+    assert sorted(listed_in(config["nav"])) == sorted(str(page.relative_to(ROOT / "docs")) for page in PAGES)
+
+
+def listed_in(section: list[dict[str, Any]]) -> list[str]:
+    """The pages of a section of the navigation, and of the sections in it."""
+    entries = [entry for titled in section for entry in titled.values()]
+    return [page for entry in entries for page in ([entry] if isinstance(entry, str) else listed_in(entry))]
 
 
 def test_the_reference_has_every_public_name_and_nothing_that_is_not_there() -> None:

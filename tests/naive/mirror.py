@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mirror, slowly: halve a table of 2^h * k tuples again and again, with one candidate a node and no second try.
+"""Mirror, slowly: a method of this project, as the documentation defines it (docs/methods/mirror.md).
 
-A row's number is the rank of its identifier, so ties between equal values are broken by row number. What the
-definition leaves open is fixed here:
+Rows are numbered by all their codes, then by the rank of the identifier; ties between equal values are broken by that
+number. What the definition leaves open is fixed here:
 
 * `shape_of`: of all k that leave nothing over, or at least as many tuples as the floor, the one with the smallest
   ``k (n + 4 r)``, then the smallest k; if no draw works, a remainder must have at least twice as many tuples as the one
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, permutations, product
@@ -25,7 +25,7 @@ from math import factorial
 
 from tests.naive.anatomize import anatomize
 from tests.naive.mondrian import Partition, Place, Row
-from tests.naive.transparent import Draws, Penalty, ace, chosen, perimeter
+from tests.naive.transparent import Draws, Penalty, ace, chosen, perimeter, sliced
 
 __all__ = [
     "Mirror",
@@ -40,7 +40,8 @@ __all__ = [
 ]
 
 Holds = Callable[[list[int]], bool]  # of a list of sensitive codes
-Plan = list[tuple[Counter[int], Counter[int]]]  # per group, how often each value is taken from either half
+# how many groups are alike, and how often each of them takes every value from either half
+Plan = list[tuple[int, tuple[Counter[int], Counter[int]]]]
 Toss = Callable[[Draws], bool]
 Deal = Callable[[list[int], int, Draws], list[int]]  # takes so many of these rows
 
@@ -64,7 +65,11 @@ class Mirror:
     ell
         The l of frequency l-diversity, under which leaves are divided further; None leaves them as they are.
     inner
-        How a leaf that was not tested is divided further: ``ace`` or ``anatomize``.
+        How leaves are divided further: ``ace`` (failed ones by slices of groups that are alike) or ``anatomize``.
+    slack, start
+        How many times l a node, and a whole table or remainder, must be diverse to be halved, if ``ell`` is given.
+    mirrors
+        How many halvings of a node may fail before it is a leaf, if ``ell`` is not given.
     attempts
         How often a remainder is drawn before another shape is tried; None for as often as it takes.
     dims
@@ -72,9 +77,11 @@ class Mirror:
     even
         Whether halves must be equal. If not (a fault), every node is halved, the smaller half first.
     retries
-        Whether another dimension is tried after a failure (a fault).
+        Whether another dimension is tried after a failure as if nothing had happened (a fault).
     balance
         Whether failed leaves are divided into balanced groups; if not (a fault), like the others.
+    by_half
+        Whether slack is judged of the first half instead of the node (a fault).
     toss, deal
         Which half plays the first part, and who of those with a value joins a group.
     """
@@ -85,26 +92,42 @@ class Mirror:
     floor: int
     ell: int | None = None
     inner: str = "ace"
+    slack: Fraction = Fraction(1)
+    start: Fraction = Fraction(1)
+    mirrors: int = 1
     attempts: int | None = None
     dims: Sequence[int] | None = None
     even: bool = True
     retries: bool = False
     balance: bool = True
+    by_half: bool = False
     toss: Toss = _coin
     deal: Deal = chosen
 
     def groups(self, draws: Draws) -> Partition:
         """All groups; none where the table itself breaks the principle."""
         everybody = list(range(len(self.rows)))
-        return self._table(everybody, draws) if self._obeys(everybody) else set()
+        if not self._obeys(everybody):
+            return set()
+        order = sorted(everybody, key=lambda i: (self.rows[i][0], i))
+        numbered = replace(self, rows=[self.rows[i] for i in order])
+        return {frozenset(order[i] for i in group) for group in numbered._table(everybody, draws)}
 
     def _obeys(self, group: Sequence[int]) -> bool:
         return self.holds([self.rows[i][1] for i in group])
 
+    def _diverse(self, group: Sequence[int], times: Fraction) -> bool:
+        """Whether the principle could be so many times stricter; asked of frequency l-diversity alone."""
+        if self.ell is None:
+            return True
+        return max(Counter(self.rows[i][1] for i in group).values()) * self.ell * times <= len(group)
+
     def _table(self, table: list[int], draws: Draws) -> Partition:
         """Step 1: the rest and the remainder, which is a table of its own."""
         if not self.even:
-            return self._node(table, 0, draws)
+            return self._node([table], 0, draws)
+        if not self._diverse(table, self.start):
+            return self._untested(table, draws)
         floor, step = self.floor, 1
         if self.ell is not None:  # failed leaves have 2 k tuples or more: whole groups
             floor, step = max(floor, group_size(self.ell)), group_size(self.ell) // 2
@@ -114,7 +137,7 @@ class Mirror:
             remainder = self._remainder(table, len(table) - 2**h * k, draws)
             if remainder is not None:
                 rest = [i for i in table if i not in remainder]
-                found = self._node(rest, k, draws)
+                found = self._node([rest], k, draws)
                 return found | self._table(remainder, draws) if remainder else found
             least = 2 * (len(table) - 2**h * k)
 
@@ -135,30 +158,40 @@ class Mirror:
                 return remainder
         return None
 
-    def _node(self, node: list[int], k: int, draws: Draws) -> Partition:
-        """Steps 2 and 3."""
-        if len(node) == k or len(node) < 2:
+    def _node(self, faces: list[list[int]], k: int, draws: Draws) -> Partition:
+        """Steps 2 and 3, for a node with one face, or with the faces that failures made."""
+        node = sorted(i for face in faces for i in face)
+        uneven = self.even and len(faces[0]) % 2 == 1
+        judged = node
+        if self.by_half and len(node) > 1:
+            judged = [i for face in self._halvings(faces)[0][0] for i in face]
+        if len(node) == k or len(node) < 2 or uneven or not self._diverse(judged, self.slack):
             return self._untested(node, draws)
-        halvings = self._halvings(node)
-        for first, second in halvings if self.retries else halvings[:1]:
-            if self._obeys(first) and self._obeys(second):
-                return self._node(first, k, draws) | self._node(second, k, draws)
+        halvings = self._halvings(faces)
+        for halves in halvings if self.retries else halvings[:1]:
+            if all(self._obeys([i for face in half for i in face]) for half in halves):
+                return self._node(halves[0], k, draws) | self._node(halves[1], k, draws)
         first, second = halvings[0]
         if self.ell is None:
-            return {frozenset(node)}
+            more = [face for pair in zip(first, second, strict=True) for face in pair]
+            return self._node(more, k, draws) if 2 * len(faces) < 2**self.mirrors else {frozenset(node)}
         if not self.balance:
             return self._untested(node, draws)
-        return balanced(self.rows, first, second, self.ell, draws, toss=self.toss, deal=self.deal)
+        penalty = self._penalty if self.inner == "ace" else None
+        return balanced(
+            self.rows, first[0], second[0], self.ell, draws, penalty=penalty, toss=self.toss, deal=self.deal
+        )
 
-    def _halvings(self, node: list[int]) -> list[tuple[list[int], list[int]]]:
-        """The halving of every dimension, from the least total perimeter on."""
+    def _halvings(self, faces: list[list[int]]) -> list[tuple[list[list[int]], list[list[int]]]]:
+        """The halving of every dimension, from the least total perimeter on: the halves of all faces."""
         dims = range(len(self.positions)) if self.dims is None else self.dims
         found = []
         for place, dim in enumerate(dims):
-            ordered = sorted(node, key=lambda i: (self.rows[i][0][dim], i))
-            first, second = ordered[: len(node) // 2], ordered[len(node) // 2 :]
-            cost = sum(self._penalty([self.rows[i] for i in half]) for half in (first, second))
-            found.append(((cost, place), sorted(first), sorted(second)))
+            ordered = [sorted(face, key=lambda i: (self.rows[i][0][dim], i)) for face in faces]
+            first = [sorted(face[: len(face) // 2]) for face in ordered]
+            second = [sorted(face[len(face) // 2 :]) for face in ordered]
+            cost = sum(self._penalty([self.rows[i] for face in half for i in face]) for half in (first, second))
+            found.append(((cost, place), first, second))
         return [(first, second) for _, first, second in sorted(found)]
 
     @property
@@ -203,43 +236,53 @@ def balanced(
     ell: int,
     draws: Draws,
     *,
+    penalty: Penalty | None = None,
     toss: Toss = _coin,
     deal: Deal = chosen,
 ) -> Partition:
-    """Divide a leaf into groups that take as many tuples from one half as from the other."""
+    """Divide a leaf into groups that take as many tuples from one half as from the other.
+
+    With a penalty, as many groups as possible are planned alike: a bucket, with a column for each tuple of a group,
+    which is then sliced.
+    """
     halves = (left, right) if toss(draws) else (right, left)
     counts = [Counter(rows[i][1] for i in half) for half in halves]
     stocks: list[dict[int, list[int]]] = [{}, {}]
     for stock, half in zip(stocks, halves, strict=True):
         for i in half:
             stock.setdefault(rows[i][1], []).append(i)
-    partition = set()
-    for parts in plan(counts[0], counts[1], ell):
-        group: list[int] = []
+    partition: Partition = set()
+    for alpha, parts in plan(counts[0], counts[1], ell, alike=penalty is not None):
+        columns: list[list[int]] = []
         for stock, part in zip(stocks, parts, strict=True):
             for value, times in sorted(part.items()):
-                dealt = deal(stock[value], times, draws)
-                stock[value] = [i for i in stock[value] if i not in dealt]
-                group += dealt
-        partition.add(frozenset(group))
+                for _ in range(times):
+                    columns.append(deal(stock[value], alpha, draws))
+                    stock[value] = [i for i in stock[value] if i not in columns[-1]]
+        if penalty is None:
+            partition.add(frozenset(i for column in columns for i in column))
+        else:
+            partition |= sliced(rows, dict(enumerate(columns)), penalty)
     return partition
 
 
-def plan(first: Counter[int], second: Counter[int], ell: int) -> Plan:
+def plan(first: Counter[int], second: Counter[int], ell: int, *, alike: bool = False) -> Plan:
     """Which values every group takes from either half: a function of counts, and of nothing else.
 
     Groups are planned one after another; let m of them be left. A group takes a value at most once (twice if l is odd):
     first every value as often as m - 1 groups could not take it; then values in the order of a list, once each (then,
     if l is odd, once more), as long as the group can still take half of its tuples from either half. What can come from
     either half comes from the first until that has given its share. The list has the values by how many tuples are
-    left of them, the largest number first, then by code.
+    left of them, the largest number first, then by code. If groups are to be alike, the same is taken for as many
+    groups as there can be, if the others are still to find groups for what is left.
     """
     size = group_size(ell)
     most = size // ell
     left = (Counter(first), Counter(second))
     both = first + second
     groups: Plan = []
-    for m in range(both.total() // size, 0, -1):
+    m = both.total() // size
+    while m:
         order = sorted(both, key=lambda value: (-both[value], value))
         taken = Counter({value: max(0, both[value] - most * (m - 1)) for value in order})
         for times in range(1, most + 1):
@@ -247,10 +290,21 @@ def plan(first: Counter[int], second: Counter[int], ell: int) -> Plan:
                 more = taken + Counter([value])
                 if more[value] <= min(times, both[value]) and _can_be_taken(more, left, size):
                     taken = more
-        groups.append(_sides(taken, order, left, size))
-        for counter, part in zip(left, groups[-1], strict=True):
-            counter.subtract(part)
-        both = both - taken
+        parts = _sides(taken, order, left, size)
+        fitting = [
+            alpha
+            for alpha in range(1, m + 1 if alike else 2)
+            if all(alpha * n <= counter[v] for counter, part in zip(left, parts, strict=True) for v, n in part.items())
+            and all(both[value] - alpha * taken[value] <= most * (m - alpha) for value in order)
+        ]
+        alpha = max(fitting)
+        groups.append((alpha, parts))
+        for counter, part in zip(left, parts, strict=True):
+            for value, times in part.items():
+                counter[value] -= alpha * times
+                both[value] -= alpha * times
+        both = +both
+        m -= alpha
     return groups
 
 
@@ -274,11 +328,12 @@ def _sides(
 def is_plan(groups: Plan, first: Counter[int], second: Counter[int], ell: int) -> bool:
     """Whether these are balanced groups of all tuples, in which no value is more frequent than 1/l."""
     size = group_size(ell)
+    every = [parts for alpha, parts in groups for _ in range(alpha)]
     return (
-        sum((part for part, _ in groups), Counter()) == first
-        and sum((part for _, part in groups), Counter()) == second
-        and all(a.total() == b.total() == size // 2 for a, b in groups)
-        and all(times * ell <= size for a, b in groups for times in (a + b).values())
+        sum((part for part, _ in every), Counter()) == first
+        and sum((part for _, part in every), Counter()) == second
+        and all(a.total() == b.total() == size // 2 for a, b in every)
+        and all(times * ell <= size for a, b in every for times in (a + b).values())
     )
 
 
@@ -293,7 +348,7 @@ def chance(
     *,
     fair: bool = True,
 ) -> Fraction:
-    """How likely a failed leaf is divided into these groups, if its people have these values.
+    """How likely a failed leaf is divided into these groups, one by one, if its people have these values.
 
     The groups of the plan that take the same values from both halves can stand for each other, and who of those with a
     value in a half joins which group is uniformly random. A coin that is not fair lets the left half play the first
@@ -349,7 +404,7 @@ def beliefs_after_failure(
 @cache
 def _planned(first: frozenset[tuple[int, int]], second: frozenset[tuple[int, int]], ell: int) -> Counter[object]:
     groups = plan(Counter(dict(first)), Counter(dict(second)), ell)
-    return Counter((_frozen(a), _frozen(b)) for a, b in groups)
+    return Counter((_frozen(a), _frozen(b)) for _, (a, b) in groups)
 
 
 def _frozen(part: Counter[int]) -> frozenset[tuple[int, int]]:

@@ -8,6 +8,7 @@ product's own recodings run beside them, with all group numbers and everything t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -15,13 +16,14 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
+from tests.grouping import mirror_search
 from tests.grouping.doors import forced
 from tests.naive import by_force
 from tests.naive.by_force_recodings import RECODINGS
 from tests.prove import ATTACKABLE, SAFE, VALUES, tally
 from tests.recoding import doors
 
-METHODS = ["Hybrid", "Tailor", "Ace", "Anatomize"]
+METHODS = ["Mirror", "Hybrid", "Tailor", "Ace", "Anatomize"]
 
 # The product's recodings (the table, its numbered groups and draws in, published tables out), and their slow twins.
 PRODUCT: dict[str, tuple[doors.Recode, by_force.Recode]] = {
@@ -43,6 +45,8 @@ def cases(seed: int, n_cases: int, **options: Any) -> Iterator[by_force.Case]:
 
 
 def method_for(name: str) -> Any:
+    if name == "Mirror":  # it draws remainders once only, so that all draws can be tried
+        return mirror_search.product
     return lambda case: forced(SAFE[name](), partial(gh.LDiversity, ell=case.ell), case.positions)
 
 
@@ -60,6 +64,24 @@ def test_people_outside_the_table_do_not_help_her_however_it_is_published(name: 
 
     for found in by_force.try_recodings(f"{name}, people outside", method_for(name), some, RECODINGS).values():
         assert found.n_above == 0, found
+
+
+@pytest.mark.parametrize("recode", RECODINGS.values(), ids=RECODINGS)
+def test_batches_of_mirror_keep_what_she_believes_within_t_of_the_table(recode: Any) -> None:
+    t, n_divided, n_releases = Fraction(1, 3), 0, 0
+    for case in cases(5, 6, people=(4, 5, 6), n_values=(2, 3), max_worlds=60):
+        method = mirror_search.product(case, gh.TCloseness(t=str(t)), floor=1)
+        evidence = by_force.evidence_of(method, case.codes, by_force.worlds_of(case), recode)
+        shares = {value: Fraction(case.values.count(value), len(case.values)) for value in set(case.values)}
+        n_divided += evidence.n_divided
+        for weights in evidence.releases.values():
+            n_releases += 1
+            beliefs = by_force.beliefs_after(weights)
+            for person in {person for person, _ in beliefs}:
+                grown = (beliefs.get((person, value), Fraction(0)) - share for value, share in shares.items())
+                assert sum(max(part, Fraction(0)) for part in grown) <= t
+    assert 0 < n_divided
+    assert n_releases > 20
 
 
 @pytest.mark.parametrize("recode", RECODINGS.values(), ids=RECODINGS)

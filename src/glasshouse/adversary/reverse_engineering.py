@@ -59,7 +59,9 @@ class ReverseEngineering:
     Notes
     -----
     Likelihoods at scale: `Greedy` and `RandomisedGreedy` (MINIMALITY D), `Symmetric`, `EvenSplit` and `Mondrian` (the
-    cuts that were not made). They need everybody in the table on her list, and nobody else.
+    cuts that were not made). They need everybody in the table on her list, and nobody else. `Mirror`: by Theorems M1
+    and M2 she believes the published shares; where the release leaves open who is in which group, the bound is the
+    largest of them.
 
     The bound is that of the method's theorem, as the release states it. Theorems hold for an adversary who holds every
     table equally likely beforehand and has corrupted nobody: with a prior of her own or with corrupted people no bound
@@ -84,23 +86,29 @@ class ReverseEngineering:
         if release.recipe.recoding.get("name") == FOREIGN:
             release = restated(release, knowledge)
         if self.how == "bound":
-            return self._bound(release, knowledge)
+            return self._bound(release, knowledge, algorithm)
         if self.how == "sampled":
             return self._imagined(release, knowledge, algorithm, sampled=True)
+        name = algorithm[1].name
+        if name in _BOUNDS:  # a theorem says how likely, and no world need be tried
+            try:
+                return self._likely(release, knowledge, algorithm)
+            except NotSupported as refusal:
+                told = refusal
         try:
             return self._imagined(release, knowledge, algorithm)
         except NotSupported as refusal:
-            reason = refusal
-        if algorithm[1].name in _LIKELIHOODS:
+            reason = told if name in _BOUNDS else refusal
+        if name in _LIKELIHOODS and name not in _BOUNDS:
             try:
                 return self._likely(release, knowledge, algorithm)
             except NotSupported as refusal:
                 reason = refusal
         if self.how is None:
             try:
-                return self._bound(release, knowledge)
+                return self._bound(release, knowledge, algorithm)
             except NotSupported as refusal:
-                reason = reason if algorithm[1].name in _LIKELIHOODS else refusal
+                reason = reason if name in _LIKELIHOODS else refusal
         raise reason
 
     # --- every world, or a walk over them ---------------------------------------------------------------------------
@@ -211,8 +219,10 @@ class ReverseEngineering:
 
     # --- what its theorem says --------------------------------------------------------------------------------------
 
-    def _bound(self, release: Release, knowledge: Knowledge) -> Posterior:
+    def _bound(self, release: Release, knowledge: Knowledge, algorithm: tuple[Any, Any, Any]) -> Posterior:
         """Nobody is believed above what the theorem allows."""
+        if algorithm[1].name in _BOUNDS:
+            return _BOUNDS[algorithm[1].name](release, Published.of(release), knowledge, algorithm)
         limit: Fraction | None = promised_limit(release, Published.of(release).column)
         if release.guarantee.adversary != "algorithm-aware" or limit is None:
             raise NotSupported(
@@ -249,13 +259,28 @@ def _decisions(*given: Any, **options: Any) -> Posterior:
     return attack_decisions(*given, **options)
 
 
+def _mirrored(*given: Any, **options: Any) -> Posterior:
+    from glasshouse.adversary.mirrored import attack_mirrored
+
+    return attack_mirrored(*given, **options)
+
+
+def _mirrored_bound(*given: Any) -> Posterior:
+    from glasshouse.adversary.mirrored import bound_mirrored
+
+    return bound_mirrored(*given)
+
+
 _LIKELIHOODS: dict[str, Callable[..., Posterior]] = {
     "greedy": _greedy,
     "randomised-greedy": _greedy,
     "symmetric": _decisions,
     "even-split": _decisions,
     "mondrian": _decisions,
+    "mirror": _mirrored,
 }
+
+_BOUNDS: dict[str, Callable[..., Posterior]] = {"mirror": _mirrored_bound}  # whose theorem tells more than one number
 
 
 def _may(published: Published, people: Any) -> dict[int, set[Any]]:

@@ -3,11 +3,21 @@
 
 from __future__ import annotations
 
-__all__ = ["main"]
+import signal
+import sys
+
+__all__ = ["INTERRUPTED", "main"]
+
+INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
 
 def main() -> None:
     """Run the ``glasshouse`` command."""
-    from glasshouse.cli.commands import glasshouse
+    try:
+        from glasshouse.cli.commands import glasshouse
 
-    glasshouse(prog_name="glasshouse")
+        glasshouse(prog_name="glasshouse")
+    except KeyboardInterrupt:  # before a command began; afterwards it says what became of the work
+        sys.exit(INTERRUPTED)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is over, or undone: the exit code says which

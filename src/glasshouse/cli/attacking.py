@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glasshouse.cli import options
-from glasshouse.cli.plainly import plainly
+from glasshouse.cli.plainly import NOT_MET, plainly
 from glasshouse.cli.progress import progress_bar
+from glasshouse.cli.showing import print_json
 from glasshouse.errors import InputError
+from glasshouse.log import step
+from glasshouse.policy import choices as asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +32,22 @@ METHODS = ["mondrian-strict", "mondrian-relaxed", "even-split", "symmetric", "gr
 
 
 @click.command(short_help="What an adversary would believe about people after a release.")
-@click.argument("release", type=click.Path(path_type=Path))
-@click.option("--external", required=True, metavar="FILE", help="People whom she knows, with their quasi-identifiers.")
-@click.option("--identifier", metavar="COLUMN", help="Column of the external table that names people.")
+@click.argument("release", metavar="RELEASE|FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--external",
+    required=True,
+    metavar="FILE",
+    type=click.Path(),
+    help="People whom she knows, with their quasi-identifiers.",
+)
+@options.quasi_option
+@options.sensitive_option
+@options.identifier_option
+@options.column_options
+@options.categorical_option
+@options.principle_options
+@click.option("--method", type=click.Choice(METHODS), help="Another tool's table: how it was divided.")
+@click.option("--with", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of that method.")
 @click.option(
     "--attack",
     "attack_",
@@ -50,42 +65,39 @@ METHODS = ["mondrian-strict", "mondrian-relaxed", "even-split", "symmetric", "gr
 @click.option("--prior", metavar="FILE", help="What she expects beforehand: a value and a weight on each line.")
 @click.option("--other", multiple=True, type=click.Path(path_type=Path), help="Intersection: another release.")
 @click.option("--column", metavar="COLUMN", help="The sensitive column, where the release has several.")
-@click.option("--quasi", metavar="COLUMNS", help="Another tool's table: its quasi-identifiers.")
-@click.option("--sensitive", metavar="COLUMN", help="Another tool's table: its sensitive column.")
-@click.option("--method", type=click.Choice(METHODS), help="Another tool's table: how it was divided.")
-@click.option("--with", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of that method.")
-@options.principle_options
-@click.option("--taxonomy", multiple=True, metavar="COLUMN=FILE", help="Taxonomy that the release's cells come from.")
-@click.option("--order", multiple=True, metavar="COLUMN=A,B,C", help="Order of a column's categories.")
-@click.option("--categorical", metavar="COLUMNS", help="Columns whose numbers are names, not amounts.")
-@click.option("--top", "shown", type=int, default=5, show_default=True, help="How many of the most exposed to list.")
+@options.rows_option("How many of the most exposed to list.", 5)
 @click.option("--save", is_flag=True, help="Write table, summary and plot into the audit folder beside the release.")
-@click.option("--out", type=click.Path(path_type=Path), help="File for everybody's beliefs (CSV); keep it inside.")
+@options.out_option("File for everybody's beliefs (CSV); keep it inside.")
 @click.option("--fail-above", metavar="LIMIT", help="Exit with 1 if anything is believed above this, such as 1/5.")
 @options.source_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.decimal_option
+@options.printing_options
 @plainly
-def attack(release: Path, external: str, shown: int, out: Path | None, *, as_json: bool, **given: Any) -> None:
+def attack(release: Path, external: str, rows: int, out: Path | None, *, as_json: bool, **given: Any) -> int:
     """Play the adversary: she holds the release, and a list of people with their quasi-identifiers.
 
-    RELEASE is a release folder, or a generalized table that another tool wrote; then --quasi and --sensitive name its
-    columns, and --method and a principle say how it was made.
+    RELEASE is a release folder. FILE is a generalized table that another tool wrote: --quasi and --sensitive name its
+    columns, and --method and a principle say how it was made. --identifier names people in the external table. The
+    exit code is 1 if somebody's belief is above --fail-above.
 
     \b
     Examples:
       glasshouse attack out/release --external voters.csv --identifier name
       glasshouse attack out/release --external voters.csv --identifier name --attack reverse-engineering --save
-      glasshouse attack arx.csv --quasi age,zipcode --sensitive disease --method mondrian-strict --ell 4
-          --external voters.csv --attack reverse-engineering
+      glasshouse attack out/release --external voters.csv --identifier name --fail-above 1/3
+      glasshouse attack arx.csv --quasi age,zipcode --sensitive disease --method mondrian-strict --ell 2 \\
+                 --external people.csv --attack reverse-engineering
     """
     from glasshouse.attack import attack as attack_release
 
     limit = _limit(given["fail_above"])
     _refuse_inside(release, out)
     audit = _audit_of(release) if given["save"] else None
-    published = _release(release, given)
-    knowledge = _knowledge(published, external, given)
-    with progress_bar(unit="%") as tell:
+    with step("load") as note:
+        published = _release(release, given)
+        knowledge = _knowledge(published, external, given)
+        note(rows=published.n_tuples, people=knowledge.external.n_tuples)
+    with progress_bar(unit="%") as tell, step("reason", rows=published.n_tuples, people=knowledge.external.n_tuples):
         chosen = _attack(given, lambda share: tell("attacking", int(100 * share), 100))
         beliefs = attack_release(published, chosen, knowledge=knowledge)
     if audit is not None:
@@ -93,14 +105,13 @@ def attack(release: Path, external: str, shown: int, out: Path | None, *, as_jso
     if out is not None:
         _write_table(beliefs, out)
     if as_json:
-        click.echo(json.dumps(beliefs.to_dict(), indent=2, ensure_ascii=False))
+        print_json(beliefs.to_dict())
     else:
         click.echo(str(beliefs))
         if beliefs.limit is not None:
-            for belief in beliefs.above(most=shown):
+            for belief in beliefs.above(most=rows):
                 click.echo(f"  exposed: {beliefs.explain(belief.person)}")
-    if limit is not None and beliefs.share_above(limit) > 0:
-        sys.exit(1)
+    return NOT_MET if limit is not None and beliefs.share_above(limit) > 0 else 0
 
 
 def _limit(text: str | None) -> Fraction | None:
@@ -112,7 +123,7 @@ def _limit(text: str | None) -> Fraction | None:
 
 def _release(path: Path, given: dict[str, Any]) -> Release:
     """Load the release folder, or take another tool's table for one."""
-    from glasshouse.release import load
+    from glasshouse.loading import load
 
     stated = [name for name in ("quasi", "sensitive", "method", *_PRINCIPLES) if given[name]]
     if path.is_dir():
@@ -121,13 +132,14 @@ def _release(path: Path, given: dict[str, Any]) -> Release:
         return load(path)
     from glasshouse.foreign import foreign_release
 
+    choices = options.chosen(given)
     if not (given["quasi"] and given["sensitive"]):
         raise InputError(f"{path} is not a release folder: name its columns with --quasi and --sensitive")
     return foreign_release(
         path,
         quasi=options.names(given["quasi"]),
         sensitive=given["sensitive"],
-        principle=options.principle(given) if any(given[name] for name in _PRINCIPLES) else None,
+        principle=asked.principle(choices) if any(given[name] for name in _PRINCIPLES) else None,
         method=_method(given),
         **{name: given[name] for name in ("delimiter", "encoding", "decimal")},
     )
@@ -137,10 +149,11 @@ _PRINCIPLES = ("k", "ell", "distinct_ell", "entropy_ell", "recursive", "t")
 
 
 def _method(given: dict[str, Any]) -> Any:
-    name, _, partitioning = (given["method"] or "").partition("mondrian-")
+    choices = options.chosen(given)
+    partitioning = choices.get("method", "").partition("mondrian-")[2]
     if partitioning:
-        return options.method("mondrian", (f"partitioning={partitioning}", *given["parameters"]))
-    return options.method(name or None, given["parameters"])
+        choices |= {"method": "mondrian", "parameters": {"partitioning": partitioning, **choices.get("parameters", {})}}
+    return asked.method(choices)
 
 
 def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowledge:
@@ -148,18 +161,10 @@ def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowle
     from glasshouse.microdata import read
     from glasshouse.published import Published
 
-    people = read(
-        external,
-        quasi=list(release.recipe.quasi),
-        identifier=given["identifier"],
-        missing="category",
-        taxonomies=options.pairs("--taxonomy", given["taxonomy"]),
-        ordered={name: options.names(text) for name, text in options.pairs("--order", given["order"]).items()},
-        categorical=options.names(given["categorical"]),
-        delimiter=given["delimiter"],
-        encoding=given["encoding"],
-        decimal=given["decimal"],
-    )
+    named = ("identifier", "taxonomy", "order", "categorical", "delimiter", "encoding", "decimal")
+    choices = {name: value for name, value in options.chosen(given).items() if name in named}
+    choices |= {"quasi": release.recipe.quasi, "missing": "category"}
+    people = read(external, **asked.read_arguments(choices))
     values: tuple[Any, ...] = ()
     if given["corrupted"] or given["prior"]:
         values = Published.of(release, given["column"]).values
@@ -213,8 +218,8 @@ def _two_columns(option: str, file: str) -> list[tuple[Any, Any]]:
 def _attack(given: dict[str, Any], progress: Callable[[float], None]) -> Any:
     """Make the attack that the options ask for."""
     from glasshouse import adversary
+    from glasshouse.loading import load
     from glasshouse.randomness import Source
-    from glasshouse.release import load
 
     source = None if given["seed"] is None else Source.seeded(given["seed"])
     column, name = given["column"], given["attack_"]

@@ -4,25 +4,30 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from glasshouse.cli import options
+from glasshouse.cli.plainly import plainly
+from glasshouse.cli.progress import progress_of_steps
+from glasshouse.cli.showing import print_json, show_release, summary
+from glasshouse.errors import DisclosureWarning
+
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from glasshouse.microdata import Microdata
+    from glasshouse.release import Release
 
-__all__ = ["run"]
+__all__ = ["demo"]
 
 ELL = 5
 ATTACKED = 2_000
 
 
 def _five_people() -> dict[str, str]:
-    """Publish five people by strict Mondrian and by Hybrid, and reverse-engineer both."""
-    import warnings
-
+    """Publish five people by strict Mondrian and by Mirror, and reverse-engineer both."""
     import glasshouse as gh
 
     people = {"age": [21, 22, 23, 24, 25], "zipcode": [5, 4, 3, 2, 1]}
@@ -30,7 +35,7 @@ def _five_people() -> dict[str, str]:
     table = gh.read({**people, "disease": diseases}, quasi=["age", "zipcode"], sensitive="disease")
     knowledge = gh.Knowledge(external=gh.read(people, quasi=["age", "zipcode"]))
     found = {}
-    for name, method in (("strict Mondrian", gh.Mondrian()), ("Hybrid", gh.Hybrid())):
+    for name, method in (("strict Mondrian", gh.Mondrian()), ("Mirror", gh.Mirror())):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", gh.DisclosureWarning)
             release = gh.publish(table, principle=gh.LDiversity(ell=2), method=method, recoding=gh.Boxes())
@@ -41,31 +46,28 @@ def _five_people() -> dict[str, str]:
 
 
 def _both_ways(patients: Microdata) -> dict[str, str]:
-    """Publish the same patients by strict Mondrian and by Hybrid, and reverse-engineer both."""
-    import warnings
-
+    """Publish the same patients by strict Mondrian and by Mirror, and reverse-engineer both."""
     import glasshouse as gh
 
     knowledge = gh.Knowledge(external=patients)
     found = {}
-    for name, method in (("strict Mondrian", gh.Mondrian()), ("Hybrid", gh.Hybrid())):
+    for name, method in (("strict Mondrian", gh.Mondrian()), ("Mirror", gh.Mirror())):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", gh.DisclosureWarning)
             release = gh.publish(patients, principle=gh.LDiversity(ell=ELL), method=method, recoding=gh.Boxes())
         beliefs = gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge)
         if beliefs.how == "bound":
-            found[name] = f"at most {beliefs.worst().belief:.2f} of anybody, by TRANSPARENT Theorem 3"
+            found[name] = f"at most {beliefs.worst().belief:.2f} of anybody, by its Theorem M2"
         else:
             found[name] = f"{beliefs.explain(beliefs.worst().person)}; {beliefs.share_above():.0%} are above 1/{ELL}"
     return found
 
 
-def run(out: Path, rows: int) -> None:
-    """Publish a synthetic hospital table of so many patients into ``out``."""
+def _publish(out: Path, rows: int) -> tuple[Release, dict[str, Any]]:
+    """Publish a synthetic hospital table of so many patients into ``out``, and attack it; give what was found."""
     import numpy as np
 
     import glasshouse as gh
-    from glasshouse.cli.commands import show_release
     from glasshouse.publish import publish_to
 
     raw = gh.synthetic.hospital_table(n=rows, seed=7)
@@ -78,33 +80,62 @@ def run(out: Path, rows: int) -> None:
     )
     quasi = ["age", "sex", "zipcode"]
     before = gh.verify(raw, quasi=quasi, sensitive="disease")
-    release = publish_to(out, patients, force=True, principle=gh.LDiversity(ell=ELL), recoding=gh.Taxonomies())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisclosureWarning)  # nobody is in this table, so it may be published twice
+        release = publish_to(out, patients, force=True, principle=gh.LDiversity(ell=ELL), recoding=gh.Taxonomies())
     after = gh.verify(release.data, quasi=quasi, sensitive="disease")
+    beliefs = gh.attack(release, gh.Linking(), knowledge=gh.Knowledge(external=patients))
+    few = patients.take(np.arange(min(rows, ATTACKED)))
+    return release, {
+        "alone": before.smallest.n_others + 1,
+        "achieved": {"n_groups": after.n_groups, "k": after.k, "ell": after.ell},
+        "linking": {"belief": float(beliefs.worst().belief), "how": beliefs.how},
+        "attacked": few.n_tuples,
+        "reverse_engineering": _both_ways(few),
+        "five_people": _five_people(),
+    }
 
-    alone = before.smallest.n_others + 1
+
+@click.command(short_help="Publish an embedded hospital table.")
+@options.rows_option("How many patients.", 20_000)
+@options.out_option("Folder to write release/ and audit/ into.", default=Path("demo"), show_default=True)
+@options.printing_options
+@plainly
+def demo(out: Path, rows: int, *, as_json: bool) -> None:
+    """Publish a synthetic hospital table, and attack it: OUT/release may go out, OUT/audit stays inside.
+
+    \b
+    Examples:
+      glasshouse demo
+      glasshouse demo --out shown --rows 3000 --json
+    """
+    with progress_of_steps():
+        release, found = _publish(out, rows)
+    if as_json:
+        print_json({**summary(release, out), **found})
+        return
     click.echo(f"A hospital wants to publish the diseases of {rows:,} patients by age, sex and zip code.\n")
     click.secho("As the table is", bold=True)
-    click.echo(
-        f"  {alone:,} patients are the only ones of their age, sex and zip code: a neighbour knows what they have.\n"
-    )
+    alone = f"{found['alone']:,} patients are the only ones of their age, sex and zip code"
+    click.echo(f"  {alone}: a neighbour knows what they have.\n")
     click.secho(f"As Glasshouse publishes it, {ELL}-diverse", bold=True)
+    after = found["achieved"]
     click.echo(
-        f"  {after.n_groups:,} groups of {after.k} patients or more; no disease has over 1/{after.ell} of any group.\n"
+        f"  {after['n_groups']:,} groups of {after['k']} patients or more; no disease has over 1/{after['ell']} of any "
+        "group.\n"
     )
     show_release(release, rows=8)
     click.secho("What an adversary believes who knows the release and everybody's age, sex and zip code", bold=True)
-    beliefs = gh.attack(release, gh.Linking(), knowledge=gh.Knowledge(external=patients))
-    worst = beliefs.worst()
-    click.echo(f"  {worst.belief:.4f} of any disease of anybody ({beliefs.how}); promised is 1/{ELL}\n")
-    few = patients.take(np.arange(min(rows, ATTACKED)))
-    click.secho(f"And if she also knows the algorithm? {few.n_tuples:,} of the patients, {ELL}-diverse, by", bold=True)
-    for name, line in _both_ways(few).items():
+    linking = found["linking"]
+    click.echo(f"  {linking['belief']:.4f} of any disease of anybody ({linking['how']}); promised is 1/{ELL}\n")
+    click.secho(
+        f"And if she also knows the algorithm? {found['attacked']:,} of the patients, {ELL}-diverse, by", bold=True
+    )
+    for name, line in found["reverse_engineering"].items():
         click.echo(textwrap.fill(line, 110, initial_indent=f"  {name:<16} ", subsequent_indent=" " * 19))
     click.secho("Five people, two of whom share a disease, 2-diverse, by", bold=True)
-    for name, line in _five_people().items():
+    for name, line in found["five_people"].items():
         click.echo(f"  {name:<16} {line}")
     click.echo()
     click.echo(f"{out}/release may be published; {out}/audit must stay inside. Recount it with any tool, or:")
-    click.secho(
-        f"  glasshouse verify {out}/release/data.parquet --quasi age,sex,zipcode --sensitive disease", bold=True
-    )
+    click.secho(f"  glasshouse verify {out}/release", bold=True)

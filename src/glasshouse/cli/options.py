@@ -1,33 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several commands share, and how their text becomes objects."""
+"""Options that several commands share, in the one order that all of them keep; and how their text becomes choices.
+
+The order: roles, reading, principle, method, recoding, what is written, where the work runs, the file's form, and at
+last how the command prints.
+"""
 
 from __future__ import annotations
 
-from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from glasshouse.errors import InputError, ParameterError
+from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from glasshouse.microdata import Taxonomy
-
 __all__ = [
-    "builder",
-    "limit",
-    "method",
+    "METHODS",
+    "RECODINGS",
+    "categorical_option",
+    "chosen",
+    "column_options",
+    "decimal_option",
+    "identifier_option",
+    "marginal_option",
+    "method_options",
     "names",
+    "out_option",
     "pairs",
     "perturbation_options",
-    "principle",
     "principle_options",
+    "printing_options",
+    "quasi_option",
     "reading_options",
-    "recoding",
+    "report_option",
+    "rows_option",
+    "selection_options",
+    "sensitive_option",
     "source_options",
+    "target_options",
+    "threads_option",
 ]
+
+METHODS = [
+    "mondrian",
+    "hybrid",
+    "tailor",
+    "ace",
+    "anatomize",
+    "mirror",
+    "even-split",
+    "symmetric",
+    "greedy",
+    "randomised-greedy",
+    "separate",
+    "opt-gen",
+]
+
+RECODINGS = ["boxes", "taxonomies", "anatomy", "permutation", "angel", "perturbed"]
 
 
 def _apply(options: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:
@@ -39,19 +71,31 @@ def _apply(options: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:
     return decorate
 
 
-source_options = _apply(
+quasi_option = click.option("--quasi", metavar="COLUMNS", help="Quasi-identifiers, separated by commas.")
+sensitive_option = click.option(
+    "--sensitive", metavar="COLUMNS", help="Sensitive column, or several separated by commas."
+)
+identifier_option = click.option(
+    "--identifier", metavar="COLUMN", help="Column that names the person; never published."
+)
+
+column_options = _apply(
     [
-        click.option("--delimiter", help="Delimiter of a CSV file; detected if not given."),
-        click.option("--encoding", help="Encoding of a CSV file; detected if not given."),
-        click.option("--decimal", default=".", show_default=True, help="Decimal sign of a CSV file."),
+        click.option(
+            "--taxonomy", multiple=True, metavar="COLUMN=FILE", help="Taxonomy of a column: CSV, JSON or YAML."
+        ),
+        click.option("--order", multiple=True, metavar="COLUMN=A,B,C", help="Order of a column's categories."),
     ]
+)
+categorical_option = click.option(
+    "--categorical", metavar="COLUMNS", help="Columns whose numbers are names, not amounts."
 )
 
 reading_options = _apply(
     [
-        click.option("--quasi", required=True, metavar="COLUMNS", help="Quasi-identifiers, separated by commas."),
-        click.option("--sensitive", metavar="COLUMNS", help="Sensitive column, or several separated by commas."),
-        click.option("--identifier", metavar="COLUMN", help="Column that names the person; never published."),
+        quasi_option,
+        sensitive_option,
+        identifier_option,
         click.option(
             "--missing",
             type=click.Choice(["error", "category", "drop"]),
@@ -59,10 +103,7 @@ reading_options = _apply(
             show_default=True,
             help="What a missing value is: an error, a value of its own, or a reason to drop the row.",
         ),
-        click.option(
-            "--taxonomy", multiple=True, metavar="COLUMN=FILE", help="Taxonomy of a column: CSV, JSON or YAML."
-        ),
-        click.option("--order", multiple=True, metavar="COLUMN=A,B,C", help="Order of a column's categories."),
+        column_options,
         click.option(
             "--bin",
             "bins",
@@ -70,7 +111,7 @@ reading_options = _apply(
             metavar="COLUMN=BUILDER",
             help="Bin a column on the way in: intervals:WIDTH, quantiles:N, prefix:LENGTH or dates:month.",
         ),
-        click.option("--categorical", metavar="COLUMNS", help="Columns whose numbers are names, not amounts."),
+        categorical_option,
         click.option("--bottom", multiple=True, metavar="COLUMN=VALUE", help="Bottom code of a quasi-identifier."),
         click.option("--top", multiple=True, metavar="COLUMN=VALUE", help="Top code of a quasi-identifier."),
     ]
@@ -122,6 +163,92 @@ perturbation_options = _apply(
 )
 
 
+method_options = _apply(
+    [
+        click.option(
+            "--method",
+            type=click.Choice(METHODS),
+            help="How to divide; by default mirror, and mondrian for k-anonymity alone.",
+        ),
+        click.option(
+            "--with",
+            "parameters",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="A parameter of the method, such as partitioning=relaxed, extra=1, p=1/3.",
+        ),
+        click.option(
+            "--recoding",
+            type=click.Choice(RECODINGS),
+            help="How to rewrite; by default angel for l-diversity of one column, else boxes.",
+        ),
+        click.option(
+            "--recoding-with",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="A parameter of the recoding, such as cells=taxonomies.",
+        ),
+    ]
+)
+
+
+def marginal_option(*, required: bool) -> Callable[[Any], Any]:
+    """The option `--marginal`."""
+    return click.option(
+        "--marginal",
+        multiple=True,
+        required=required,
+        metavar="COLUMNS",
+        help="With angel: attributes of a generalized table of their own; give several.",
+    )
+
+
+def out_option(meaning: str, **more: Any) -> Callable[[Any], Any]:
+    """The option `--out`, whatever is written there."""
+    return click.option("--out", type=click.Path(path_type=Path), help=meaning, **more)
+
+
+def rows_option(meaning: str, default: int) -> Callable[[Any], Any]:
+    """The option `--rows`, whatever is counted."""
+    return click.option("--rows", type=click.IntRange(min=0), default=default, show_default=True, help=meaning)
+
+
+report_option = click.option(
+    "--report/--no-report", default=True, show_default=True, help="Whether the audit gets a report to read."
+)
+threads_option = click.option(
+    "--threads", type=click.IntRange(min=0), default=0, help="Threads to use; all cores by default."
+)
+
+target_options = _apply(
+    [
+        click.option("--to", metavar="ADDRESS", help="Database that gets the tables too: postgresql://..."),
+        click.option("--schema", default="released", show_default=True, help="With --to: the schema they go to."),
+    ]
+)
+selection_options = _apply(
+    [
+        click.option("--table", metavar="NAME", help="Of a database: the table to read."),
+        click.option("--query", metavar="SQL", help="Of a database: the statement to read."),
+    ]
+)
+source_options = _apply(
+    [
+        click.option("--delimiter", help="Delimiter of a CSV file; detected if not given."),
+        click.option("--encoding", help="Encoding of a CSV file; detected if not given."),
+    ]
+)
+decimal_option = click.option("--decimal", default=".", show_default=True, help="Decimal sign of a CSV file.")
+
+printing_options = _apply(
+    [
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.option("--verbose", is_flag=True, help="Tell each step on the error stream: rows, groups, seconds."),
+        click.option("--log-json", metavar="FILE", help="Add the same to FILE, as JSON; - is the error stream."),
+    ]
+)
+
+
 def names(text: str | None) -> list[str]:
     """Split a list of names at its commas.
 
@@ -144,104 +271,30 @@ def pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
     return {name.strip(): value for name, _, value in split}
 
 
-def builder(text: str) -> Taxonomy:
-    """Make a taxonomy builder from its text on the command line.
+def chosen(given: dict[str, Any]) -> dict[str, Any]:
+    """Turn what the options say into choices; what was not given stays out.
 
-    >>> builder("intervals:10")
-    Taxonomy.intervals(width=10)
+    >>> chosen({"quasi": "age,sex", "order": ("sex=F,M",), "ell": "3", "k": None})
+    {'quasi': ['age', 'sex'], 'order': {'sex': ['F', 'M']}, 'ell': '3'}
     """
-    from glasshouse.microdata import Taxonomy
-
-    name, _, argument = text.partition(":")
-    try:
-        if name == "intervals":
-            return Taxonomy.intervals(width=number(argument))
-        if name == "quantiles":
-            return Taxonomy.quantiles(n=int(argument))
-        if name == "prefix":
-            return Taxonomy.prefix(length=int(argument))
-        if name == "dates":
-            return Taxonomy.dates(levels=tuple(names(argument)) or ("month", "quarter", "year"))
-    except ValueError as error:
-        raise InputError(f"--bin {text}: {error}") from None
-    raise InputError(f"--bin knows intervals, quantiles, prefix and dates, got {text!r}")
+    choices: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in _READERS:
+            value = _READERS[name](value)
+        if value not in (None, [], {}, ()):
+            choices[name] = value
+    return choices
 
 
-def number(text: str) -> int | float:
-    """Read a number, whole if it is written so."""
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
-
-
-def limit(text: str) -> Any:
-    """Read a top or bottom code: a number or a date."""
-    from datetime import date
-
-    try:
-        return number(text)
-    except ValueError:
-        pass
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise InputError(f"a top or bottom code is a number or a date such as 2024-05-31, got {text!r}") from None
-
-
-def method(name: str | None, texts: tuple[str, ...]) -> Any:
-    """Make the method that the options ask for; None where none is named.
-
-    >>> method("mondrian", ("partitioning=relaxed",))
-    Mondrian(partitioning='relaxed')
-    """
-    from glasshouse import catalog
-
-    if name is None and texts:
-        raise InputError("--with needs --method: it names a parameter of the method")
-    return None if name is None else _made("method", catalog.METHODS, name, _parameters("--with", texts))
-
-
-def recoding(given: dict[str, Any]) -> Any:
-    """Make the recoding that the options ask for; None where none is named.
-
-    With ANGEL ``--k`` is the k of its buckets: what `principle` then asks of the batches is everything else.
-
-    >>> recoding({"recoding": "angel", "k": "5", "marginal": ("age,disease",), "recoding_with": ()})
-    Angel(k=5, marginals=(('age', 'disease'),), cells='boxes')
-    """
-    from glasshouse import catalog
-
-    name = "perturbed" if given["recoding"] is None and asks_of_beliefs(given) else given["recoding"]
-    if name != "perturbed" and (given.get("retention") or given.get("domain")):
-        raise InputError("--retention and --domain belong to the recoding 'perturbed'")
-    if name is None and given["recoding_with"]:
-        raise InputError("--recoding-with needs --recoding: it names a parameter of the recoding")
-    if given["marginal"] and name not in (None, "angel"):
-        raise InputError(f"--marginal needs the recoding 'angel', not {name!r}")
-    if name is None and not given["marginal"]:
-        return None
-    chosen = _parameters("--recoding-with", given["recoding_with"])
-    if given["marginal"]:
-        chosen["marginals"] = tuple(tuple(names(text)) for text in given["marginal"])
-    if name == "angel" and given["k"]:
-        chosen["k"] = _whole("--k", given["k"])
-    if name == "perturbed":
-        chosen |= {"p": given["retention"], "domain": _values(given["domain"])}
-    return _made("recoding", catalog.RECODINGS, name or "angel", chosen)
-
-
-def asks_of_beliefs(given: dict[str, Any]) -> bool:
-    """Whether a bound on beliefs is asked for, which only a perturbed sample can keep."""
-    return any(given.get(name) for name in ("rho1", "delta", "s", "retention"))
+def _parameters(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
+    words: dict[str, Any] = {"true": True, "false": False}
+    return {key: words.get(text, int(text) if text.isdecimal() else text) for key, text in pairs(option, texts).items()}
 
 
 def _values(text: str | None) -> list[str] | None:
     """Read a declared domain: a list, or a file with a value on each line."""
     if text is None or not text.startswith("@"):
         return names(text) or None
-    from pathlib import Path
-
     try:
         lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -249,87 +302,18 @@ def _values(text: str | None) -> list[str] | None:
     return [line for line in lines if line]
 
 
-def _target(given: dict[str, Any]) -> Any:
-    """Make the bound on beliefs that the options ask for."""
-    from glasshouse import principles as p
-
-    if given["rho1"] and given["delta"]:
-        raise InputError("--rho1 and --delta are two promises: ask for one")
-    if given["rho2"] and not given["rho1"]:
-        raise InputError("--rho2 needs --rho1")
-    size = {"lambda_": given["lambda_"], "s": given["s"], "k": _whole("--k", given["k"]) if given["k"] else None}
-    if not (given["s"] or given["k"]):
-        raise InputError("the recoding 'perturbed' needs --k, the smallest size of a group, or --s")
-    if given["rho1"]:
-        return p.RhoBreach(rho1=given["rho1"], rho2=given["rho2"], **size)
-    return p.DeltaGrowth(delta=given["delta"], **size)
-
-
-def _parameters(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
-    words: dict[str, Any] = {"true": True, "false": False}
-    return {key: words.get(text, int(text) if text.isdigit() else text) for key, text in pairs(option, texts).items()}
-
-
-def _made(what: str, classes: dict[str, type[Any]], name: str, parameters: dict[str, Any]) -> Any:
-    from glasshouse import catalog
-
-    try:
-        return catalog.from_data(classes, {"name": name, **parameters})
-    except TypeError:
-        known = ", ".join(f.name for f in fields(classes[name])) or "none"
-        raise InputError(f"the {what} {name!r} has these parameters: {known}") from None
-
-
-def _whole(option: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ParameterError(option, "its value", "an integer", text) from None
-
-
-def _asks_of_values(given: dict[str, Any]) -> bool:
-    """Whether something is asked of the sensitive values, so that ANGEL's k can be that of the buckets alone."""
-    return not given["alpha"] and any(given[name] for name in ("ell", "distinct_ell", "entropy_ell", "recursive", "t"))
-
-
-def principle(given: dict[str, Any]) -> Any:
-    """Make the principle that the options ask for: one, or all of several."""
-    from glasshouse import principles as p
-
-    def whole(name: str) -> int:
-        return _whole(f"--{name.replace('_', '-')}", given[name])
-
-    if asks_of_beliefs(given) or given.get("recoding") == "perturbed":
-        if _asks_of_values(given) or given["alpha"]:
-            raise InputError("a bound on beliefs cannot be combined with a principle that judges groups")
-        return _target(given)
-    asked: list[Any] = []
-    if given["alpha"] and not given["k"]:
-        raise InputError("--alpha needs --k: it asks for (alpha, k)-anonymity")
-    if given["designated"] and not given["ell"]:
-        raise InputError("--designated needs --ell")
-    if given["k"] and not (given.get("recoding") == "angel" and _asks_of_values(given)):
-        asked.append(
-            p.AlphaKAnonymity(alpha=given["alpha"], k=whole("k")) if given["alpha"] else p.KAnonymity(k=whole("k"))
-        )
-    if given["ell"]:
-        designated = tuple(names(given["designated"]))
-        asked.append(
-            p.DesignatedLDiversity(ell=whole("ell"), values=designated)
-            if designated
-            else p.LDiversity(ell=whole("ell"))
-        )
-    if given["distinct_ell"]:
-        asked.append(p.DistinctLDiversity(ell=whole("distinct_ell")))
-    if given["entropy_ell"]:
-        asked.append(p.EntropyLDiversity(ell=given["entropy_ell"]))
-    if given["recursive"]:
-        c, _, ell = given["recursive"].partition(",")
-        if not ell.strip().isdigit():
-            raise InputError(f"--recursive takes C,L such as 2,3, got {given['recursive']!r}")
-        asked.append(p.RecursiveLDiversity(c=c.strip(), ell=int(ell)))
-    if given["t"]:
-        asked.append(p.TCloseness(t=given["t"], distance=given["distance"]))
-    if not asked:
-        raise InputError("say what safe means: --k, --ell, --t or another principle (glasshouse publish --help)")
-    return asked[0] if len(asked) == 1 else p.AllOf(principles=tuple(asked))
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "quasi": names,
+    "sensitive": names,
+    "categorical": names,
+    "designated": names,
+    "domain": _values,
+    "taxonomy": lambda texts: pairs("--taxonomy", texts),
+    "order": lambda texts: {column: names(text) for column, text in pairs("--order", texts).items()},
+    "bins": lambda texts: pairs("--bin", texts),
+    "bottom": lambda texts: pairs("--bottom", texts),
+    "top": lambda texts: pairs("--top", texts),
+    "parameters": lambda texts: _parameters("--with", texts),
+    "recoding_with": lambda texts: _parameters("--recoding-with", texts),
+    "marginal": lambda texts: [names(text) for text in texts],
+}

@@ -1,43 +1,94 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a command fails: our exceptions as one line and exit code 2, our warnings as one line each."""
+"""How a command ends: exit codes, our exceptions and warnings as one line each, logs for whoever asked for them.
+
+0: done. 1: done, and the answer is no: a guarantee does not hold, an attack is above the limit. 2: what was given is
+wrong, and nothing was written. 130: interrupted, and nothing was written.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import signal
 import sys
+import threading
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from glasshouse.errors import DisclosureWarning, GlasshouseError, InterpretedKernelsWarning
+from glasshouse.cli import INTERRUPTED
+from glasshouse.cli.logs import logs
+from glasshouse.database import masked
+from glasshouse.errors import DisclosureWarning, GlasshouseError, GuaranteeBroken, InterpretedKernelsWarning
+from glasshouse.log import step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from types import FrameType
 
-__all__ = ["fail", "plainly"]
+__all__ = ["NOT_MET", "WRONG", "fail", "plainly"]
+
+NOT_MET = 1
+WRONG = 2
 
 
-def plainly(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn our exceptions into one line on the error stream and exit code 2; show our warnings as one line each."""
+def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
+    """Run a command with its logs; show exceptions and warnings as one line each; leave with the right exit code.
+
+    What the command returns is its exit code; None is 0.
+    """
 
     @functools.wraps(command)
-    def run(*arguments: Any, **keywords: Any) -> None:
+    def run(*arguments: Any, verbose: bool, log_json: str | None, **keywords: Any) -> None:
         with warnings.catch_warnings(record=True) as caught:
             for category in (DisclosureWarning, InterpretedKernelsWarning):
                 warnings.simplefilter("always", category)
             try:
-                command(*arguments, **keywords)
+                with _heeding_interrupts(), logs(verbose=verbose, log_json=log_json), step(command.__name__):
+                    code = command(*arguments, **keywords) or 0
+            except KeyboardInterrupt:
+                fail("interrupted; nothing unfinished stays behind", INTERRUPTED)
+            except GuaranteeBroken as error:
+                fail(str(error), NOT_MET)
             except GlasshouseError as error:
                 fail(str(error))
             finally:
                 for warning in caught:
                     click.secho(f"warning: {warning.message}", fg="yellow", err=True)
+        if code:
+            sys.exit(code)
 
     return run
 
 
-def fail(message: str) -> NoReturn:
-    """Say what is wrong, and leave with exit code 2."""
-    click.secho(f"error: {message}", fg="red", err=True)
-    sys.exit(2)
+@contextlib.contextmanager
+def _heeding_interrupts() -> Iterator[None]:
+    """Let an interrupt be one, whatever a library that it came upon made of it.
+
+    A half imported module, say, ends in another exception, of which nobody should read.
+    """
+    came = False
+
+    def heed(signum: int, frame: FrameType | None) -> None:
+        nonlocal came
+        came = True
+        signal.default_int_handler(signum, frame)
+
+    in_charge = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, heed) if in_charge else None
+    try:
+        yield
+    except Exception:
+        if came:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        if in_charge:
+            signal.signal(signal.SIGINT, before)
+
+
+def fail(message: str, code: int = WRONG) -> NoReturn:
+    """Say what is wrong, and leave."""
+    click.secho(f"error: {masked(message)}", fg="red", err=True)
+    sys.exit(code)

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["progress_bar"]
+    from rich.progress import Progress
+
+__all__ = ["progress_bar", "progress_of_steps"]
 
 
 @contextlib.contextmanager
@@ -51,3 +54,42 @@ def progress_bar(*, shown: bool | None = None, unit: str = "rows") -> Iterator[C
             )
 
         yield tell
+
+
+@contextlib.contextmanager
+def progress_of_steps(*, shown: bool | None = None) -> Iterator[None]:
+    """Show on the error stream which step is being done and for how long, if somebody is watching.
+
+    Parameters
+    ----------
+    shown
+        Whether to show it; by default if somebody is watching.
+    """
+    if not (sys.stderr.isatty() if shown is None else shown):
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from glasshouse.cli.logs import listening
+
+    console = Console(stderr=True, force_terminal=True if shown else None)
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), TextColumn("{task.fields[rows]}"))
+    progress = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+    with progress, listening(_Steps(progress), logging.DEBUG):
+        yield
+
+
+class _Steps(logging.Handler):
+    """A bar for the step that is being done; steps inside others are shown while they last."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__()
+        self._progress = progress
+
+    def emit(self, record: logging.LogRecord) -> None:
+        for task in self._progress.task_ids:
+            self._progress.remove_task(task)
+        if record.levelno == logging.DEBUG:
+            rows = f"{record.rows:,} rows" if hasattr(record, "rows") else ""
+            self._progress.add_task(record.step, total=None, rows=rows)  # type: ignore[attr-defined]

@@ -3,32 +3,31 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from glasshouse.cli import options
 from glasshouse.cli.plainly import plainly
-
-if TYPE_CHECKING:
-    from glasshouse.microdata import Taxonomy
+from glasshouse.cli.progress import progress_of_steps
+from glasshouse.cli.showing import print_json
+from glasshouse.log import step
 
 __all__ = ["query"]
 
 
 @click.command(short_help="What a release says about the population, with error bars.")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("release", type=click.Path(path_type=Path))
 @click.argument("sql")
-@click.option("--taxonomy", multiple=True, metavar="COLUMN=FILE", help="Taxonomy whose nodes are published.")
-@click.option("--order", multiple=True, metavar="COLUMN=A,B,C", help="Order of categories published as intervals.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.column_options
+@options.printing_options
 @plainly
-def query(folder: Path, sql: str, *, as_json: bool, **given: Any) -> None:
+def query(release: Path, sql: str, *, as_json: bool, **given: Any) -> None:
     """Ask a release a question: COUNT(*), SUM and AVG, with WHERE and GROUP BY.
 
-    Every estimate comes with the half width of its 95 % interval.
+    Every estimate comes with the half width of its 95 % interval. --taxonomy and --order say what the cells of a
+    release mean that was published with them.
 
     \b
     Examples:
@@ -36,18 +35,22 @@ def query(folder: Path, sql: str, *, as_json: bool, **given: Any) -> None:
       glasshouse query out/release "SELECT sex, COUNT(*), AVG(age) WHERE disease = 'flu' GROUP BY sex" --json
     """
     from glasshouse.analyst.query import query as ask
-    from glasshouse.release import load
-
-    answer = ask(
-        load(folder),
-        sql,
-        taxonomies=_taxonomies(given["taxonomy"]),
-        ordered={name: options.names(text) for name, text in options.pairs("--order", given["order"]).items()},
-    )
-    click.echo(json.dumps(answer.to_dict(), indent=2, ensure_ascii=False) if as_json else str(answer))
-
-
-def _taxonomies(texts: tuple[str, ...]) -> dict[str, Taxonomy]:
+    from glasshouse.loading import load
     from glasshouse.microdata import Taxonomy
 
-    return {name: Taxonomy.from_file(path) for name, path in options.pairs("--taxonomy", texts).items()}
+    choices = options.chosen(given)
+    with progress_of_steps():
+        with step("load") as note:
+            loaded = load(release)
+            note(rows=loaded.n_tuples, tables=len(loaded.tables))
+        with step("answer", rows=loaded.n_tuples):
+            answer = ask(
+                loaded,
+                sql,
+                taxonomies={name: Taxonomy.from_file(file) for name, file in choices.get("taxonomy", {}).items()},
+                ordered=choices.get("order", {}),
+            )
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        click.echo(str(answer))

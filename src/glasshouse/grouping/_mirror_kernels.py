@@ -12,12 +12,13 @@ Tables that the functions on nodes share:
 * ``layout``, a column per attribute: its word, the shift of its field, ``top``, and the *slot* of its code 0; in one
   more column the number of all slots: a slot is a place for a code of an attribute;
 * ``fields``, a column per word: the bits of its fields, and its guards;
-* ``limits``: l, words, attributes, sensitive values, k, then the thresholds dense, strip, small;
+* ``limits``: l, words, attributes, sensitive values, k, the thresholds dense, strip, small, then the slack as two
+  numbers, over and under the line;
 * ``places``: per slot, the place of its code (`weighted_places`);
 * ``dims``: the attributes that may be halved, in the order that breaks ties;
 * ``tally``: zeros, a place per slot: how many tuples of the node have the code;
 * ``median``: for the i-th of ``dims``, the code in the middle, how many tuples with it go left, and whether the node
-  has one code only; then the choice: attribute, code, tuples with it that go left;
+  has one code only; then the choice: which of ``dims``;
 * ``boxes``: for the i-th of ``dims`` the boxes of both halves and of what they cannot exceed; last, that of the node.
 """
 
@@ -47,55 +48,70 @@ def divide_nodes(
 ) -> None:
     """Halve every node under frequency l-diversity; nodes of at most ``small`` tuples until only leaves are left.
 
-    ``leaves`` and ``parts`` (starts, stops) receive what becomes of the nodes, ``made`` how many of each; ``parts`` may
-    be halved further. A leaf of more than k tuples is one whose halving failed; its left half lies before its right
+    A node is tested if it has more than k tuples and slack: no value's count times l times slack is above its size.
+    ``leaves`` (starts, stops, whether tested) and ``parts`` (starts, stops) receive what becomes of the nodes, ``made``
+    how many of each; ``parts`` may be halved further. The left half of a leaf that was tested lies before its right
     one. ``spare`` is as long as ``rows``, ``close`` half as long as a small node.
     """
+    ell: cython.longlong = limits[0]
     k: cython.longlong = limits[4]
     small: cython.longlong = limits[7]
     words: cython.Py_ssize_t = limits[1]
     g: cython.Py_ssize_t
     depth: cython.Py_ssize_t
-    side: cython.Py_ssize_t
     start: cython.longlong
     stop: cython.longlong
     half: cython.longlong
+    most: cython.longlong
+    left: cython.longlong
+    right: cython.longlong
+    tested: cython.bint
     with cython.nogil:
         made[0] = 0
         made[1] = 0
         for g in range(starts.shape[0]):
             stack[0, 0] = starts[g]
             stack[1, 0] = stops[g]
+            stack[2, 0] = largest(rows, starts[g], stops[g], limits, histogram)
             depth = 1
             while depth > 0:
                 depth -= 1
                 start = stack[0, depth]
                 stop = stack[1, depth]
+                most = stack[2, depth]
                 half = (stop - start) // 2
-                if stop - start > k:
-                    choose(rows, start, stop, limits, layout, fields, places, dims, tally, codes, median, boxes)
+                tested = stop - start > k and most * ell * limits[8] <= (stop - start) * limits[9]
+                if tested:
+                    choose(rows, start, stop, 1, limits, layout, fields, places, dims, tally, codes, median, boxes)
                     if stop - start <= small:
-                        split(rows, start, stop, limits, layout, median, close, 0)
+                        split(rows, start, stop, 1, limits, layout, dims, tally, codes, median, boxes, close, 0)
                     else:
-                        split(rows, start, stop, limits, layout, median, spare, start * (words + 1))
-                if (
-                    stop - start <= k
-                    or not diverse(rows, start, start + half, limits, histogram)
-                    or not diverse(rows, start + half, stop, limits, histogram)
-                ):
-                    leaves[0, made[0]] = start
-                    leaves[1, made[0]] = stop
-                    made[0] += 1
-                    continue
-                for side in range(2):
-                    if half > small:
-                        parts[0, made[1]] = start + side * half
-                        parts[1, made[1]] = start + side * half + half
-                        made[1] += 1
-                    else:
-                        stack[0, depth] = start + side * half
-                        stack[1, depth] = start + side * half + half
-                        depth += 1
+                        split(
+                            rows, start, stop, 1, limits, layout, dims, tally, codes, median, boxes,
+                            spare, start * (words + 1),
+                        )  # fmt: skip
+                    left = largest(rows, start, start + half, limits, histogram)
+                    right = largest(rows, start + half, stop, limits, histogram)
+                    if left * ell <= half and right * ell <= half:
+                        if half > small:
+                            parts[0, made[1]] = start
+                            parts[1, made[1]] = start + half
+                            parts[0, made[1] + 1] = start + half
+                            parts[1, made[1] + 1] = stop
+                            made[1] += 2
+                        else:
+                            stack[0, depth] = start
+                            stack[1, depth] = start + half
+                            stack[2, depth] = left
+                            stack[0, depth + 1] = start + half
+                            stack[1, depth + 1] = stop
+                            stack[2, depth + 1] = right
+                            depth += 2
+                        continue
+                leaves[0, made[0]] = start
+                leaves[1, made[0]] = stop
+                leaves[2, made[0]] = tested
+                made[0] += 1
 
 
 def halve_nodes(
@@ -103,6 +119,7 @@ def halve_nodes(
     spare: cython.ulonglong[::1],
     starts: cython.longlong[::1],
     stops: cython.longlong[::1],
+    faces: cython.longlong[::1],
     limits: cython.longlong[::1],
     layout: cython.longlong[:, ::1],
     fields: cython.ulonglong[:, ::1],
@@ -113,42 +130,50 @@ def halve_nodes(
     median: cython.longlong[:, ::1],
     boxes: cython.ulonglong[::1],
 ) -> None:
-    """Put the left half of every node before its right half, whatever becomes of them."""
+    """Put the left halves of all faces of every node before the right halves, whatever becomes of them.
+
+    The faces of a node are runs of equally many tuples, one after another; so are their halves afterwards.
+    """
     words: cython.Py_ssize_t = limits[1]
     g: cython.Py_ssize_t
     with cython.nogil:
         for g in range(starts.shape[0]):
-            choose(rows, starts[g], stops[g], limits, layout, fields, places, dims, tally, codes, median, boxes)
-            split(rows, starts[g], stops[g], limits, layout, median, spare, starts[g] * (words + 1))
+            choose(
+                rows, starts[g], stops[g], faces[g], limits, layout, fields, places, dims, tally, codes, median, boxes
+            )
+            split(
+                rows, starts[g], stops[g], faces[g], limits, layout, dims, tally, codes, median, boxes,
+                spare, starts[g] * (words + 1),
+            )  # fmt: skip
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def diverse(
+def largest(
     rows: cython.ulonglong[::1],
     start: cython.longlong,
     stop: cython.longlong,
     limits: cython.longlong[::1],
     histogram: cython.longlong[::1],
-) -> cython.bint:
-    """Whether no value is too frequent; ``histogram`` is zeros before and after."""
+) -> cython.longlong:
+    """How many tuples have the most frequent value; ``histogram`` is zeros before and after."""
     stride: cython.Py_ssize_t = limits[1] + 1
     i: cython.Py_ssize_t
     x: cython.Py_ssize_t
-    largest: cython.longlong = 0
+    most: cython.longlong = 0
     for i in range(start, stop):
         histogram[rows[i * stride + stride - 1] >> 32] += 1
     if limits[3] <= stop - start:
         for x in range(limits[3]):
-            largest = histogram[x] if histogram[x] > largest else largest
+            most = histogram[x] if histogram[x] > most else most
             histogram[x] = 0
     else:
         for i in range(start, stop):
             x = rows[i * stride + stride - 1] >> 32
-            largest = histogram[x] if histogram[x] > largest else largest
+            most = histogram[x] if histogram[x] > most else most
             histogram[x] = 0
-    return largest <= (stop - start) // limits[0]
+    return most
 
 
 @cython.cfunc
@@ -158,6 +183,7 @@ def choose(
     rows: cython.ulonglong[::1],
     start: cython.longlong,
     stop: cython.longlong,
+    faces: cython.longlong,
     limits: cython.longlong[::1],
     layout: cython.longlong[:, ::1],
     fields: cython.ulonglong[:, ::1],
@@ -168,29 +194,37 @@ def choose(
     median: cython.longlong[:, ::1],
     boxes: cython.ulonglong[::1],
 ) -> cython.void:
-    """The one candidate of a node: of all halvings that with the least sum of widths, then the first attribute."""
+    """The one candidate of a node: of all halvings that with the least sum of widths, then the first attribute.
+
+    All faces are halved along the same attribute, each in its own middle, and their left halves together are one half.
+    """
     words: cython.Py_ssize_t = limits[1]
     n: cython.Py_ssize_t = dims.shape[0]
     d: cython.Py_ssize_t = limits[2]
     frame: cython.Py_ssize_t = 4 * n * words
+    size: cython.longlong = (stop - start) // faces
+    f: cython.Py_ssize_t
     t: cython.Py_ssize_t
     best: cython.Py_ssize_t = 0
     cost: cython.longlong
     least: cython.longlong = 0
-    enclose(rows, start, stop, words, fields, boxes, frame)
-    find_medians(rows, start, stop, limits, layout, dims, tally, codes, median, boxes, frame)
+    for f in range(faces):
+        enclose(rows, start + f * size, start + (f + 1) * size, words, fields, boxes, frame)
+        find_medians(
+            rows, start + f * size, start + (f + 1) * size, 0, n, limits, layout, dims, tally, codes, median, boxes,
+            frame,
+        )  # fmt: skip
+        if n > 1:
+            bound_halves(limits, layout, dims, median, boxes, frame, f == 0)
+            enclose_halves(rows, start + f * size, start + (f + 1) * size, limits, layout, fields, dims, median, boxes)
     if n > 1:
-        bound_halves(limits, layout, dims, median, boxes, frame)
-        enclose_halves(rows, start, stop, limits, layout, fields, dims, median, boxes)
         for t in range(n):
             cost = width(boxes, 4 * t * words, d, layout, places)
             cost += width(boxes, (4 * t + 1) * words, d, layout, places)
             if t == 0 or cost < least:
                 least = cost
                 best = t
-    median[0, n] = dims[best]
-    median[1, n] = median[0, best]
-    median[2, n] = median[1, best]
+    median[0, n] = best
 
 
 @cython.cfunc
@@ -235,6 +269,8 @@ def find_medians(
     rows: cython.ulonglong[::1],
     start: cython.longlong,
     stop: cython.longlong,
+    first: cython.Py_ssize_t,
+    last_dim: cython.Py_ssize_t,
     limits: cython.longlong[::1],
     layout: cython.longlong[:, ::1],
     dims: cython.longlong[::1],
@@ -244,7 +280,9 @@ def find_medians(
     boxes: cython.ulonglong[::1],
     frame: cython.Py_ssize_t,
 ) -> cython.void:
-    """Where each attribute halves a node: codes are counted where they are dense, and else sorted.
+    """Where the attributes ``first .. last_dim - 1`` of the list halve a face: codes are counted where they are dense.
+
+    Others are sorted. The face's box is the last of ``boxes``.
 
     ``median``: the first code that is not wholly left, how many tuples with it are left, and the last code that is
     wholly left (or the same code, if none is).
@@ -264,7 +302,7 @@ def find_medians(
     high: cython.longlong
     x: cython.longlong
     last: cython.longlong
-    for t in range(dims.shape[0]):
+    for t in range(first, last_dim):
         j = dims[t]
         word = layout[0, j]
         shift = layout[1, j]
@@ -356,8 +394,12 @@ def bound_halves(
     median: cython.longlong[:, ::1],
     boxes: cython.ulonglong[::1],
     frame: cython.Py_ssize_t,
+    anew: cython.bint,
 ) -> cython.void:
-    """What the box of a half cannot exceed: the node's, and on the attribute itself the codes of that half."""
+    """What the box of a half of a face cannot exceed: the face's, and on the attribute itself the codes of that half.
+
+    The boxes of the halves are emptied if they are begun ``anew``.
+    """
     words: cython.Py_ssize_t = limits[1]
     t: cython.Py_ssize_t
     q: cython.Py_ssize_t
@@ -372,8 +414,9 @@ def bound_halves(
         top = layout[2, j]
         a = 4 * t * words
         for q in range(words):
-            boxes[a + q] = 0
-            boxes[a + words + q] = 0
+            if anew:
+                boxes[a + q] = 0
+                boxes[a + words + q] = 0
             boxes[a + 2 * words + q] = boxes[frame + q]
             boxes[a + 3 * words + q] = boxes[frame + q]
         q = layout[0, j]
@@ -498,52 +541,78 @@ def split(
     rows: cython.ulonglong[::1],
     start: cython.longlong,
     stop: cython.longlong,
+    faces: cython.longlong,
     limits: cython.longlong[::1],
     layout: cython.longlong[:, ::1],
+    dims: cython.longlong[::1],
+    tally: cython.longlong[::1],
+    codes: cython.int[::1],
     median: cython.longlong[:, ::1],
+    boxes: cython.ulonglong[::1],
     spare: cython.ulonglong[::1],
     at: cython.Py_ssize_t,
 ) -> cython.void:
-    """Move the left half to the front, keeping the order inside both halves; the right one passes through ``spare``."""
+    """Move the left halves of all faces to the front, keeping orders; the right ones pass through ``spare``."""
     stride: cython.Py_ssize_t = limits[1] + 1
-    n: cython.Py_ssize_t = median.shape[1] - 1
-    word: cython.Py_ssize_t = layout[0, median[0, n]]
-    shift: cython.ulonglong = layout[1, median[0, n]]
-    top: cython.ulonglong = layout[2, median[0, n]]
-    middle: cython.longlong = median[1, n]
-    ties: cython.longlong = median[2, n]
+    n: cython.Py_ssize_t = dims.shape[0]
+    best: cython.Py_ssize_t = median[0, n]
+    word: cython.Py_ssize_t = layout[0, dims[best]]
+    shift: cython.ulonglong = layout[1, dims[best]]
+    top: cython.ulonglong = layout[2, dims[best]]
+    size: cython.longlong = (stop - start) // faces
+    frame: cython.Py_ssize_t = 4 * n * limits[1]
+    middle: cython.longlong
+    ties: cython.longlong
     a: cython.Py_ssize_t = start * stride
     b: cython.Py_ssize_t = at
+    f: cython.Py_ssize_t
     i: cython.Py_ssize_t
     q: cython.Py_ssize_t
     side: cython.Py_ssize_t
+    low: cython.ulonglong
+    high: cython.ulonglong
     x: cython.longlong
     y: cython.ulonglong
     row: cython.ulonglong
-    if stride == 2:
-        for i in range(start, stop):
-            row = rows[2 * i]
-            y = rows[2 * i + 1]
-            x = (row >> shift) & top
-            side = (x < middle) | ((x == middle) & (ties > 0))
-            ties -= x == middle
-            rows[a] = row  # safe: not behind i
-            rows[a + 1] = y
-            spare[b] = row
-            spare[b + 1] = y
-            a += 2 * side
-            b += 2 - 2 * side
-    else:
-        for i in range(start, stop):
-            x = (rows[i * stride + word] >> shift) & top
-            side = (x < middle) | ((x == middle) & (ties > 0))
-            ties -= x == middle
-            for q in range(stride):
-                y = rows[i * stride + q]
-                rows[a + q] = y
-                spare[b + q] = y
-            a += stride * side
-            b += stride * (1 - side)
+    for f in range(faces):
+        if faces > 1:  # the median at hand is that of the last face
+            low = top
+            high = 0
+            for i in range(start + f * size, start + (f + 1) * size):
+                y = (rows[i * stride + word] >> shift) & top
+                low = y if y < low else low
+                high = y if y > high else high
+            boxes[frame + word] = (high << shift) | ((top - low) << (shift + 32))
+            find_medians(
+                rows, start + f * size, start + (f + 1) * size, best, best + 1, limits, layout, dims, tally, codes,
+                median, boxes, frame,
+            )  # fmt: skip
+        middle = median[0, best]
+        ties = median[1, best]
+        if stride == 2:
+            for i in range(start + f * size, start + (f + 1) * size):
+                row = rows[2 * i]
+                y = rows[2 * i + 1]
+                x = (row >> shift) & top
+                side = (x < middle) | ((x == middle) & (ties > 0))
+                ties -= x == middle
+                rows[a] = row  # safe: not behind i
+                rows[a + 1] = y
+                spare[b] = row
+                spare[b + 1] = y
+                a += 2 * side
+                b += 2 - 2 * side
+        else:
+            for i in range(start + f * size, start + (f + 1) * size):
+                x = (rows[i * stride + word] >> shift) & top
+                side = (x < middle) | ((x == middle) & (ties > 0))
+                ties -= x == middle
+                for q in range(stride):
+                    y = rows[i * stride + q]
+                    rows[a + q] = y
+                    spare[b + q] = y
+                a += stride * side
+                b += stride * (1 - side)
     for i in range(b - at):
         rows[a + i] = spare[at + i]
 
@@ -571,32 +640,29 @@ def sensitive_codes(
                 used += 1
 
 
-def take_nodes(
+def take_tuples(
     rows: cython.ulonglong[::1],
     stride: cython.longlong,
-    starts: cython.longlong[::1],
-    stops: cython.longlong[::1],
+    places: cython.int[::1],
     taken: cython.ulonglong[::1],
     numbers: cython.int[::1],
 ) -> None:
-    """Copy the tuples of some nodes, numbered anew from 0; ``numbers`` gets their row numbers."""
-    g: cython.Py_ssize_t
+    """Copy the tuples that lie at these places, numbered anew from 0; ``numbers`` gets their row numbers."""
     i: cython.Py_ssize_t
     q: cython.Py_ssize_t
-    used: cython.Py_ssize_t = 0
+    at: cython.Py_ssize_t
     word: cython.ulonglong
     number: cython.ulonglong
     half: cython.ulonglong = 0xFFFFFFFF
     with cython.nogil:
-        for g in range(starts.shape[0]):
-            for i in range(starts[g], stops[g]):
-                for q in range(stride - 1):
-                    taken[used * stride + q] = rows[i * stride + q]
-                word = rows[(i + 1) * stride - 1]
-                number = used
-                taken[(used + 1) * stride - 1] = (word & ~half) | number
-                numbers[used] = word & half
-                used += 1
+        for i in range(places.shape[0]):
+            at = places[i] * stride
+            for q in range(stride - 1):
+                taken[i * stride + q] = rows[at + q]
+            word = rows[at + stride - 1]
+            number = i
+            taken[(i + 1) * stride - 1] = (word & ~half) | number
+            numbers[i] = word & half
 
 
 def part_order(
@@ -626,16 +692,23 @@ def plan_groups(
     starts: cython.longlong[::1],
     coins: cython.longlong[::1],
     ell: cython.longlong,
+    alike: cython.bint,
     of_value: cython.longlong[:, ::1],
     runs: cython.longlong[:, ::1],
     chosen: cython.longlong[::1],
+    columns: cython.longlong[::1],
+    lengths: cython.int[::1],
     slots: cython.int[::1],
-) -> None:
-    """Fill the slots of every leaf with the numbers of balanced groups, which ascend from leaf to leaf.
+) -> cython.longlong:
+    """Plan balanced groups, several of a kind at once: return how many kinds there are, of all leaves together.
 
     Segment ``2 * e`` is the left half of leaf ``e`` and segment ``2 * e + 1`` the right one. The tuples of a segment
-    with one value are a bucket: segment ``s`` has the buckets ``first[s] .. first[s + 1] - 1``, each with its value,
-    its size and its first slot. A coin of 1 lets the left half of a leaf play the first part.
+    with one value are a class: segment ``s`` has the classes ``first[s] .. first[s + 1] - 1``, each with its value, its
+    size and its first slot. A coin of 1 lets the left half of a leaf play the first part.
+
+    A kind is one bucket of ``lengths`` groups, which take the same values from the same halves: a column for each tuple
+    of a group, and in every slot of a class the number of a column. Column ``c`` begins at place ``columns[c]``; as
+    many columns as a group has tuples belong to each bucket. If groups need not be ``alike``, every bucket is a group.
 
     Parameters
     ----------
@@ -650,8 +723,11 @@ def plan_groups(
     size: cython.longlong = ell if ell % 2 == 0 else 2 * ell
     most: cython.longlong = size // ell
     half: cython.longlong = size // 2
-    group: cython.int = 0
+    n_columns: cython.int = 0
+    n_kinds: cython.longlong = 0
+    place: cython.longlong = 0
     e: cython.Py_ssize_t
+    i: cython.Py_ssize_t
     p: cython.Py_ssize_t
     v: cython.longlong
     top: cython.longlong
@@ -659,6 +735,7 @@ def plan_groups(
     n_chosen: cython.Py_ssize_t
     m: cython.longlong
     c: cython.longlong
+    alpha: cython.longlong
     times: cython.longlong
     total: cython.longlong
     only_first: cython.longlong
@@ -700,26 +777,61 @@ def plan_groups(
                                 of_value[5, v] = c + 1
                                 total += 1
                         v = of_value[7, v]
+                # So many groups of this kind leave counts that the others can take.
+                alpha = m if alike else 1
+                v = top
+                while v >= 0 and alpha > 1:
+                    c = most - of_value[5, v]
+                    if c > 0 and c * alpha > most * m - of_value[2, v]:
+                        alpha = (most * m - of_value[2, v]) // c
+                    v = of_value[7, v]
+                c = only_first
                 for p in range(n_chosen):
                     v = chosen[p]
                     times = of_value[5, v]
-                    a = times - of_value[1, v] if times > of_value[1, v] else 0
-                    b = times - of_value[0, v] if times > of_value[0, v] else 0
-                    c = times - a - b  # what either can give: the first part does until it has given its share
-                    c = c if c < half - only_first else half - only_first
-                    only_first += c
-                    a += c
-                    of_value[0, v] -= a
-                    of_value[1, v] -= times - a
+                    a = first_part(times, of_value[0, v], of_value[1, v], half - c)
+                    c += a - (times - of_value[1, v] if times > of_value[1, v] else 0)
+                    if a > 0 and a * alpha > of_value[0, v]:
+                        alpha = of_value[0, v] // a
+                    if times > a and (times - a) * alpha > of_value[1, v]:
+                        alpha = of_value[1, v] // (times - a)
+                for p in range(n_chosen):
+                    v = chosen[p]
+                    times = of_value[5, v]
+                    a = first_part(times, of_value[0, v], of_value[1, v], half - only_first)
+                    only_first += a - (times - of_value[1, v] if times > of_value[1, v] else 0)
+                    of_value[0, v] -= a * alpha
+                    of_value[1, v] -= (times - a) * alpha
                     for c in range(times):
                         part = 3 if c < a else 4
-                        slots[of_value[part, v]] = group
-                        of_value[part, v] += 1
+                        for i in range(of_value[part, v], of_value[part, v] + alpha):
+                            slots[i] = n_columns
+                        of_value[part, v] += alpha
+                        columns[n_columns] = place
+                        n_columns += 1
+                        place += alpha
+                    of_value[5, v] = times * alpha
                 for p in range(n_chosen):
                     while of_value[5, chosen[p]] > 0:
                         top = take_one(top, chosen[p], of_value, runs)
-                group += 1
-                m -= 1
+                lengths[n_kinds] = alpha
+                n_kinds += 1
+                m -= alpha
+    return n_kinds
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def first_part(
+    times: cython.longlong, first: cython.longlong, second: cython.longlong, room: cython.longlong
+) -> cython.longlong:
+    """How many of ``times`` tuples the first part gives: what the second has not, and of the rest what has room."""
+    a: cython.longlong = times - second if times > second else 0
+    b: cython.longlong = times - first if times > first else 0
+    free: cython.longlong = times - a - b
+    return a + (free if free < room else room)
 
 
 @cython.cfunc

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     _Shapes = tuple[NDArray[np.int32], NDArray[np.int32]]  # of some buckets: lengths and widths
 
-__all__ = ["Ace", "Thresholds", "ace_segments", "packed_rows"]
+__all__ = ["Ace", "Buckets", "Thresholds", "ace_segments", "packed_rows", "sliced_segments"]
 
 KERNELS = "glasshouse.grouping._ace_kernels"
 
@@ -186,6 +186,54 @@ def ace_segments(
         Where the work changes its way; no choice changes a group.
     """
     run = _Run(rows, places, ell, penalty or Perimeter(), thresholds or Thresholds())
+    return run.groups(offsets, source, engine.threads or os.cpu_count() or 1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Buckets:
+    """A plan: which buckets there are, and how many tuples of each class (segment, value) every column of them gets.
+
+    Attributes
+    ----------
+    segments
+        Where each segment of the tuples begins; one more entry than there are segments.
+    classes, values
+        Segment s has the classes ``classes[s] .. classes[s + 1] - 1``, each of one value.
+    runs, handed
+        Class c is ``handed[runs[c] : runs[c + 1]]``: for each of its tuples the number of a column.
+    columns
+        The place at which each column begins.
+    lengths, widths
+        Of every bucket, the tuples of a column, and the columns.
+    """
+
+    segments: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    values: NDArray[np.int32]
+    runs: NDArray[np.int64]
+    handed: NDArray[np.int32]
+    columns: NDArray[np.int64]
+    lengths: NDArray[np.int32]
+    widths: NDArray[np.int32]
+
+
+def sliced_segments(
+    rows: PackedRows,
+    offsets: NDArray[np.int64],
+    places: Places,
+    plan: Callable[[NDArray[np.int32], NDArray[np.int64], Draws], Buckets],
+    source: Draws,
+    engine: Memory,
+    *,
+    thresholds: Thresholds | None = None,
+) -> Groups:
+    """Divide every segment into the buckets of a ``plan`` of its sensitive codes, and slice them as Ace does.
+
+    ``plan`` is called with the codes of some segments, where each of them begins, and random choices. The tuples of a
+    class are dealt to its columns uniformly at random.
+    """
+    run = _Planned(rows, places, 1, Perimeter(), thresholds or Thresholds())
+    run.plan = plan
     return run.groups(offsets, source, engine.threads or os.cpu_count() or 1)
 
 
@@ -350,6 +398,28 @@ class _Run:
             return self.rooms.pop()
         except IndexError:
             return _Room()
+
+
+class _Planned(_Run):
+    """One call of `sliced_segments`."""
+
+    plan: Callable[[NDArray[np.int32], NDArray[np.int64], Draws], Buckets]
+
+    def _assign(
+        self, offsets: NDArray[np.int64], source: Draws, room: _Room, placed: NDArray[np.int32]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+        """Deal the tuples of some segments into the buckets of the plan."""
+        stride = self.n_words + 1
+        last = self.tuples[offsets[0] * stride : offsets[-1] * stride].reshape(-1, stride)[:, -1]
+        made = self.plan((last >> np.uint64(32)).astype(np.int32), offsets - offsets[0], source)
+        source.shuffle_runs(made.handed, made.runs)
+        words = room.take("words", len(placed) * self.n_words, np.uint64)
+        self.kernels.distribute(
+            self.tuples, self.n_words, made.segments + offsets[0], made.handed, made.runs, made.values, made.classes,
+            made.columns, room.take("fill", self.n_values, np.int64), words, placed,
+        )  # fmt: skip
+        works = made.lengths.astype(np.int64) * made.widths
+        return words, np.cumsum(works) - works, made.lengths, made.widths
 
 
 class _Room:

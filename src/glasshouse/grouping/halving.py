@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Halving: packed tuples divided by Mirror's rule, one candidate a node, into halves of equal size.
+"""Halving: packed tuples divided by Mirror's rule, one candidate at a time, into halves of equal size.
 
 The candidate is found by quasi-identifiers alone. The halves are moved apart before they are tested: so a leaf whose
-test failed lies with its left half before its right half.
+test failed lies with its left half before its right half. A node that may fail again has *faces*, the halves that its
+failed tests made, equally large; all of them are halved at once, so that either half has half of every face.
 """
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from glasshouse.engines import Nodes
-from glasshouse.grouping.method import is_frequency_diversity
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata.counts import Counts
-from glasshouse.principles.l_diversity import LDiversity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +29,14 @@ if TYPE_CHECKING:
     from glasshouse.grouping.packed import PackedRows
     from glasshouse.grouping.perimeter import Places
     from glasshouse.principles.requirement import Requirement
+    from glasshouse.randomness import Draws
 
 __all__ = ["HalvedRows", "Thresholds"]
 
 KERNELS = "glasshouse.grouping._mirror_kernels"
+
+# In nodes of fewer tuples the order in which they lie makes no difference worth a shuffle.
+LARGE = 64
 
 _STACK = 80  # of two halves one waits, so a table of 2^31 tuples needs 32 places
 _SAFE = 2**62  # sums of widths below it fit into 64 bits
@@ -55,6 +59,16 @@ class Thresholds:
     dense: int = 2
     strip: int = 8
     small: int = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class _Faced(Nodes):
+    """Nodes that consist of so many faces each, one after another, equally large."""
+
+    faces: NDArray[np.int64]
+
+    def __getitem__(self, which: NDArray[np.intp] | NDArray[np.bool_] | slice) -> _Faced:
+        return _Faced(self.starts[which], self.stops[which], self.faces[which])
 
 
 class HalvedRows:
@@ -88,13 +102,23 @@ class HalvedRows:
         self._halving = self._moving if fits else interpreted(KERNELS)
         self._places: Any = joined.astype(np.int64) if fits else joined.tolist()
 
-    def divide(self, start: int, k: int, n: int, requirement: Requirement, engine: Memory) -> Nodes:
-        """Halve the ``n`` tuples from ``start`` on, and return the leaves; those of k tuples were not tested."""
-        root = Nodes(np.array([start]), np.array([start + n]))
-        principle = requirement.parts[0].principle
-        if is_frequency_diversity(requirement) and isinstance(principle, LDiversity):
-            return engine.visit(root, partial(self._divided, min(principle.ell, n + 1), k))
-        return engine.visit(root, partial(self._halved, requirement, k))
+    def leaves(self, start: int, k: int, n: int, requirement: Requirement, mirrors: int, engine: Memory) -> Nodes:
+        """Halve the ``n`` tuples from ``start`` on under any requirement; a node is a leaf if ``mirrors`` tests fail.
+
+        Nodes of k tuples are leaves untested, and so are those with faces that cannot be halved evenly.
+        """
+        step = partial(self._halved, requirement, k, mirrors)
+        return engine.visit(_Faced(np.array([start]), np.array([start + n]), np.ones(1, np.int64)), step)
+
+    def tested(self, start: int, k: int, n: int, ell: int, slack: Fraction, engine: Memory) -> tuple[Nodes, Nodes]:
+        """Halve the ``n`` tuples from ``start`` on under frequency l-diversity: leaves untested, and those that failed.
+
+        Nodes of k tuples, and those without slack, which are not diverse enough for slack times l, are not tested.
+        """
+        failed: list[Nodes] = []
+        step = partial(self._divided, ell, k, slack, failed)
+        untested = engine.visit(Nodes(np.array([start]), np.array([start + n])), step)
+        return untested, Nodes.join(failed)
 
     def take(self, nodes: Nodes) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
         """The sensitive codes and the row numbers of some nodes, node after node, and where each node begins."""
@@ -103,22 +127,31 @@ class HalvedRows:
         self._moving.sensitive_codes(self.packed.tuples, self._stride, nodes.starts, nodes.stops, codes, numbers)
         return codes, numbers, offsets
 
-    def taken(self, nodes: Nodes) -> tuple[PackedRows, NDArray[np.int32], NDArray[np.int64]]:
+    def taken(self, nodes: Nodes, source: Draws) -> tuple[PackedRows, NDArray[np.int32], NDArray[np.int64]]:
         """Some nodes as packed rows of their own, numbered anew; their row numbers, and where each node begins.
 
-        They lie in memory that halving uses too.
+        Small nodes come first. Large ones have their tuples in a random order: sorted by quasi-identifiers, those of
+        one column of a bucket would lie side by side, and Ace would pair them by that order rather than by what they
+        have in common. They lie in memory that halving uses too.
         """
+        large = nodes.sizes >= LARGE
+        nodes = Nodes.join([nodes[~large], nodes[large]])
         offsets = np.concatenate([[0], np.cumsum(nodes.sizes)])
-        part, numbers = copy(self.packed), np.empty(int(offsets[-1]), np.int32)
+        places = np.arange(offsets[-1], dtype=np.int32) + np.repeat(
+            (nodes.starts - offsets[:-1]).astype(np.int32), nodes.sizes
+        )
+        at = offsets[len(nodes) - int(large.sum()) :]
+        source.shuffle_runs(places[at[0] :], at - at[0])
+        part, numbers = copy(self.packed), np.empty(len(places), np.int32)
         part.tuples, part.n_tuples = self._spare[: len(numbers) * self._stride], len(numbers)
-        self._moving.take_nodes(self.packed.tuples, self._stride, nodes.starts, nodes.stops, part.tuples, numbers)
+        self._moving.take_tuples(self.packed.tuples, self._stride, places, part.tuples, numbers)
         return part, numbers, offsets
 
-    def _divided(self, ell: int, k: int, nodes: Nodes) -> tuple[Nodes, Nodes]:
+    def _divided(self, ell: int, k: int, slack: Fraction, failed: list[Nodes], nodes: Nodes) -> tuple[Nodes, Nodes]:
         """Halve nodes under frequency l-diversity, small ones to the end: what may be halved further, and leaves."""
-        scratch = self._scratch(ell, k)
+        scratch = self._scratch(ell, k, slack)
         n_parts = 2 * len(nodes)
-        leaves = np.empty((2, int(nodes.sizes.sum()) // k + 1), np.int64)
+        leaves = np.empty((3, int(nodes.sizes.sum()) // k + 1), np.int64)
         parts, made = np.empty((2, n_parts), np.int64), np.zeros(2, np.int64)
         self._halving.divide_nodes(
             self.packed.tuples,
@@ -135,22 +168,31 @@ class HalvedRows:
         )
         self._pool.append(scratch)
         done, left = made.tolist()
-        return Nodes(*parts[:, :left].copy()), Nodes(*leaves[:, :done].copy())
+        starts, stops, tested = leaves[:, :done]
+        failed.append(Nodes(starts[tested == 1], stops[tested == 1]))
+        return Nodes(*parts[:, :left].copy()), Nodes(starts[tested == 0], stops[tested == 0])
 
-    def _halved(self, requirement: Requirement, k: int, nodes: Nodes) -> tuple[Nodes, Nodes]:
-        """Halve nodes once under any requirement: the halves of those that could be halved, and leaves."""
-        untested, nodes = nodes[nodes.sizes <= k], nodes[nodes.sizes > k]
+    def _halved(self, requirement: Requirement, k: int, mirrors: int, nodes: Nodes) -> tuple[Nodes, Nodes]:
+        """Halve nodes once under any requirement: those that may be halved further, and leaves."""
+        assert isinstance(nodes, _Faced)
+        halvable = (nodes.sizes > k) & (nodes.sizes // nodes.faces % 2 == 0)
+        untested, nodes = nodes[~halvable], nodes[halvable]
         if not len(nodes):
             return nodes, untested
-        scratch = self._scratch(1, k)
-        self._halving.halve_nodes(self.packed.tuples, self._spare, nodes.starts, nodes.stops, *self._shared(scratch))
+        scratch = self._scratch(1, k, Fraction(1))
+        self._halving.halve_nodes(
+            self.packed.tuples, self._spare, nodes.starts, nodes.stops, nodes.faces, *self._shared(scratch)
+        )
         self._pool.append(scratch)
         middles = (nodes.starts + nodes.stops) // 2
         holds = requirement.holds(self._counts(nodes, requirement))
         both = holds[0::2] & holds[1::2]
-        starts = np.stack([nodes.starts, middles], axis=1)[both].ravel()
-        stops = np.stack([middles, nodes.stops], axis=1)[both].ravel()
-        return Nodes(starts, stops), Nodes.join([untested, nodes[~both]])
+        again = ~both & (2 * nodes.faces < 1 << min(mirrors, 40))
+        return _Faced(
+            np.concatenate([nodes.starts[both], middles[both], nodes.starts[again]]),
+            np.concatenate([middles[both], nodes.stops[both], nodes.stops[again]]),
+            np.concatenate([nodes.faces[both], nodes.faces[both], 2 * nodes.faces[again]]),
+        ), Nodes.join([untested, nodes[~both & ~again]])
 
     def _counts(self, nodes: Nodes, requirement: Requirement) -> list[Counts]:
         """Count both halves of every node, per sensitive column."""
@@ -178,12 +220,12 @@ class HalvedRows:
             scratch.boxes,
         )
 
-    def _scratch(self, ell: int, k: int) -> _Scratch:
+    def _scratch(self, ell: int, k: int, slack: Fraction) -> _Scratch:
         try:
             scratch = self._pool.pop()
         except IndexError:
             scratch = _Scratch(self.packed, len(self._dims), self._thresholds)
-        scratch.limits[[0, 4]] = ell, k
+        scratch.limits[[0, 4, 8, 9]] = ell, k, slack.numerator, slack.denominator
         return scratch
 
 
@@ -193,11 +235,11 @@ class _Scratch:
     def __init__(self, rows: PackedRows, n_dims: int, t: Thresholds) -> None:
         words, n = rows.n_words, rows.n_tuples
         sorted_at_most = min(n, max(rows.sizes) // t.dense + 1) if t.dense else n
-        self.limits = np.array([1, words, len(rows.sizes), rows.n_values, 1, t.dense, t.strip, t.small], np.int64)
+        self.limits = np.array([1, words, len(rows.sizes), rows.n_values, 1, t.dense, t.strip, t.small, 1, 1], np.int64)
         self.close = np.empty((t.small // 2 + 2) * (words + 1), np.uint64)
         self.tally = np.zeros(sum(rows.sizes), np.int64)
         self.codes = np.empty(2 * sorted_at_most, np.int32)
         self.median = np.zeros((3, n_dims + 1), np.int64)
         self.boxes = np.zeros((4 * n_dims + 1) * words, np.uint64)
         self.histogram = np.zeros(rows.n_values, np.int64)
-        self.stack = np.empty((2, _STACK), np.int64)
+        self.stack = np.empty((3, _STACK), np.int64)

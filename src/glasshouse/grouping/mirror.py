@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mirror: halve the table again and again while both halves are safe; a failed test does not say which half failed.
 
-A method of this project, for any principle. A node has one candidate split, chosen by quasi-identifiers alone, into
-halves of exactly equal size, and no second try. Whoever exchanges the values of the two halves of a node that stayed
-whole gets a table that would have stayed whole too: so knowing the algorithm is no help (Theorem M1). Under frequency
-l-diversity leaves are divided further, down to l or 2 l tuples, in a way that keeps this symmetry (Theorem M2).
-Definition, theorems and proofs are in the documentation, under "Mirror".
+A method of this project, for any principle. A node's candidate split is chosen by quasi-identifiers alone, into halves
+of exactly equal size. Whoever exchanges the values of the two halves of a node that stayed whole gets a table that
+would have stayed whole too: so knowing the algorithm is no help (Theorem M1). A further candidate takes half of either
+half, and keeps this symmetry. Under frequency l-diversity leaves are divided further, down to l or 2 l tuples, in a way
+that keeps it too (Theorem M2). Definition, theorems and proofs are in the documentation, under "Mirror".
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,19 +24,20 @@ from glasshouse.grouping.ace import ace_segments, packed_rows
 from glasshouse.grouping.anatomize import anatomize_segments
 from glasshouse.grouping.halving import HalvedRows
 from glasshouse.grouping.method import is_frequency_diversity
-from glasshouse.grouping.mirror_refinement import balanced_segments, group_size
+from glasshouse.grouping.mirror_refinement import balanced_segments, balanced_slices, group_size
 from glasshouse.grouping.orderings import ORDERINGS, check_ordering
 from glasshouse.grouping.perimeter import weighted_places
-from glasshouse.grouping.remainder import Block, blocks_of
+from glasshouse.grouping.remainder import blocks_of
+from glasshouse.grouping.sorting import joined, sorted_by
 from glasshouse.microdata.groups import Groups
 from glasshouse.microdata.ties import tie_order
 from glasshouse.principles.adversaries import NOT_AGAINST, Adversary, Claim
 from glasshouse.principles.l_diversity import LDiversity
-from glasshouse.principles.parameters import integer
+from glasshouse.principles.parameters import Exact, fraction, integer, plain
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from numpy.typing import NDArray
 
     from glasshouse.microdata import Microdata
     from glasshouse.principles.requirement import Requirement
@@ -43,6 +46,7 @@ __all__ = ["Mirror"]
 
 INNER = ("ace", "anatomize", "none")
 _FLOOR = 8  # the least size of a node where nothing says which
+_FINEST = 10**6  # of the slack: what it is multiplied by must fit into 64 bits
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,11 +56,16 @@ class Mirror:
     1. *Sizes.* ``2^h k`` tuples are halved, with k at least ``floor`` and such that few are left over. The remainder is
        a uniformly random subset, drawn again until it and the rest obey the principle (and made larger if that does
        not come to an end), and is divided by the same method as a table of its own.
-    2. *Halving.* A node of more than k tuples has one candidate: of the halvings along each attribute, in order of
-       (value, tie order), the one with the least total perimeter, then the first attribute. It is made if both halves
-       obey. If not, the node is a leaf, and no other attribute is tried. A node of k tuples is a leaf untested.
-    3. *Leaves* are groups. Under frequency l-diversity of one column they are divided further: an untested one by
-       ``inner``, one whose halving failed into groups that take half of their tuples from either half.
+    2. *Halving.* A node of more than k tuples has one candidate: of the halvings along each attribute the one with the
+       least total perimeter, then the first attribute. Tuples with equal values are ordered by all quasi-identifiers,
+       so that those who are alike stay together. The halving is made if both halves obey.
+    3. *Failures.* If not, every part of the node that earlier failures made, its *faces*, is parted in two, and the
+       next candidate halves each of them: so either half takes as much from every face. After ``mirrors`` failures the
+       node is a leaf. A node of k tuples is a leaf untested.
+    4. *Leaves* are groups. Under frequency l-diversity of one column they are divided further. A node is then tested
+       only if its own values leave room for it: if it is diverse enough for ``slack`` times l (and a whole table, or a
+       remainder, for ``start`` times l). Untested leaves are divided by ``inner``. After its first failure a node is a
+       leaf, and divided into groups that take half of their tuples from either half.
 
     Parameters
     ----------
@@ -65,12 +74,21 @@ class Mirror:
         that the principle names, or 8 if it names none. It is never less than the former. Larger nodes leave a smaller
         remainder.
     inner
-        Under frequency l-diversity of one column, how untested leaves are divided: ``ace`` or ``anatomize``; or
-        ``none``, and all leaves are groups as they are. It is not used under other principles.
+        Under frequency l-diversity of one column, how untested leaves are divided: by ``ace``, whose groups lie close
+        together, or ``anatomize``, whose groups have more varied values; or ``none``, and all leaves are groups as they
+        are. If it is not given, what suits the recoding: ``ace`` for boxes, ``anatomize`` where quasi-identifiers are
+        published exactly. It is not used under other principles.
+    slack
+        Under frequency l-diversity of one column, how much more diverse than l a node must be to be tested, 1 or more.
+        From 2 on no test can fail.
+    start
+        The same for the whole table and for a remainder: with less than this, they are not halved at all.
+    mirrors
+        Where leaves are groups, how many halvings of a node may fail before it is a leaf.
     priority
         The quasi-identifiers that may be halved, the first of them preferred where perimeters are equal; all of them if
         it is empty. It must not be chosen by a look at this table's sensitive values. Public knowledge and earlier
-        releases are fine: an attribute that tells much about the sensitive one stops the halving early.
+        releases are fine.
 
     Guarantee
     ---------
@@ -81,8 +99,8 @@ class Mirror:
 
     Cost
     ----
-    O(n d log n) time, and memory as `Hybrid`: ten million tuples with four attributes take about twice to three times
-    as long as sorting ten million numbers. Nodes are independent of each other, and use all threads.
+    O(n d log n) time, and memory as `Hybrid`: ten million tuples with four attributes take about three times as long as
+    sorting ten million numbers. Nodes are independent of each other, and use all threads.
 
     Examples
     --------
@@ -99,24 +117,33 @@ class Mirror:
     randomised: ClassVar[bool] = True
 
     floor: int | None = None
-    inner: str = "ace"
+    inner: str | None = None
+    slack: Exact = "1.2"
+    start: Exact = "1.75"
+    mirrors: int = 3
     priority: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.floor is not None:
             object.__setattr__(self, "floor", integer("Mirror", "floor", self.floor, least=1))
-        if self.inner not in INNER:
+        if self.inner is not None and self.inner not in INNER:
             raise ParameterError("Mirror", "inner", "'ace', 'anatomize' or 'none'", self.inner)
+        for name in ("slack", "start"):
+            share = fraction("Mirror", name, getattr(self, name), least=1)
+            if max(share.numerator, share.denominator) > _FINEST:
+                raise ParameterError("Mirror", name, "a number >= 1 with at most six digits", getattr(self, name))
+            object.__setattr__(self, name, plain(share))
+        object.__setattr__(self, "mirrors", integer("Mirror", "mirrors", self.mirrors, least=1))
         names = check_ordering("Mirror", ORDERINGS[0], self.priority)
         object.__setattr__(self, "priority", names)
 
+    def suiting(self, *, exact: bool) -> Mirror:
+        """The same method with ``inner`` settled: for a recoding that publishes quasi-identifiers exactly, or not."""
+        return replace(self, inner="anatomize" if exact else "ace") if self.inner is None else self
+
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
-        limits: tuple[str, ...] = (
-            *NOT_AGAINST,
-            "a node has one candidate split and no second: where an attribute tells much about a sensitive one, "
-            "halving stops early and groups say less",
-        )
+        limits: tuple[str, ...] = NOT_AGAINST
         if self.priority:
             limits += ("it assumes that 'priority' was not chosen by a look at sensitive values of this table",)
         if not requirement.columns:
@@ -129,13 +156,13 @@ class Mirror:
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
                 theorem=(
-                    "Mirror, Theorem M1: exchanging the values of the two equal halves of a node that stayed whole "
-                    "gives a table that would have stayed whole, so what she believes of anybody is exactly the "
-                    "published distribution of their group, of which the principle speaks"
+                    "Mirror, Theorem M1: exchanging the values of two equal halves that could not be parted gives a "
+                    "table in which they could not be parted, so what she believes of anybody is exactly the published "
+                    "distribution of their group, of which the principle speaks"
                 ),
                 limits=limits,
             )
-        inner = "TRANSPARENT Theorem 2" if self.inner == "ace" else "MINIMALITY Claim 4"
+        inner = "MINIMALITY Claim 4" if self.inner == "anatomize" else "TRANSPARENT Theorem 2"
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
             theorem=(
@@ -162,14 +189,24 @@ class Mirror:
         floor, step = self.floor or least_size(requirement), 1
         if ell is not None:  # failed leaves have 2 k tuples or more: whole groups
             floor, step = max(self.floor or 0, group_size(ell)), group_size(ell) // 2
-        blocks = blocks_of(tie_order(table, source), requirement, floor, step, source)
+        worth = None if ell is None else partial(_has_slack, ell, Fraction(self.start))
+        blocks = blocks_of(_alike_together(table, source, engine), requirement, floor, step, source, worth)
         order = blocks[0].order if len(blocks) == 1 else np.concatenate([block.order for block in blocks])
         column = requirement.columns[0] if requirement.columns else table.quasi[0]  # a code is packed in any case
         rows = HalvedRows(packed_rows(table, column, order), weighted_places(table), dims)
-        leaves = _leaves(rows, blocks, requirement, engine)
+        starts = np.cumsum([0, *(len(block.order) for block in blocks)]).tolist()
         if ell is None:
-            return rows.packed.groups(np.append(np.sort(np.concatenate([n.starts for n in leaves])), table.n_tuples))
-        return self._refined(table, rows, blocks, leaves, ell, source, engine)
+            leaves = [
+                rows.leaves(start, block.k, len(block.order), requirement, self.mirrors, engine)
+                for start, block in zip(starts, blocks, strict=False)
+            ]
+            return rows.packed.groups(np.append(np.sort(Nodes.join(leaves).starts), table.n_tuples))
+        tested = [
+            rows.tested(start, block.k, len(block.order), ell, Fraction(self.slack), engine)
+            for start, block in zip(starts, blocks, strict=False)
+        ]
+        untested, failed = (_ascending(Nodes.join([nodes[which] for nodes in tested])) for which in (0, 1))
+        return self._refined(table, rows, untested, failed, ell, source, engine)
 
     def _ell(self, requirement: Requirement) -> int | None:
         """The l for which leaves are divided further, if they are."""
@@ -190,42 +227,66 @@ class Mirror:
         self,
         table: Microdata,
         rows: HalvedRows,
-        blocks: Sequence[Block],
-        leaves: Sequence[Nodes],
+        untested: Nodes,
+        failed: Nodes,
         ell: int,
         source: Source,
         engine: Memory,
     ) -> Groups:
         """Divide leaves further: those that were not tested by the inner method, the others into balanced groups."""
-        failed = Nodes.join([nodes[nodes.sizes > block.k] for nodes, block in zip(leaves, blocks, strict=True)])
-        untested = Nodes.join([nodes[nodes.sizes <= block.k] for nodes, block in zip(leaves, blocks, strict=True)])
         labels = np.empty(table.n_tuples, np.int32)
-        codes, numbers, offsets = rows.take(failed)
-        found = balanced_segments(codes, offsets, rows.packed.n_values, ell, source.child("failed leaves"), engine)
-        labels[numbers] = found
-        n_groups = len(codes) // group_size(ell)
-        if len(untested):
-            inside = source.child("untested leaves")
-            if self.inner == "ace":
-                packed, numbers, offsets = rows.taken(untested)
-                groups = ace_segments(packed, offsets, weighted_places(table), ell, inside, engine)
-            else:
-                codes, numbers, offsets = rows.take(untested)
-                found = anatomize_segments(codes, offsets, rows.packed.n_values, ell, inside, engine)
-                groups = Groups(found, int(found.max()) + 1)
+        n_groups = 0
+        inside, balanced = source.child("untested leaves"), source.child("failed leaves")
+        places = weighted_places(table)
+
+        def label(numbers: NDArray[np.int32], groups: Groups) -> None:
+            nonlocal n_groups
             labels[numbers] = groups.labels + np.int32(n_groups)
             n_groups += groups.n_groups
+
+        if self.inner == "anatomize":
+            if len(failed):
+                codes, numbers, offsets = rows.take(failed)
+                found = balanced_segments(codes, offsets, rows.packed.n_values, ell, balanced, engine)
+                label(numbers, Groups(found, len(codes) // group_size(ell)))
+            if len(untested):
+                codes, numbers, offsets = rows.take(untested)
+                found = anatomize_segments(codes, offsets, rows.packed.n_values, ell, inside, engine)
+                label(numbers, Groups(found, int(found.max()) + 1))
+        else:
+            if len(failed):
+                packed, numbers, offsets = rows.taken(_halves(failed), balanced)
+                label(numbers, balanced_slices(packed, offsets[::2], places, ell, balanced, engine))
+            if len(untested):
+                packed, numbers, offsets = rows.taken(untested, inside)
+                label(numbers, ace_segments(packed, offsets, places, ell, inside, engine))
         return Groups(labels, n_groups)
 
 
-def _leaves(rows: HalvedRows, blocks: Sequence[Block], requirement: Requirement, engine: Memory) -> list[Nodes]:
-    """The leaves of every block, which lie one after another; ascending."""
-    found, start = [], 0
-    for block in blocks:
-        leaves = rows.divide(start, block.k, len(block.order), requirement, engine)
-        found.append(leaves[np.argsort(leaves.starts)])
-        start += len(block.order)
-    return found
+def _alike_together(table: Microdata, source: Source, engine: Memory) -> NDArray[np.int32]:
+    """The tuples sorted by all quasi-identifiers, one after another; those who are equal in all of them in tie order.
+
+    A value in the middle is shared by both halves: sorted like this, its tuples go left and right by their other
+    values, and few who are alike are parted.
+    """
+    order, _ = sorted_by(joined([column.codes for column in table.quasi], engine), tie_order(table, source), engine)
+    return order
+
+
+def _halves(nodes: Nodes) -> Nodes:
+    """The left and the right half of every node, one after the other."""
+    middles = (nodes.starts + nodes.stops) // 2
+    return Nodes(np.stack([nodes.starts, middles], axis=1).ravel(), np.stack([middles, nodes.stops], axis=1).ravel())
+
+
+def _has_slack(ell: int, slack: Fraction, n: int, most: int) -> bool:
+    """Whether n tuples, most of which with one value are ``most``, are diverse enough to be tested."""
+    return most * ell * slack <= n
+
+
+def _ascending(nodes: Nodes) -> Nodes:
+    """The same nodes in the order in which they lie, whoever found them first."""
+    return nodes[np.argsort(nodes.starts)]
 
 
 def least_size(requirement: Requirement) -> int:

@@ -3,17 +3,23 @@
 
 A group takes as many tuples from one half as from the other, and no value more often than l-diversity allows. Which
 values it takes from which half is a function of the two histograms alone, a fair coin says which half plays the first
-part, and who of those with a value in a half joins which group is uniformly random. The three together keep the
-guarantee (Theorem M2 in the documentation); each of them alone does not.
+part, and who of those with a value in a half goes where is uniformly random. The three together keep the guarantee
+(Theorem M2 in the documentation); each of them alone does not.
+
+There are two ways to go on. Groups are planned one by one, and tuples dealt to them: values then come in many different
+combinations, which tells most where quasi-identifiers are published exactly. Or as many groups as possible are planned
+alike, tuples dealt to the *columns* of such a bucket (all with one value, all from one half), and the bucket sliced by
+quasi-identifiers as Ace slices its own: groups then lie close together, which is what boxes need.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from glasshouse.engines import Memory
+from glasshouse.grouping.ace import Buckets, sliced_segments
 from glasshouse.grouping.pieces import pieces_of_runs, share, shuffle_runs
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
@@ -21,9 +27,12 @@ from glasshouse.microdata.counts import Counts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from glasshouse.grouping.packed import PackedRows
+    from glasshouse.grouping.perimeter import Places
+    from glasshouse.microdata.groups import Groups
     from glasshouse.randomness import Draws
 
-__all__ = ["balanced_segments", "group_size"]
+__all__ = ["balanced_segments", "balanced_slices", "group_size"]
 
 
 def group_size(ell: int) -> int:
@@ -94,6 +103,51 @@ def balanced_segments(
     return labels
 
 
+def balanced_slices(
+    rows: PackedRows,
+    offsets: NDArray[np.int64],
+    places: Places,
+    ell: int,
+    source: Draws,
+    engine: Memory,
+) -> Groups:
+    """Divide every leaf of a list into balanced groups whose quasi-identifiers are close.
+
+    Groups are planned as in `balanced_segments`, but each plan is used for as many groups as leave counts that the
+    others can take. Those groups are a bucket, with a column for each of their tuples; tuples are dealt to columns, and
+    the bucket is divided by quasi-identifiers alone, with no regard to what its columns hold (TRANSPARENT Figure 8).
+
+    Parameters
+    ----------
+    rows
+        All tuples, packed, leaf after leaf, in each the left half before the right one.
+    offsets
+        Where each leaf begins; one more entry than there are leaves.
+    places
+        The places of codes.
+    ell, source, engine
+        As in `balanced_segments`.
+    """
+    size = group_size(ell)
+
+    def plan(codes: NDArray[np.int32], within: NDArray[np.int64], draws: Draws) -> Buckets:
+        halves, first, values, starts, slots, columns, lengths = _planned(
+            codes, within, rows.n_values, ell, draws, alike=True
+        )
+        return Buckets(
+            segments=halves,
+            classes=first,
+            values=values,
+            runs=starts,
+            handed=slots,
+            columns=columns,
+            lengths=lengths,
+            widths=np.full(len(lengths), size, np.int32),
+        )
+
+    return sliced_segments(rows, offsets, places, plan, source, engine)
+
+
 def _balance(
     codes: NDArray[np.int32],
     offsets: NDArray[np.int64],
@@ -104,23 +158,36 @@ def _balance(
     labels: NDArray[np.int32],
 ) -> None:
     """Divide the leaves of one piece: fill ``labels``, from 0."""
+    halves, first, values, starts, slots, *_ = _planned(codes, offsets, n_values, ell, source, alike=False)
+    slots //= np.int32(group_size(ell))  # every bucket is one group
+    shuffle_runs(slots, starts, source, engine)
+    handing = compiled("glasshouse.grouping._anatomize_kernels")
+    handing.hand_out(codes, halves, first, values, starts, np.zeros(n_values, np.int64), slots, labels)
+
+
+def _planned(
+    codes: NDArray[np.int32], offsets: NDArray[np.int64], n_values: int, ell: int, source: Draws, *, alike: bool
+) -> tuple[Any, ...]:
+    """Toss the coins and plan: halves, classes (first, values, starts), a column for each slot, and the buckets."""
     middles = (offsets[:-1] + offsets[1:]) // 2
     halves = np.append(np.stack([offsets[:-1], middles], axis=1).ravel(), offsets[-1])
     first, values, sizes = Counts(codes, halves, n_values).histogram
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    slots = np.empty(len(codes), np.int32)
-    compiled("glasshouse.grouping._mirror_kernels").plan_groups(
+    slots, columns = np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
+    lengths = np.empty(len(codes) // group_size(ell), np.int32)
+    n_kinds = compiled("glasshouse.grouping._mirror_kernels").plan_groups(
         first,
         values,
         sizes,
         starts,
         source.belows(2, len(middles)),
         ell,
+        alike,
         np.zeros((8, n_values), np.int64),
         np.full((2, 2 * int(sizes.max(initial=0)) + 1), -1, np.int64),
         np.empty(group_size(ell), np.int64),
+        columns,
+        lengths,
         slots,
     )
-    shuffle_runs(slots, starts, source, engine)
-    handing = compiled("glasshouse.grouping._anatomize_kernels")
-    handing.hand_out(codes, halves, first, values, starts, np.zeros(n_values, np.int64), slots, labels)
+    return halves, first, values, starts, slots, columns, lengths[:n_kinds]

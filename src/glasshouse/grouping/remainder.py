@@ -17,6 +17,8 @@ from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from glasshouse.principles.requirement import Requirement
@@ -60,7 +62,14 @@ def shape_of(n: int, floor: int, step: int, least: int) -> tuple[int, int]:
     return 0, n
 
 
-def blocks_of(order: NDArray[np.int32], requirement: Requirement, floor: int, step: int, source: Draws) -> list[Block]:
+def blocks_of(
+    order: NDArray[np.int32],
+    requirement: Requirement,
+    floor: int,
+    step: int,
+    source: Draws,
+    worth: Callable[[int, int], bool] | None = None,
+) -> list[Block]:
     """Part a table into blocks.
 
     Parameters
@@ -75,10 +84,15 @@ def blocks_of(order: NDArray[np.int32], requirement: Requirement, floor: int, st
         A block's k is a multiple of it, unless the block is a single node.
     source
         Of the remainders.
+    worth
+        Whether a table of so many tuples, of which so many have the most frequent value, would be halved at all; if it
+        would not, it is one block, and nobody is left over.
     """
     table = _Histograms(order, requirement)
     blocks: list[Block] = []
     while True:
+        if worth is not None and not worth(len(table.order), table.most_frequent):
+            return [*blocks, Block(table.order, len(table.order))]
         h, k, chosen = _drawn(table, floor, step, source.child("remainder", len(blocks)))
         if chosen is None:
             return [*blocks, Block(table.order, k)]
@@ -113,6 +127,11 @@ class _Histograms:
         self._requirement = requirement
         self._columns = [(column.codes, column.domain.size) for column in requirement.columns]
         self._whole = self._count(order)
+
+    @property
+    def most_frequent(self) -> int:
+        """How many tuples have the most frequent value of the first sensitive column."""
+        return int(self._whole[0].max())
 
     def both_obey(self, chosen: NDArray[np.int64]) -> bool:
         """Whether the tuples at these places and all others, as two groups, satisfy the requirement."""

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv as arrow_csv
 
+from glasshouse.database import is_address
 from glasshouse.errors import NotSupported, SourceError
 from glasshouse.microdata import delimited, sources
 from glasshouse.microdata.delimited import NULL_SPELLINGS, Delimited
@@ -150,6 +151,11 @@ def open_stream(
     delimiter, encoding, decimal
         Of delimited text; the first two are detected unless given.
     """
+    if is_address(source):
+        raise NotSupported(
+            "reading a database in batches, twice over",
+            instead="read it into memory, or write the table to a CSV or Parquet file first",
+        )
     path = sources.existing_file(source)
     with sources.readable(path, "file"):
         head = sources.first_bytes(path, None)

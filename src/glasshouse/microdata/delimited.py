@@ -29,6 +29,7 @@ from pyarrow import csv as arrow_csv
 from glasshouse.errors import ParameterError, SourceError
 from glasshouse.microdata.dialects import DELIMITERS, detect_delimiter, detect_encoding, marked_encoding
 from glasshouse.microdata.normalise import in_parallel
+from glasshouse.microdata.unpacking import Room
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -139,7 +140,7 @@ def read_delimited(
 def open_bytes(path: Path, compression: str | None) -> pa.NativeFile:
     """Open a file as decompressed bytes."""
     raw = pa.OSFile(str(path), "rb")
-    return pa.CompressedInputStream(raw, compression) if compression else raw
+    return Room.of(path).bounded(pa.CompressedInputStream(raw, compression)) if compression else raw
 
 
 def check_options(delimiter: str | None, encoding: str | None, decimal: str, null_values: Sequence[str]) -> None:

@@ -169,6 +169,7 @@ def code(
 
 def kind_of(kind: pa.DataType, name: str) -> str:
     """Name the kind of domain that an Arrow type makes, in the words of the documentation."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     if pa.types.is_boolean(kind):
         return "boolean"
     if pa.types.is_integer(kind):
@@ -205,7 +206,7 @@ def _factorise(values: pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:
         span = pc.min_max(values).as_py()
         if span["max"] - span["min"] < _DENSE_RANGE:
             return _factorise_dense(values, span["min"], span["max"])
-    encoded = values.dictionary_encode()
+    encoded = _only_used(values) if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     order = pc.array_sort_indices(encoded.dictionary).to_numpy()
@@ -215,6 +216,14 @@ def _factorise(values: pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:
     indices = encoded.indices.fill_null(len(order)) if encoded.null_count else encoded.indices
     distinct = encoded.dictionary.take(pa.array(order))
     return distinct.cast(pa.int64()) if pa.types.is_integer(distinct.type) else distinct, ranks[indices.to_numpy()]
+
+
+def _only_used(values: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Leave out the entries of a dictionary that no tuple has: they are no part of the domain."""
+    used = np.zeros(len(values.dictionary), bool)
+    used[values.indices.drop_null().to_numpy()] = True
+    places = pa.array(np.cumsum(used, dtype=np.int32) - np.int32(1))
+    return pa.DictionaryArray.from_arrays(places.take(values.indices), values.dictionary.filter(pa.array(used)))
 
 
 def _factorise_dense(values: pa.Array, low: int, high: int) -> tuple[pa.Array, NDArray[np.int32]]:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from glasshouse.errors import SchemaError
 from glasshouse.microdata.column_report import ColumnReport, Measured, measure, with_roles
 from glasshouse.microdata.domains import text_of
-from glasshouse.microdata.sources import open_source
+from glasshouse.microdata.sources import Source, open_source
 from glasshouse.microdata.uniqueness import (
     Uniqueness,
     best_pairs_and_triples,
@@ -149,7 +149,13 @@ class Inspection:
 
 
 def inspect(
-    source: Any, *, sensitive: str | None = None, delimiter: str | None = None, encoding: str | None = None
+    source: Any,
+    *,
+    sensitive: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
 ) -> Inspection:
     """Look at a table before publishing it: types, values, likely roles, who stands out, the largest feasible ell.
 
@@ -161,11 +167,13 @@ def inspect(
     Parameters
     ----------
     source
-        A path or a frame: whatever `read` takes.
+        A path, the address of a database or a frame: whatever `read` takes.
     sensitive
         The sensitive column, if it is known; otherwise the likeliest one is suggested.
     delimiter, encoding
         Of a CSV file, where the detection should not decide.
+    table, query
+        Of a database: what to look at.
 
     Examples
     --------
@@ -178,7 +186,11 @@ def inspect(
     >>> print(report.sensitive)
     disease: ell can be at most 2
     """
-    opened = open_source(source, delimiter=delimiter, encoding=encoding)
+    opened = open_source(source, delimiter=delimiter, encoding=encoding, table=table, query=query)
+    return _inspected(opened, sensitive)
+
+
+def _inspected(opened: Source, sensitive: str | None) -> Inspection:
     table: pa.Table = opened.table
     if sensitive is not None and sensitive not in table.column_names:
         raise SchemaError.unknown(sensitive, table.column_names, role="sensitive")

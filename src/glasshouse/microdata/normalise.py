@@ -20,14 +20,14 @@ from glasshouse.errors import DomainError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["in_parallel", "normalise"]
+__all__ = ["in_parallel", "normalise", "refuse_nested"]
 
 _MOST_STRING_BYTES = 2**31 - 1  # what the 32-bit offsets of `string` can address
 _MOST_EXACT_INTEGER = 2**53  # beyond it a double no longer holds every integer
 
 
 def normalise(
-    table: pa.Table, *, whole_floats: bool = False, narrow: bool = False
+    table: pa.Table, *, whole_floats: bool = False, narrow: bool = False, coded: bool = False
 ) -> tuple[pa.Table, dict[str, tuple[Any, ...]], tuple[str, ...]]:
     """Bring every column to its normal form.
 
@@ -39,6 +39,8 @@ def normalise(
         Whether floats with gaps that are all whole are integers: so they are where gaps turn integers into floats.
     narrow
         Leave integers as narrow as they came: for a caller who codes them at once, and saves the memory.
+    coded
+        Leave texts in their dictionaries, which must hold each text once: for such a caller too.
 
     Returns
     -------
@@ -60,6 +62,7 @@ def normalise(
     def normal(name: str) -> pa.Array:
         column = table.column(name)
         small = narrow and pa.types.is_integer(column.type) and column.type != pa.uint64()
+        small = small or (coded and pa.types.is_dictionary(column.type))
         return _contiguous(column) if small and column.null_count < len(column) else _normal(column, name)
 
     names = table.column_names
@@ -104,14 +107,24 @@ def _flat(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         return _chunked([_without_runs(c, name) for c in column.chunks])
     if isinstance(kind, pa.BaseExtensionType):
         return _without_extension(column, name)
-    if pa.types.is_nested(kind):
-        raise DomainError(
-            f"column {name!r} holds lists or records ({kind}): unpack it into columns of plain values", column=name
-        )
+    _refuse_nested(kind, name)
     if pa.types.is_string_view(kind):
         size = pa.large_string() if column.nbytes > _MOST_STRING_BYTES else pa.string()
         return column.cast(size)
     return column
+
+
+def refuse_nested(schema: pa.Schema, names: Iterable[str]) -> None:
+    """Refuse columns of lists and records before they are read."""
+    for name in names:
+        _refuse_nested(schema.field(name).type, name)
+
+
+def _refuse_nested(kind: pa.DataType, name: str) -> None:
+    if pa.types.is_nested(kind):
+        raise DomainError(
+            f"column {name!r} holds lists or records ({kind}): unpack it into columns of plain values", column=name
+        )
 
 
 def _flat_array(values: pa.Array, name: str) -> pa.Array:
@@ -157,11 +170,12 @@ def _plain(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     if pa.types.is_decimal(kind):
         return _from_decimal(column, name)
     if pa.types.is_date(kind):
-        return _first_exact(column, pa.date32(), pa.timestamp("us"))
+        return _in_calendar(_first_exact(column, pa.date32(), pa.timestamp("us")), name)
     if pa.types.is_timestamp(kind):
-        return _first_exact(column, pa.timestamp("us", kind.tz), kind if kind.unit == "ns" else None)
+        exact = _first_exact(column, pa.timestamp("us", kind.tz), kind if kind.unit == "ns" else None)
+        return _in_calendar(exact, name)
     if pa.types.is_time(kind):
-        return _first_exact(column, pa.time64("us"), kind if kind.unit == "ns" else None)
+        return _in_day(_first_exact(column, pa.time64("us"), kind if kind.unit == "ns" else None), name)
     if pa.types.is_duration(kind) or pa.types.is_interval(kind):
         raise DomainError(f"column {name!r} holds durations: give it as a number of days or seconds", column=name)
     raise DomainError(f"column {name!r} has type {kind}: give it as text, numbers or dates", column=name)
@@ -208,6 +222,29 @@ def _first_exact(column: pa.ChunkedArray, wanted: pa.DataType, otherwise: pa.Dat
         if otherwise is None:
             raise
         return column.cast(otherwise)
+
+
+def _in_calendar(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Refuse dates that no calendar of ours has: years run from 1 to 9999."""
+    plain = column.cast(pa.timestamp(column.type.unit)) if pa.types.is_timestamp(column.type) else column
+    bounds = pc.min_max(pc.year(plain)).as_py()
+    if bounds["min"] < 1 or bounds["max"] > 9999 or (bounds["min"] == 1 or bounds["max"] == 9999) and _has_zone(column):
+        raise DomainError(
+            f"column {name!r} has dates outside the years 1 to 9999: mend them, or give the column as text", column=name
+        )
+    return column
+
+
+def _has_zone(column: pa.ChunkedArray) -> bool:
+    """Whether a clock elsewhere may already show another year."""
+    return pa.types.is_timestamp(column.type) and column.type.tz is not None
+
+
+def _in_day(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    bounds = pc.min_max(column.cast(pa.int64())).as_py()
+    if bounds["min"] < 0 or bounds["max"] >= 86_400 * (10**9 if column.type.unit == "ns" else 10**6):
+        raise DomainError(f"column {name!r} has times of day outside 0 to 24 hours: mend them", column=name)
+    return column
 
 
 def _contiguous(column: pa.ChunkedArray) -> pa.Array:

@@ -10,6 +10,7 @@ dict of lists, and whatever has the Arrow PyCapsule interface. Behind the door e
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,15 +24,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import ipc
 
-from glasshouse.errors import DomainError, GlasshouseError, SchemaError, SourceError
+from glasshouse.database import is_address
+from glasshouse.errors import DomainError, GlasshouseError, InputError, SchemaError, SourceError
 from glasshouse.microdata.delimited import HEAD_BYTES, NULL_SPELLINGS, open_bytes, read_delimited
-from glasshouse.microdata.normalise import normalise
+from glasshouse.microdata.normalise import normalise, refuse_nested
+from glasshouse.microdata.unpacking import Room, is_text
 
 __all__ = ["NULL_SPELLINGS", "Source", "open_source"]
 
 _ACCEPTED = (
-    "a path (CSV, Parquet, Arrow IPC), a pandas or polars frame, a pyarrow table, a DuckDB relation, a dict of lists, "
-    "or an object with the Arrow PyCapsule interface (__arrow_c_stream__)"
+    "a path (CSV, Parquet, Arrow IPC), the address of a PostgreSQL database, a pandas or polars frame, a pyarrow "
+    "table, a DuckDB relation, a dict of lists, or an object with the Arrow PyCapsule interface (__arrow_c_stream__)"
 )
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _FOREIGN = {
@@ -47,6 +50,7 @@ _FOREIGN = {
     b"%PDF": "a PDF: save the table as CSV",
 }
 _TEXT_SUFFIXES = {"", ".csv", ".tsv", ".psv", ".tab", ".txt", ".dat", ".data"}
+_ADDRESS = re.compile(r"[\w+.-]{2,}:/")  # with two strokes, of which a path keeps one
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # of UTF-16 and UTF-32, whose text is full of NULs
 
 
@@ -59,7 +63,7 @@ class Source:
     table
         The columns that were asked for, in the order of the source; every column is one contiguous array.
     kind
-        Through which door: ``file``, ``pandas``, ``polars``, ``duckdb`` or ``arrow``.
+        Through which door: ``file``, ``postgres``, ``pandas``, ``polars``, ``duckdb`` or ``arrow``.
     columns
         All column names of the source in their order, also those that were not loaded.
     notices
@@ -84,20 +88,26 @@ def open_source(
     decimal: str = ".",
     null_values: Sequence[str] = NULL_SPELLINGS,
     narrow: bool = False,
+    table: str | None = None,
+    query: str | None = None,
 ) -> Source:
-    """Open a file or a frame as a table in normal form. Neither is changed.
+    """Open a file, a frame or a table of a database as a table in normal form. None is changed.
 
     Parameters
     ----------
     source
-        A path, or a frame. Lazy frames and relations are run, and so is a reader of batches: once.
+        A path, the address of a database, or a frame. Lazy frames and relations are run, and so is a reader of
+        batches: once.
     columns
         Load only these. Names that the source does not have are passed over: compare with `Source.columns`.
     delimiter, encoding, decimal, null_values
         Of delimited text; other sources know these things themselves. The first two are detected unless given.
         ``null_values`` replaces the spellings of missing values: ``(*NULL_SPELLINGS, "?")`` adds one.
     narrow
-        Leave integers as narrow as they came, instead of widening them to 64 bits.
+        Leave integers as narrow as they came, instead of widening them to 64 bits, and the texts of a database in
+        their dictionaries.
+    table, query
+        Of a database: what to read.
 
     Raises
     ------
@@ -118,7 +128,7 @@ def open_source(
     """
     wanted = None if columns is None else frozenset([columns] if isinstance(columns, str) else columns)
     text = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "null_values": null_values}
-    load, name, kind = _door(source, text)
+    load, name, kind = _door(source, text, {"table": table, "query": query})
     known: list[str] = []
 
     def choose(names: Sequence[str]) -> list[str]:
@@ -126,10 +136,18 @@ def open_source(
         check_column_names(known, name)
         return [column for column in known if wanted is None or column in wanted]
 
-    table, notices = load(choose)
-    if table.num_columns and not table.num_rows:
-        raise SourceError(f"{name} has no rows", source=source)
-    normal, orders, assumed = normalise(table, whole_floats=kind == "pandas", narrow=narrow)
+    coded = narrow and kind == "postgres"
+    try:
+        loaded, notices = load(choose)
+        if loaded.num_columns and not loaded.num_rows:
+            raise SourceError(f"{name} has no rows", source=source)
+        normal, orders, assumed = normalise(loaded, whole_floats=kind == "pandas", narrow=narrow, coded=coded)
+    except MemoryError:
+        raise SourceError(
+            f"{name} does not fit into the memory of this machine: a CSV or Parquet file can be published in batches, "
+            "with the engine on disk",
+            source=source,
+        ) from None
     return Source(table=normal, kind=kind, columns=tuple(known), notices=(*notices, *assumed), orders=orders)
 
 
@@ -137,8 +155,18 @@ _Choose = Callable[[Sequence[str]], list[str]]
 _Loaded = tuple[pa.Table, tuple[str, ...]]
 
 
-def _door(source: Any, text: Mapping[str, Any]) -> tuple[Callable[[_Choose], _Loaded], str, str]:
+def _door(
+    source: Any, text: Mapping[str, Any], selected: Mapping[str, str | None]
+) -> tuple[Callable[[_Choose], _Loaded], str, str]:
     """Find the way in: how to load, what to call it in messages, which kind."""
+    if is_address(source):
+        from glasshouse.microdata.postgres import Selection, read_postgres
+
+        selection = Selection(source, **selected)
+        return partial(read_postgres, selection), str(selection), "postgres"
+    for option, given in selected.items():
+        if given is not None:
+            raise InputError(f"{option} belongs to a database: the source must be an address, postgresql://...")
     if isinstance(source, str | os.PathLike):
         path = existing_file(source)
         return partial(_from_file, path, text), str(path), "file"
@@ -185,8 +213,9 @@ def existing_file(source: str | os.PathLike[str]) -> Path:
         raise SourceError("a path must be text, not bytes: use os.fsdecode", source=source)
     if "\n" in given:
         raise SourceError("this text has several lines and is no path: save the table to a file, or pass a frame")
-    if "://" in given:
-        raise SourceError(f"{given} is an address: fetch the file first and pass its path", source=source)
+    if _ADDRESS.match(given):
+        # not shown, for it may hold a password
+        raise SourceError("the source is an address: fetch the file first and pass its path")
     path = Path(given).expanduser()
     try:
         if path.is_dir():
@@ -222,9 +251,7 @@ def _from_file(path: Path, text: Mapping[str, Any], choose: _Choose) -> _Loaded:
         if not head:
             raise SourceError(f"{path} is empty", source=path)
     if not compression and head.startswith(b"PAR1"):
-        with readable(path, "Parquet file"), pq.ParquetFile(path) as file:
-            chosen = choose(file.schema_arrow.names)
-            return file.read(columns=chosen).select(chosen), ()
+        return _from_parquet(path, choose), ()
     if not compression and head.startswith(b"ARROW1"):
         return _from_ipc(path, ipc.open_file, choose), ()
     if not compression and head.startswith(b"\xff\xff\xff\xff"):
@@ -238,7 +265,27 @@ def first_bytes(path: Path, compression: str | None) -> bytes:
         return bytes(stream.read(HEAD_BYTES))
 
 
+def _from_parquet(path: Path, choose: _Choose) -> pa.Table:
+    room = Room.of(path)
+    with readable(path, "Parquet file"), pq.ParquetFile(path) as file:
+        schema, about = file.schema_arrow, file.metadata
+        chosen = choose(schema.names)
+        refuse_nested(schema, chosen)
+        places = [i for i, column in enumerate(file.schema) if column.path in chosen]
+        room.check(about.num_rows * max(len(chosen), 1) * 8)
+        groups = [about.row_group(i) for i in range(about.num_row_groups)]
+        room.check(sum(group.column(place).total_uncompressed_size for group in groups for place in places))
+    # texts are read as numbers into a dictionary: a long one that every row points at takes no room at first
+    texts = [name for name in chosen if is_text(schema.field(name).type)]
+    with readable(path, "Parquet file"), pq.ParquetFile(path, read_dictionary=texts) as file:
+        table = file.read(columns=chosen).select(chosen)
+        table.validate(full=True)
+    room.check_table(table)
+    return table
+
+
 def _from_ipc(path: Path, reader: Callable[..., Any], choose: _Choose) -> pa.Table:
+    room = Room.of(path)
     with readable(path, "Arrow file"):
         with pa.OSFile(str(path)) as file, reader(file) as opened:
             names = opened.schema.names
@@ -246,7 +293,10 @@ def _from_ipc(path: Path, reader: Callable[..., Any], choose: _Choose) -> pa.Tab
         options = ipc.IpcReadOptions(included_fields=[names.index(name) for name in chosen])
         # with no field named, Arrow would include all
         with pa.OSFile(str(path)) as file, reader(file, options=options) as opened:
-            return opened.read_all() if chosen else pa.table({})
+            table = opened.read_all() if chosen else pa.table({})
+        table.validate(full=True)  # Arrow believes whatever the file says, and would read beyond its end
+    room.check_table(table)
+    return table
 
 
 def refuse_foreign(path: Path, head: bytes, *, delimiter: str | None, encoding: str | None) -> None:
@@ -276,9 +326,11 @@ def readable(path: Path, what: str) -> Iterator[None]:
         yield
     except GlasshouseError:
         raise
+    except MemoryError:
+        raise
     except PermissionError:
         raise SourceError(f"{path} may not be read by this user: change its permissions", source=path) from None
-    except (pa.ArrowException, OSError, ValueError, KeyError, EOFError):
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, EOFError):
         raise SourceError(
             f"{path} cannot be read: this {what} is damaged or cut short. Copy it or write it again", source=path
         ) from None

@@ -94,14 +94,17 @@ def read(
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str = ".",
+    table: str | None = None,
+    query: str | None = None,
 ) -> Microdata:
     """Read a table about people and fix the roles of its columns.
 
     Parameters
     ----------
     source
-        A path (CSV, also gzip or zstd; Parquet; Arrow IPC) or a frame (pandas, polars, pyarrow, a DuckDB relation,
-        anything with the Arrow PyCapsule interface).
+        A path (CSV, also gzip or zstd; Parquet; Arrow IPC), the address of a database (``postgresql://...``, with
+        ``table`` or ``query``), or a frame (pandas, polars, pyarrow, a DuckDB relation, anything with the Arrow
+        PyCapsule interface).
     quasi
         Quasi-identifiers, in the order in which ties between them are broken.
     sensitive
@@ -124,6 +127,8 @@ def read(
         Bottom and top codes of quasi-identifiers: smaller (larger) values are replaced by the limit.
     delimiter, encoding, decimal
         Of a CSV file, where the detection should not decide.
+    table, query
+        Of a database: the table to read, as ``people`` or ``clinic.people``, or a statement that gives one.
 
     Examples
     --------
@@ -137,7 +142,8 @@ def read(
         raise ParameterError("read", "missing", "'error', 'category' or 'drop'", missing)
 
     roles = [*quasi_names, *sensitive_names, *([identifier] if identifier else [])]
-    opened = open_source(source, columns=roles, delimiter=delimiter, encoding=encoding, decimal=decimal, narrow=True)
+    text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+    opened = open_source(source, columns=roles, narrow=True, table=table, query=query, **text)
     for name, role in named_roles(quasi_names, sensitive_names, identifier):
         if name not in opened.columns:
             raise SchemaError.unknown(name, opened.columns, role=role)
@@ -162,8 +168,12 @@ def read(
         notices.append(f"columns with no role are not published: {', '.join(left_out)}")
     if identifier is None:
         notices.append("no identifier was named: the guarantee is per row, and holds per person if nobody has two rows")
+        if opened.kind == "postgres":
+            notices.append("the rows of a database have no order: to add marginals later, name an identifier")
 
     raw = {name: _plain(opened.table.column(name)) for name in roles}
+    for name in raw.keys() & {*(bins or ()), identifier}:
+        raw[name] = _written_out(raw[name])
     for name in {*(bins or ()), *(bottom or ()), *(top or ())}:
         raw[name] = raw[name].cast(pa.int64()) if pa.types.is_integer(raw[name].type) else raw[name]
     for name, limit in (bottom or {}).items():
@@ -222,6 +232,10 @@ def _plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if not isinstance(column, pa.ChunkedArray):
         return column
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _written_out(values: pa.Array) -> pa.Array:
+    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
 
 
 def _taxonomy(given: Taxonomy | str | Path) -> Taxonomy:

@@ -69,7 +69,7 @@ class Angel:
     ---------
     Whatever GTs are published, now or later, an adversary's belief about a person is a mixture of the distributions of
     batches (ANGEL Theorem 1), so a monotonic principle that holds for each batch holds for her belief. Buckets are
-    functions of quasi-identifiers, so batches that hold against whoever knows the algorithm (`Hybrid`, `Tailor`, `Ace`)
+    functions of quasi-identifiers, so batches that hold against whoever knows the algorithm (`Mirror`, `Hybrid`, `Ace`)
     still do, with any number of marginals. k protects each GT by itself, not the GTs jointly.
 
     Cost

@@ -149,7 +149,8 @@ def _sort_runs(
 
 def published_values(column: Column, codes: NDArray[np.int32]) -> pa.Array:
     """Values of a published column: text as a dictionary of the values that occur, anything else as it is."""
-    if pa.types.is_string(column.domain.values.type) and not column.domain.missing:
+    gaps = column.domain.missing and bool((codes == column.domain.missing_code).any())  # among those who are shown
+    if pa.types.is_string(column.domain.values.type) and not gaps:
         present = (
             np.unique(codes)
             if len(codes) < column.domain.size

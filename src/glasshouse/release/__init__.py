@@ -2,8 +2,8 @@
 """What goes out: published tables with their recipe and guarantee; no way back to the microdata."""
 
 from glasshouse.release.guarantee import Guarantee
+from glasshouse.release.reading import load
 from glasshouse.release.recipe import Recipe
 from glasshouse.release.release import PublishedColumn, Release
-from glasshouse.release.storage import load
 
 __all__ = ["Guarantee", "PublishedColumn", "Recipe", "Release", "load"]

@@ -6,7 +6,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.release.storage import write_table
+from glasshouse.release.placing import private_file
+from glasshouse.release.tables import write_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,5 +21,5 @@ __all__ = ["write_audit"]
 def write_audit(folder: Path, report: Mapping[str, Any], partition: pa.Table) -> None:
     """Fill an audit folder: the report on a release, and its partition, which later recodings of the table reuse."""
     text = json.dumps(report, indent=2, ensure_ascii=False)
-    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    write_table(partition, folder / "partition.parquet", "parquet")
+    private_file(folder / "report.json").write_text(text + "\n", encoding="utf-8")
+    write_table(partition, private_file(folder / "partition.parquet"), "parquet")

@@ -22,12 +22,22 @@ __all__ = ["PublishedColumn", "Release"]
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedColumn:
-    """What an analyst must know about a published column: its role, the kind of its values, what a cell means."""
+    """What an analyst must know about a published column: its role, the kind of its values, what a cell means.
+
+    Where the distance between its values means something and cannot be seen from them, ``axis`` tells it: the published
+    values in their declared order, and for each height of a declared tree the number of each value's ancestor.
+    """
 
     name: str
     role: str
     kind: str
     meaning: str
+    axis: Mapping[str, Any] | None = None
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        told = {"name": self.name, "role": self.role, "kind": self.kind, "meaning": self.meaning}
+        return told if self.axis is None else {**told, "axis": dict(self.axis)}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -46,6 +56,8 @@ class Release:
         What is promised.
     n_tuples, n_dropped
         Published tuples, and tuples that were left out to reach the principle.
+    title, licence
+        What it is called, and under which terms it may be used; empty where nothing was said.
     """
 
     tables: Mapping[str, pa.Table]
@@ -55,6 +67,8 @@ class Release:
     n_tuples: int
     n_dropped: int = 0
     native: str = "arrow"
+    title: str = ""
+    licence: str = ""
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} ({t.num_rows:,} rows)" for name, t in self.tables.items())
@@ -80,11 +94,20 @@ class Release:
             return _optional("duckdb").from_arrow(table)
         return table
 
-    def save(self, path: str | Path, *, format: str = "parquet", force: bool = False, allow_seed: bool = False) -> None:
+    def save(
+        self,
+        path: str | Path,
+        *,
+        format: str = "parquet",
+        force: bool = False,
+        allow_seed: bool = False,
+        title: str | None = None,
+        licence: str | None = None,
+    ) -> None:
         """Write the release to a new folder, whole or not at all; see `glasshouse.release.storage.save`."""
         from glasshouse.release.storage import save
 
-        save(self, path, format=format, force=force, allow_seed=allow_seed)
+        save(self, path, format=format, force=force, allow_seed=allow_seed, title=title, licence=licence)
 
 
 def _optional(name: str) -> Any:

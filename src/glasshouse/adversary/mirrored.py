@@ -1,0 +1,470 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adversary who knows that the table was divided by Mirror: she believes what is published, and no more.
+
+Theorems M1 and M2 say more than a bound. Of whoever is known to be in a group she believes every value with exactly its
+share of the group. Where leaves are groups, and in the balanced groups of a refined leaf, that is what exchanging the
+two halves gives; inside an untested leaf the values of a bucket can be exchanged for each other (Ace), or the people of
+a group can (Anatomize, which does not look at quasi-identifiers). So there is nothing to count but who is in which
+group. Where the release leaves that open, a belief is an average of shares: of people who are alike a plain one, and of
+others one between the least and the largest share of the groups that they can be in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glasshouse.adversary.cells import CellReader
+from glasshouse.adversary.linking import promised_limit
+from glasshouse.adversary.matching import match
+from glasshouse.adversary.permanents import largest_shares
+from glasshouse.adversary.posterior import Posterior
+from glasshouse.errors import NotSupported
+from glasshouse.grouping import Mirror
+from glasshouse.microdata.domains import text_of
+from glasshouse.microdata.groups import alike
+from glasshouse.principles import AlphaKAnonymity, LDiversity, TCloseness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.microdata import Microdata
+    from glasshouse.published import Published, Seats
+    from glasshouse.randomness import Source
+    from glasshouse.release import Release
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+__all__ = ["attack_mirrored", "bound_mirrored"]
+
+_SMALL = "take few people: small tables are attacked by trying every world"
+_FLOOR = 8  # people in a leaf of Mirror at least, where neither the principle nor the recipe says how many
+_SAME = 1e-9  # shares that differ by less are the same
+
+
+def attack_mirrored(
+    release: Release,
+    published: Published,
+    knowledge: Knowledge,
+    algorithm: tuple[Any, Any, Any],
+    *,
+    error: float = 0.0,
+    source: Source | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Posterior:
+    """Believe, exactly, what follows from the release, everybody's quasi-identifiers and `Mirror`.
+
+    Parameters
+    ----------
+    release, published, knowledge
+        What was published, as it stands and as she reads it, and what she holds beside it: everybody in the table must
+        be on her list. She has corrupted nobody.
+    algorithm
+        Principle, method and recoding.
+    error, source, progress
+        As for other methods; nothing is sampled here, and nothing takes long.
+
+    Notes
+    -----
+    *Who is in which group* is known if nobody else fits, or as many people as there are tuples. People with equal
+    quasi-identifiers are alike to her if ties were broken by a secret order, or if she does not know the identifiers:
+    each is then in a group as likely as such tuples are there, in the table or not. Of anybody else it must not matter:
+    all groups that they can be in have the same shares. If it does, `NotSupported`; see `bound_mirrored`.
+
+    *Boxes* do not say where a group ends: two may show the same. A box stands for one group if it has too few tuples
+    for two, or if a single person can be at one of its ends.
+
+    *Prior.* Every possible world has the published values, so a prior that is the same for everybody changes nothing.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> from glasshouse.published import Published
+    >>> people = {"x": [1, 2, 3, 4], "y": [4, 3, 2, 1]}
+    >>> table = gh.read({**people, "s": list("aabc")}, quasi=["x", "y"], sensitive="s")
+    >>> steps = gh.EntropyLDiversity(ell=2), gh.Mirror(floor=4), gh.Anatomy()
+    >>> release = gh.publish(table, principle=steps[0], method=steps[1], recoding=steps[2])
+    >>> knowledge = gh.Knowledge(external=gh.read(people, quasi=["x", "y"]))
+    >>> attack_mirrored(release, Published.of(release), knowledge, steps).of(0)
+    {'a': 0.5, 'b': 0.25, 'c': 0.25}
+    """
+    found = _Believed.of(release, published, knowledge, algorithm)
+    unsettled = int(found.fit.n_alike[~found.is_exact].sum())
+    if unsettled:
+        why = (
+            "who can be in groups that say different things, and are not alike"
+            if found.fit.listed
+            else "by whoever does not know of everybody in the table"
+        )
+        raise NotSupported(
+            f"an exact belief about {unsettled:,} people {why}",
+            instead="take the bound; anatomy and a list of all people in the table, without identifiers, can be exact",
+        )
+    return found.posterior("exact")
+
+
+def bound_mirrored(
+    release: Release, published: Published, knowledge: Knowledge, algorithm: tuple[Any, Any, Any]
+) -> Posterior:
+    """Believe nothing above the largest share of a value in any group that a person can be in.
+
+    However likely each of the groups is, her belief is an average of their shares. Of people for whom it is known
+    exactly, it is given exactly. Of a box that may stand for several groups no shares are known; they are taken to be
+    the largest that the principle and the least size of a group allow.
+    """
+    return _Believed.of(release, published, knowledge, algorithm).posterior("bound")
+
+
+# --- who can be in which group ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Which groups every kind of people can be in."""
+
+    kind: Integers  # of every person
+    n_alike: Integers  # people of every kind
+    of_pair: Integers  # kind and group of every pair of the two that fit, ascending
+    group: Integers
+    tuples: Floats  # tuples of the group at the places that the kind fits, for every pair
+    sure: Flags  # for every kind, whether such people are in the table for certain
+    alone: Flags  # for every kind, whether it has a place that only people of this kind can take, and no other place
+    listed: bool  # whether everybody in the table can be on her list
+    one_group: Flags  # for every group, whether it is certainly one
+
+    @classmethod
+    def of(cls, release: Release, published: Published, knowledge: Knowledge, least: int) -> _Fit:
+        people = knowledge.external
+        kinds = alike([people.column(name) for name in release.recipe.quasi])
+        examples = np.empty(kinds.n_groups, np.int64)
+        examples[kinds.labels[::-1]] = np.arange(people.n_tuples)[::-1]
+        n_alike = kinds.sizes.astype(np.int64)
+
+        n_tuples = int(published.sizes.sum())
+        tables = [_Table.of(people, examples, n_alike, seats) for seats in published.seats]
+        listed = people.n_tuples >= n_tuples and all(table.has_people for table in tables)
+        if people.n_tuples == n_tuples:
+            listed = listed and all(np.isin(np.arange(len(n_alike)), table.kind).all() for table in tables)
+        if listed:
+            narrowed = [table.narrowed(n_alike) for table in tables]
+            listed = all(table.has_people for table in narrowed)
+            tables = narrowed if listed else tables
+        keys = tables[0].keys(published.n_groups)
+        for table in tables[1:]:  # who is in a group is in it by every table
+            keys = np.intersect1d(keys, table.keys(published.n_groups))
+        sure = np.full(len(n_alike), listed and people.n_tuples == n_tuples)
+        alone = np.zeros(len(n_alike), bool)
+        if listed:
+            sure |= np.logical_or.reduce([table.sure(n_alike) for table in tables])
+        if listed and len(tables) == 1:
+            alone = tables[0].alone(len(n_alike))
+        one_group = np.ones(published.n_groups, bool)
+        if published.kind == "boxes":
+            one_group = published.sizes < 2 * least
+            if listed and release.recipe.recoding.get("name") == "boxes":
+                one_group = one_group | tables[0].ends_of_one(people, examples, n_alike, published.n_groups)
+        return cls(
+            kind=kinds.labels.astype(np.int64),
+            n_alike=n_alike,
+            of_pair=keys // published.n_groups,
+            group=keys % published.n_groups,
+            tuples=tables[0].tuples_of(keys, published.n_groups),
+            sure=sure,
+            alone=alone,
+            listed=listed,
+            one_group=one_group,
+        )
+
+    @cached_property
+    def starts(self) -> Integers:
+        """Kind ``i`` has the pairs from ``starts[i]`` to ``starts[i + 1]``."""
+        return np.searchsorted(self.of_pair, np.arange(len(self.n_alike) + 1)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """One table of seats: kind and seat of every pair that fits."""
+
+    seats: Seats
+    kind: Integers
+    seat: Integers
+    rivals: Integers  # people who fit every place
+
+    @classmethod
+    def of(cls, people: Microdata, examples: Integers, n_alike: Integers, seats: Seats) -> _Table:
+        matches = match(people, examples, seats)
+        kind = np.repeat(np.arange(len(examples)), np.diff(matches.offsets))
+        return cls._counted(seats, kind, matches.seats.astype(np.int64), n_alike)
+
+    @classmethod
+    def _counted(cls, seats: Seats, kind: Integers, seat: Integers, n_alike: Integers) -> _Table:
+        pairs = np.unique(kind * (len(seats) + 1) + seats.place[seat])  # each kind once at each place
+        kinds, places = pairs // (len(seats) + 1), pairs % (len(seats) + 1)
+        rivals = np.bincount(places, weights=n_alike[kinds], minlength=len(seats)).astype(np.int64)
+        return cls(seats, kind, seat, rivals)
+
+    @cached_property
+    def capacity(self) -> Integers:
+        """The tuples of every place."""
+        return np.bincount(self.seats.place, weights=self.seats.count, minlength=len(self.seats)).astype(np.int64)
+
+    @property
+    def has_people(self) -> bool:
+        """Whether she knows of enough people for every place."""
+        return bool((self.rivals >= self.capacity).all())
+
+    def _full(self) -> Flags:
+        """For every pair, whether as many people fit its place as it has tuples: all of them are there."""
+        place = self.seats.place[self.seat]
+        return np.asarray(self.rivals[place] == self.capacity[place])
+
+    def narrowed(self, n_alike: Integers) -> _Table:
+        """Leave out other places of people who must be at one."""
+        table = self
+        while not (kept := table._full() | ~table.sure(n_alike)[table.kind]).all():
+            table = self._counted(self.seats, table.kind[kept], table.seat[kept], n_alike)
+        return table
+
+    def sure(self, n_alike: Integers) -> Flags:
+        """The kinds of people who must be at some place."""
+        must = np.zeros(len(n_alike), bool)
+        must[self.kind[self._full()]] = True
+        return must
+
+    def alone(self, n_kinds: int) -> Flags:
+        """The kinds with one place, which nobody else fits."""
+        pairs = np.unique(self.kind * (len(self.seats) + 1) + self.seats.place[self.seat])
+        kinds, places = pairs // (len(self.seats) + 1), pairs % (len(self.seats) + 1)
+        n_places = np.bincount(kinds, minlength=n_kinds)
+        crowded = np.bincount(places, minlength=len(self.seats))[places] > 1
+        found: Flags = n_places == 1
+        found[kinds[crowded]] = False
+        return found
+
+    def keys(self, n_groups: int) -> Integers:
+        """Kind and group of every pair, as one ascending number."""
+        return np.unique(self.kind * n_groups + self.seats.group[self.seat])
+
+    def tuples_of(self, keys: Integers, n_groups: int) -> Floats:
+        """How many tuples the group has that such people fit."""
+        own = self.kind * n_groups + self.seats.group[self.seat]
+        at = np.searchsorted(keys, own)
+        inside = keys[np.minimum(at, len(keys) - 1)] == own if len(keys) else np.zeros(len(own), bool)
+        counts = self.seats.count[self.seat[inside]].astype(np.float64)
+        return np.bincount(at[inside], weights=counts, minlength=len(keys)).astype(np.float64)
+
+    def ends_of_one(self, people: Microdata, examples: Integers, n_alike: Integers, n_groups: int) -> Flags:
+        """Boxes one of whose ends is the value of a single person: a second group with this box would lack it."""
+        found = np.zeros(n_groups, bool)
+        group = self.seats.group[self.seat]
+        for name, cells, of_seat in zip(self.seats.quasi, self.seats.cells, self.seats.of_seat, strict=True):
+            column = people.column(name)
+            covered = [CellReader(column.domain).codes(cell) for cell in cells]
+            shown = of_seat[self.seat]
+            own = column.codes[examples][self.kind]
+            wide = np.array([len(codes) > 1 for codes in covered], bool)[shown]
+            for end in (0, -1):
+                code = np.array([codes[end] if len(codes) else -1 for codes in covered], np.int64)[shown]
+                there = np.where(own == code, n_alike[self.kind], 0)
+                n_there = np.bincount(group, weights=there, minlength=n_groups)
+                found[group[wide]] |= n_there[group[wide]] == 1
+        return found
+
+
+# --- what she believes ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Believed:
+    """Her beliefs of every kind of people: the largest that there can be, and what they are where that is known."""
+
+    release: Release
+    published: Published
+    knowledge: Knowledge
+    fit: _Fit
+    refined: bool
+    offsets: Integers
+    codes: NDArray[np.int32]
+    largest: Floats
+
+    @classmethod
+    def of(
+        cls, release: Release, published: Published, knowledge: Knowledge, algorithm: tuple[Any, Any, Any]
+    ) -> _Believed:
+        principle, method, _ = algorithm
+        if isinstance(principle, Mapping) and len(principle) == 1:
+            (principle,) = principle.values()
+        _check(release, published, knowledge, method)
+        refined = isinstance(principle, LDiversity) and method.inner != "none"
+        least = _least(principle, method, refined=refined)
+        fit = _Fit.of(release, published, knowledge, least)
+
+        group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
+        shares = published.counts / published.sizes[group]
+        most = np.minimum(published.counts / least, _caps(principle, published)[published.codes])
+        bounds = np.where(fit.one_group[group], shares, most)
+        found = largest_shares(
+            fit.starts, fit.group, (published.offsets, published.codes, bounds), len(published.values)
+        )
+        return cls(release, published, knowledge, fit, refined, *found)
+
+    @cached_property
+    def is_settled(self) -> Flags:
+        """The kinds of people who are in the table, and in groups that all have the same shares."""
+        kinds = np.repeat(np.arange(len(self.fit.n_alike)), np.diff(self.offsets))
+        total = np.bincount(kinds, weights=self.largest, minlength=len(self.fit.n_alike))
+        several = np.zeros(len(self.fit.n_alike), bool)
+        several[self.fit.of_pair[~self.fit.one_group[self.fit.group]]] = True
+        return np.asarray(self.fit.sure & ~several & (total < 1 + _SAME) & (total > 0))
+
+    @cached_property
+    def is_shared(self) -> Flags:
+        """The kinds of people who are alike to her, and have a place of their own."""
+        secret = self.release.guarantee.ties_are_secret or self.knowledge.external.identifier is None
+        return self.fit.alone & secret
+
+    @cached_property
+    def is_exact(self) -> Flags:
+        """The kinds of people of whom she knows exactly what to believe."""
+        nowhere = np.diff(self.fit.starts) == 0
+        return np.asarray((nowhere | self.is_settled | self.is_shared) & self.fit.listed)
+
+    @cached_property
+    def presence(self) -> Floats:
+        """How sure she is that a person of each kind is in the table, at most."""
+        fits = np.diff(self.fit.starts) > 0
+        tuples = np.bincount(self.fit.of_pair, weights=self.fit.tuples, minlength=len(fits))
+        return np.where(fits & self.is_shared & ~self.fit.sure, np.minimum(1.0, tuples / self.fit.n_alike), fits * 1.0)
+
+    @cached_property
+    def shared(self) -> Floats:
+        """Beliefs in the average of the groups, each as likely as such tuples are there; as `largest`."""
+        fit, published = self.fit, self.published
+        total = np.bincount(fit.of_pair, weights=fit.tuples, minlength=len(fit.n_alike))
+        weight = fit.tuples / total[fit.of_pair] * self.presence[fit.of_pair]
+        lengths = np.diff(published.offsets)[fit.group]
+        before = np.append(0, np.cumsum(lengths))
+        at = np.repeat(published.offsets[fit.group] - before[:-1], lengths) + np.arange(before[-1])
+        keys = np.repeat(fit.of_pair, lengths) * len(published.values) + published.codes[at]
+        mixed = np.repeat(weight, lengths) * published.counts[at] / published.sizes[np.repeat(fit.group, lengths)]
+        place = np.unique(keys, return_inverse=True)[1].reshape(-1)
+        found = np.bincount(place, weights=mixed, minlength=len(self.largest))
+        return np.minimum(found, self.largest)  # sums are rounded, and no average is above the largest share
+
+    def posterior(self, how: str) -> Posterior:
+        """Put it together; as a bound, what is not known exactly is as large as it can be."""
+        kinds = np.repeat(np.arange(len(self.fit.n_alike)), np.diff(self.offsets))
+        return Posterior(
+            attack="reverse engineering",
+            column=self.published.column,
+            how=how,
+            knowledge=self.knowledge,
+            values=self.published.values,
+            kind=self.fit.kind,
+            offsets=self.offsets,
+            codes=self.codes,
+            beliefs=np.where(self.is_exact[kinds], self.shared, self.largest),
+            presence=self.presence,
+            limit=promised_limit(self.release, self.published.column),
+            because=self._because,
+            notes=tuple(self._notes(how)),
+        )
+
+    # in words
+
+    @property
+    def _theorem(self) -> str:
+        if self.refined:
+            return (
+                "knowing the algorithm does not help: groups take as many people from one half of what was not divided "
+                "as from the other, so with the values of the halves exchanged they are just as likely (Mirror, "
+                "Theorem M2)"
+            )
+        return (
+            "knowing the algorithm does not help: with the values of its two equal halves exchanged, what was not "
+            "divided would not have been divided either (Mirror, Theorem M1)"
+        )
+
+    def _notes(self, how: str) -> list[str]:
+        fit, notes = self.fit, [self._theorem]
+        rough = int(fit.n_alike[~self.is_exact].sum())
+        if how == "bound" and rough:
+            notes.append(
+                f"of {rough:,} people nobody can say in which group they are: no belief is above the largest share of "
+                "the groups that they can be in"
+            )
+        several = np.unique(fit.group[~fit.one_group[fit.group] & ~self.is_exact[fit.of_pair]])
+        if how == "bound" and len(several):
+            notes.append(
+                f"{len(several):,} boxes may stand for several groups each, whose shares are not known: they are taken "
+                "to be as large as the principle and the least size of a group allow"
+            )
+        lost = int(fit.n_alike[np.diff(fit.starts) == 0].sum())
+        if lost:
+            notes.append(f"{lost:,} people fit nothing in the release: they are not in the table")
+        if self.knowledge.prior is not None:
+            notes.append("all possible tables have the published values: a prior that is the same for all says nothing")
+        return notes
+
+    def _because(self, kind: int, code: int) -> str:
+        groups = self.fit.group[self.fit.starts[kind] : self.fit.starts[kind + 1]]
+        value, present = text_of(self.published.values[code]), float(self.presence[kind])
+        if not self.is_exact[kind]:
+            return f"no group that they can be in has a larger share of {value} than this, and {self._theorem}"
+        if len(groups) == 1:
+            entries = slice(int(self.published.offsets[groups[0]]), int(self.published.offsets[groups[0] + 1]))
+            have = int(self.published.counts[entries][self.published.codes[entries] == code].sum())
+            share = f"{have:,} of the {int(self.published.sizes[groups[0]]):,} tuples of their group have {value}"
+        else:
+            share = f"that is the share of {value} in the {len(groups):,} groups of people like them"
+        absent = f", such a person is in the table with {present:.4f}" if present < 1 else ""
+        return f"{share}{absent}, and {self._theorem}"
+
+
+def _check(release: Release, published: Published, knowledge: Knowledge, method: Any) -> None:
+    if not isinstance(method, Mirror):
+        raise NotSupported(f"explaining groups by {method!r} as those of Mirror", instead="use reverse engineering")
+    if published.kind == "sample":
+        raise NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
+    if release.n_dropped:
+        raise NotSupported("Mirror's theorems where tuples were dropped", instead=_SMALL)
+    if knowledge.is_personal or knowledge.corrupted:
+        raise NotSupported(
+            "Mirror's theorems for whoever has a prior for single people or has corrupted people", instead=_SMALL
+        )
+
+
+def _caps(principle: Any, published: Published) -> Floats:
+    """The largest share that the principle allows each value in a group, as far as that is easily told."""
+    caps = np.ones(len(published.values))
+    for one in getattr(principle, "principles", (principle,)):
+        if isinstance(one, LDiversity):
+            caps = np.minimum(caps, 1 / one.ell)
+        elif isinstance(one, AlphaKAnonymity):
+            caps = np.minimum(caps, float(one.alpha))
+        elif isinstance(one, TCloseness) and one.distance == "equal":
+            totals = np.bincount(published.codes, weights=published.counts, minlength=len(caps))
+            caps = np.minimum(caps, totals / totals.sum() + float(one.t))
+    return np.asarray(caps, np.float64)
+
+
+def _least(principle: Any, method: Mirror, *, refined: bool) -> int:
+    """How many tuples a group has at least."""
+    named: list[int] = [
+        ceil(getattr(one, parameter))
+        for one in getattr(principle, "principles", (principle,))
+        for parameter in ("k", "ell")
+        if hasattr(one, parameter) and not hasattr(one, "values")  # designated values may be absent from a group
+    ]
+    floor: int = 0 if refined else method.floor or (0 if named else _FLOOR)
+    return max(1, floor, *named)

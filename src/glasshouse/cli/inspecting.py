@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `inspect`, which looks at a table, and `init`, which writes a first policy from what it found."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from glasshouse.cli import options
+from glasshouse.cli.plainly import plainly
+from glasshouse.cli.progress import progress_of_steps
+from glasshouse.cli.showing import print_json
+from glasshouse.errors import OutputError
+from glasshouse.log import step
+
+if TYPE_CHECKING:
+    from glasshouse.microdata.inspection import Inspection
+
+__all__ = ["init", "inspect"]
+
+named_sensitive = click.option("--sensitive", metavar="COLUMN", help="Sensitive column, for the largest feasible l.")
+
+
+@click.command(short_help="What a file holds: types, risks, likely roles.")
+@click.argument("file", type=click.Path())
+@named_sensitive
+@options.selection_options
+@options.source_options
+@options.printing_options
+@plainly
+def inspect(file: str, *, as_json: bool, **given: Any) -> None:
+    """Show types, distinct values, how identifying columns are, likely roles, and the largest feasible l.
+
+    It shows the most frequent value of each column, also with --json: what it prints must stay inside.
+
+    \b
+    Examples:
+      glasshouse inspect patients.csv
+      glasshouse inspect patients.csv --sensitive disease --json
+    """
+    report = _inspected(file, given)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        click.echo(str(report))
+
+
+@click.command(short_help="Write a first policy for a file, to be decided on.")
+@click.argument("file", type=click.Path())
+@named_sensitive
+@options.out_option("File to write; - prints it.", default=Path("policy.toml"), show_default=True)
+@click.option("--force", is_flag=True, help="Replace what stands there.")
+@options.selection_options
+@options.source_options
+@options.printing_options
+@plainly
+def init(file: str, out: Path, *, force: bool, as_json: bool, **given: Any) -> None:
+    """Write a commented policy, with guessed roles, for `glasshouse publish`.
+
+    It holds names of columns, and counts in comments; no value of the table, and no password.
+
+    \b
+    Examples:
+      glasshouse init patients.csv --sensitive disease
+      glasshouse init patients.csv --out -
+      glasshouse publish policy.toml
+    """
+    from glasshouse.policy import policy_from
+
+    printed = str(out) == "-"
+    if not printed and out.exists() and not force:
+        raise OutputError(f"{out} exists already: choose another name, or --force to replace it", path=out)
+    report = _inspected(file, given)
+    source = {name: given[name] for name in ("table", "query", "delimiter", "encoding") if given[name] is not None}
+    text = policy_from(report, file=_from_there(file, Path("policy.toml") if printed else out), **source)
+    if printed and not as_json:
+        click.echo(text, nl=False)
+        return
+    if not printed:
+        _write(out, text)
+    if as_json:
+        print_json({"policy": None if printed else str(out), "text": text, "suggested": report.suggested})
+    else:
+        click.echo(f"{out} is a first guess. Decide on every line of it, then: glasshouse publish {out}")
+
+
+def _inspected(file: str, given: dict[str, Any]) -> Inspection:
+    from glasshouse.microdata.inspection import inspect as inspect_source
+
+    with progress_of_steps(), step("inspect") as note:
+        report = inspect_source(file, **given)
+        note(rows=report.n_tuples, columns=len(report.columns))
+    return report
+
+
+def _from_there(file: str, policy: Path) -> str:
+    """The file's path as the policy must name it."""
+    return file if "://" in file else os.path.relpath(Path(file).expanduser(), policy.parent)
+
+
+def _write(out: Path, text: str) -> None:
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"cannot write {out}: {os.strerror(error.errno or 0)}", path=out) from None

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs on the command line: a line a step on the error stream, or an object of JSON a step in a file.
+
+Only records of `glasshouse.log` are shown, which hold names of steps and numbers: no value, no path, no message.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from glasshouse.errors import OutputError
+from glasshouse.log import COUNTED, LOGGER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["listening", "logs"]
+
+
+@contextlib.contextmanager
+def logs(*, verbose: bool = False, log_json: str | None = None) -> Iterator[None]:
+    """Show the steps of what is done inside, to whom it concerns.
+
+    Parameters
+    ----------
+    verbose
+        A line for each step, on the error stream.
+    log_json
+        A file to which an object for each step is added, or ``-`` for the error stream.
+    """
+    with contextlib.ExitStack() as stack:
+        if verbose:
+            stack.enter_context(listening(_Lines()))
+        if log_json is not None:
+            stack.enter_context(listening(_Objects(_opened(log_json, stack))))
+        yield
+
+
+@contextlib.contextmanager
+def listening(handler: logging.Handler, level: int = logging.INFO) -> Iterator[None]:
+    """Let a handler hear of the steps."""
+    before = LOGGER.level
+    handler.setLevel(level)
+    handler.addFilter(lambda record: record.name == LOGGER.name and hasattr(record, "step"))
+    LOGGER.addHandler(handler)
+    LOGGER.setLevel(min(level, before or logging.CRITICAL))
+    try:
+        yield
+    finally:
+        LOGGER.removeHandler(handler)
+        LOGGER.setLevel(before)
+
+
+def _opened(name: str, stack: contextlib.ExitStack) -> IO[str] | None:
+    if name == "-":
+        return None
+    try:
+        return stack.enter_context(open(name, "a", encoding="utf-8"))  # noqa: PTH123
+    except (OSError, ValueError):
+        raise OutputError(f"--log-json: cannot write {name}", path=name) from None
+
+
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    known = {name: getattr(record, name) for name in (*COUNTED, "seconds", "error") if hasattr(record, name)}
+    return {"step": record.step, **known}  # type: ignore[attr-defined]
+
+
+class _Lines(logging.Handler):
+    """A line for each step."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        fields = _fields(record)
+        counts = "".join(f"  {fields[name]:,} {name}" for name in COUNTED if name in fields)
+        failed = f"  ended by {fields['error']}" if "error" in fields else ""
+        click.echo(f"{fields['step']:<9} {fields['seconds']:8.2f} s{counts}{failed}", err=True)
+
+
+class _Objects(logging.Handler):
+    """An object for each step, in the order in which the steps end."""
+
+    def __init__(self, file: IO[str] | None) -> None:
+        super().__init__()
+        self._file = file
+
+    def emit(self, record: logging.LogRecord) -> None:
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        fields = _fields(record)
+        fields["seconds"] = round(fields["seconds"], 6)
+        click.echo(json.dumps({"time": time, "level": record.levelname, **fields}), file=self._file, err=True)

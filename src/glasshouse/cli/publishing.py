@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `publish`, by options or by a policy, and `marginals`, which adds to what was published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from glasshouse.cli import options
+from glasshouse.cli.measuring import Measured
+from glasshouse.cli.plainly import plainly
+from glasshouse.cli.progress import progress_bar, progress_of_steps
+from glasshouse.cli.showing import print_json, show_release, summary
+from glasshouse.errors import GlasshouseError, InputError
+from glasshouse.log import step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from glasshouse.microdata import Microdata
+    from glasshouse.publish_file import PublishedFile
+    from glasshouse.release import Release
+    from glasshouse.report import Report
+
+__all__ = ["marginals", "publish"]
+
+_BY_COLUMN = ("taxonomy", "order", "bins", "bottom", "top")
+# What says something about the method or the recoding of a policy, and nothing about another that is named instead.
+_OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "retention", "domain")}
+
+
+@click.command(short_help="Publish a table: OUT/release may go out, OUT/audit stays inside.")
+@click.argument("file", type=click.Path())
+@options.reading_options
+@options.principle_options
+@options.perturbation_options
+@options.method_options
+@options.marginal_option(required=False)
+@click.option("--suppress", metavar="SHARE", default="0", show_default=True, help="Largest share of tuples to drop.")
+@options.out_option("Folder to write release/ and audit/ into.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["parquet", "csv"]),
+    default="parquet",
+    show_default=True,
+    help="Format of the published tables.",
+)
+@click.option("--title", metavar="TEXT", help="What the release is called.")
+@click.option("--licence", metavar="NAME", help="Its terms of use: an identifier such as CC-BY-4.0, or an address.")
+@click.option("--force", is_flag=True, help="Replace what stands there.")
+@options.report_option
+@options.threads_option
+@click.option(
+    "--engine",
+    type=click.Choice(["memory", "disk"]),
+    default="memory",
+    show_default=True,
+    help="Where the work runs: disk anatomizes a file that is larger than memory.",
+)
+@click.option("--memory", type=int, metavar="MIB", help="With --engine disk: memory for buffers; 256 MiB by default.")
+@click.option(
+    "--spill", type=click.Path(path_type=Path), help="With --engine disk: folder for nameless files; OUT by default."
+)
+@click.option(
+    "--partition/--no-partition",
+    default=True,
+    help="With --engine disk: whether the audit keeps who is in which group.",
+)
+@options.target_options
+@options.selection_options
+@options.source_options
+@options.decimal_option
+@options.printing_options
+@plainly
+def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
+    """Publish a table under a privacy principle.
+
+    FILE is the table, or a policy that says everything (.toml, .yaml). Options override the policy.
+
+    \b
+    Examples:
+      glasshouse publish patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --out out
+      glasshouse publish patients.csv --quasi age,sex --k 10 --out plain --format csv
+      glasshouse publish patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --recoding anatomy \\
+                 --out exact
+      glasshouse publish patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --recoding angel --k 10 \\
+                 --marginal age,sex,zipcode,disease --marginal zipcode,disease --out several
+      glasshouse publish patients.csv --quasi age,sex --sensitive disease --rho1 0.2 --rho2 0.5 --lambda 0.1 --k 6 \\
+                 --domain @diseases.txt --out sampled
+      glasshouse publish policy.toml
+      glasshouse publish policy.toml --ell 4 --out stricter --log-json publish.log
+    """
+    from glasshouse.policy import choices as asked
+    from glasshouse.publish import publish_to
+
+    measured = Measured()
+    choices = _choices(file, given)
+    out = _out(choices)
+    send = _sender(choices, force=force)
+    if choices["engine"] == "disk":
+        _publish_file(choices, out, measured, force=force, as_json=as_json)
+        return
+    with progress_of_steps():
+        principle, method, recoding = (make(choices) for make in (asked.principle, asked.method, asked.recoding))
+        table = _read(choices)
+        release = publish_to(
+            out,
+            table,
+            format=choices["format_"],
+            title=choices.get("title"),
+            licence=choices.get("licence"),
+            force=force,
+            principle=principle,
+            method=method,
+            recoding=recoding,
+            suppress=choices["suppress"],
+            threads=choices["threads"],
+        )
+        send(release)
+        report = _report_on(release, table, out) if choices["report"] else None
+    if as_json:
+        print_json({**summary(release, out), "report": report, **measured.to_dict()})
+        return
+    for notice in table.notices:
+        click.echo(f"note: {notice}", err=True)
+    show_release(release, rows=5)
+    _say_where(out, measured)
+
+
+def _publish_file(
+    choices: dict[str, Any], out: Path, measured: Measured, *, force: bool, as_json: bool
+) -> None:  # fmt: skip
+    """Publish on disk: one method, one recoding, and a bar that shows how far it is."""
+    from glasshouse.policy import choices as asked
+    from glasshouse.publish_file import publish_file
+
+    for name, only in (("method", "anatomize"), ("recoding", "anatomy")):
+        if choices.get(name) not in (None, only):
+            raise InputError(f"--engine disk knows one {name}, {only!r}, not {choices[name]!r}")
+    for name in ("taxonomy", "bins", "bottom", "top", "marginal", "parameters", "recoding_with"):
+        if choices.get(name):
+            raise InputError("--engine disk takes a file as it is: no taxonomies, bins, limits, marginals, parameters")
+    if str(choices["suppress"]) != "0":
+        raise InputError("--engine disk does not drop tuples: leave --suppress out")
+    if len(choices.get("sensitive", ())) != 1:
+        raise InputError("--engine disk needs one sensitive column")
+    if choices.get("table") or choices.get("query") or choices.get("to"):
+        raise InputError("--engine disk reads a file and writes folders, and takes no database")
+    reading = asked.read_arguments(choices)
+    for name in ("sensitive", "taxonomies", "bins", "bottom", "top"):
+        del reading[name]
+    with progress_bar() as tell:
+        made = publish_file(
+            out,
+            choices["file"],
+            sensitive=choices["sensitive"][0],
+            principle=asked.principle(choices),
+            format=choices["format_"],
+            title=choices.get("title"),
+            licence=choices.get("licence"),
+            force=force,
+            partition=choices["partition"],
+            spill=choices.get("spill"),
+            progress=tell,
+            **({"memory": choices["memory"] << 20} if "memory" in choices else {}),
+            **reading,
+        )
+    report = _report_on_file(made, out) if choices["report"] else None
+    if as_json:
+        print_json({**summary(made, out), "report": report, **measured.to_dict()})
+        return
+    for notice in made.notices:
+        click.echo(f"note: {notice}", err=True)
+    click.echo(f"{made.guarantee}\n\n{made.n_tuples:,} tuples in {made.n_groups:,} groups: qit and st")
+    _say_where(out, measured)
+
+
+@click.command(short_help="Add marginals to an ANGEL release, over the same batches.")
+@click.argument("file", type=click.Path())
+@options.reading_options
+@options.marginal_option(required=True)
+@options.out_option("Folder with release/ and audit/.")
+@options.report_option
+@options.threads_option
+@options.selection_options
+@options.source_options
+@options.decimal_option
+@options.printing_options
+@plainly
+def marginals(file: str, *, as_json: bool, **given: Any) -> None:
+    """Add marginals to a table that was published by angel before.
+
+    Read the FILE as it was read then, with the same options or the same policy. The batches are those that OUT/audit
+    keeps, so that all tables together promise what the first promised.
+
+    \b
+    Examples:
+      glasshouse marginals patients.csv --quasi age,sex,zipcode --sensitive disease --marginal age,disease --out out
+      glasshouse marginals policy.toml --marginal sex,disease
+    """
+    from glasshouse.marginals import publish_marginals
+
+    measured = Measured()
+    choices = _choices(file, given)
+    out = _out(choices)
+    with progress_of_steps():
+        table = _read(choices)
+        lists = [options.names(text) for text in given["marginal"]]
+        release = publish_marginals(out, table, marginals=lists, threads=choices["threads"])
+        report = _report_on(release, table, out) if choices["report"] else None
+    if as_json:
+        print_json({**summary(release, out), "report": report, **measured.to_dict()})
+        return
+    show_release(release, rows=5)
+    _say_where(out, measured)
+
+
+def _choices(file: str, given: dict[str, Any]) -> dict[str, Any]:
+    """What is asked for: by the options, and where these are silent by the policy, if the file is one."""
+    from glasshouse.policy.document import SUFFIXES
+
+    defaults = {**options.chosen(given), "file": file}
+    if not file.endswith(SUFFIXES):
+        return defaults
+    from glasshouse.policy import load_policy
+
+    context = click.get_current_context()
+    told = {name for name in given if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+    policy = load_policy(file)
+    decided = dict(policy.choices) | {"file": policy.source}
+    for name, belonging in _OF.items():
+        if name in told:
+            decided = {key: value for key, value in decided.items() if key not in belonging}
+    explicit = {name: value for name, value in defaults.items() if name in told}
+    for name in _BY_COLUMN:
+        if name in explicit:
+            explicit[name] = {**decided.get(name, {}), **explicit[name]}
+    return {**defaults, **decided, **explicit}
+
+
+def _out(choices: dict[str, Any]) -> Path:
+    if "out" not in choices:
+        raise InputError("say where to write: --out FOLDER, which gets release/ and audit/")
+    return Path(choices["out"])
+
+
+def _read(choices: dict[str, Any]) -> Microdata:
+    from glasshouse.microdata import read
+    from glasshouse.policy.choices import read_arguments
+
+    with step("read") as note:
+        table = read(choices["file"], **read_arguments(choices))
+        note(rows=table.n_tuples, columns=len(table.quasi) + len(table.sensitive))
+    return table
+
+
+def _sender(choices: dict[str, Any], *, force: bool) -> Callable[[Release], None]:
+    """How a release goes to the database that was named, if one was; looks beforehand whether it can."""
+    if "to" not in choices:
+        return lambda _release: None
+    from glasshouse.release.postgres import check_target, to_postgres
+
+    target = {"schema": choices["schema"], "if_exists": "replace" if force else "error"}
+    check_target(choices["to"], **target)
+
+    def send(release: Release) -> None:
+        with step("send", rows=release.n_tuples, tables=len(release.tables)):
+            to_postgres(release, choices["to"], **target)
+
+    return send
+
+
+def _report_on(release: Release, table: Microdata, out: Path) -> str | None:
+    from glasshouse.report import make_report
+
+    with progress_bar(unit="steps") as tell:
+        return _report(lambda: make_report(release, table, progress=tell), release.n_tuples, out)
+
+
+def _report_on_file(made: PublishedFile, out: Path) -> str | None:
+    from glasshouse.report.report import report_on_file
+
+    return _report(lambda: report_on_file(made), made.n_tuples, out)
+
+
+def _report(make: Callable[[], Report], rows: int, out: Path) -> str | None:
+    """Write the steward's report into the audit; the release stands, whatever becomes of it."""
+    try:
+        with step("report", rows=rows):
+            make().write(out / "audit")
+    except GlasshouseError as error:
+        click.secho(f"warning: the release was written, and no report: {error}", fg="yellow", err=True)
+        return None
+    return str(out / "audit" / "report.html")
+
+
+def _say_where(out: Path, measured: Measured) -> None:
+    click.echo(f"\n{out / 'release'} may be published; {out / 'audit'} must stay inside. ({measured})")

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `verify`, which recounts a release or any tool's table, and `show`, which tells what a release is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from glasshouse.cli import options
+from glasshouse.cli.plainly import NOT_MET, plainly
+from glasshouse.cli.progress import progress_of_steps
+from glasshouse.cli.showing import print_json, show_release, summary
+from glasshouse.errors import InputError
+from glasshouse.log import step
+from glasshouse.policy.choices import option
+
+if TYPE_CHECKING:
+    from glasshouse.verify import Verification
+
+__all__ = ["show", "verify"]
+
+
+@click.command(short_help="Whether a release keeps its promise; what any tool's table achieves.")
+@click.argument("path", metavar="RELEASE|FILE", type=click.Path())
+@options.quasi_option
+@options.sensitive_option
+@options.column_options
+@click.option("--k", type=int, metavar="K", help="Exit with 1 unless every group has at least K rows.")
+@click.option("--ell", type=int, metavar="L", help="Exit with 1 unless l-diversity holds.")
+@click.option("--t", metavar="T", help="Exit with 1 unless t-closeness holds.")
+@click.option("--population", type=int, metavar="N", help="Size of the population, for journalist risk.")
+@options.source_options
+@options.printing_options
+@plainly
+def verify(path: str, *, as_json: bool, **given: Any) -> int:
+    """Recount what a table achieves, from the published tables alone, by an implementation of its own.
+
+    RELEASE is a release folder: it is held to what it promises. FILE is a table that any tool wrote: --quasi and
+    --sensitive name its columns, and --k, --ell and --t what is asked of it. The exit code is 1 if it does not hold.
+
+    \b
+    Examples:
+      glasshouse verify out/release
+      glasshouse verify any_tool_output.csv --quasi age,sex,zipcode --sensitive disease --k 5 --ell 3
+    """
+    with progress_of_steps(), step("recount") as note:
+        result = _release(Path(path), given) if Path(path).is_dir() else _table(path, given)
+        note(rows=result.n_tuples, groups=result.n_groups)
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        click.echo(str(result))
+    return NOT_MET if result.holds is False else 0
+
+
+def _release(path: Path, given: dict[str, Any]) -> Verification:
+    from glasshouse.recheck import verify_release
+
+    for name, value in given.items():
+        if value not in (None, ()):
+            raise InputError(f"{option(name)} is for a table: a release is held to what it promises itself")
+    return verify_release(path)
+
+
+def _table(path: str, given: dict[str, Any]) -> Verification:
+    from glasshouse.microdata import Taxonomy
+    from glasshouse.verify import verify as verify_source
+
+    choices = options.chosen(given)
+    if not choices.get("quasi"):
+        raise InputError("name the columns that others may know: --quasi COLUMNS")
+    return verify_source(
+        path,
+        quasi=choices["quasi"],
+        sensitive=choices.get("sensitive"),
+        taxonomies={name: Taxonomy.from_file(file) for name, file in choices.get("taxonomy", {}).items()},
+        ordered=choices.get("order", {}),
+        **{name: given[name] for name in ("k", "ell", "t", "population", "delimiter", "encoding")},
+    )
+
+
+@click.command(short_help="What a release folder holds and promises.")
+@click.argument("release", type=click.Path(path_type=Path))
+@options.rows_option("How many rows to show.", 10)
+@options.printing_options
+@plainly
+def show(release: Path, rows: int, *, as_json: bool) -> None:
+    """Show a release: what it promises, and some of its rows.
+
+    \b
+    Examples:
+      glasshouse show out/release
+      glasshouse show out/release --json
+    """
+    from glasshouse.loading import load
+
+    with step("load") as note:
+        loaded = load(release)
+        note(rows=loaded.n_tuples, tables=len(loaded.tables))
+    if as_json:
+        print_json(summary(loaded))
+    else:
+        show_release(loaded, rows=rows)

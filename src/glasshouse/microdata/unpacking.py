@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unpacking: how large a table may become while it is read from a file.
+
+A file of some kilobytes can stand for more than any machine holds: text packed with gzip or zstd, a long text in a
+dictionary that every row points at, a run of a billion equal values. A table may become a hundred times as large as
+its file, and half a gigabyte in any case; what becomes larger is refused before it does. Frames, which are in memory
+already, are not measured.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from glasshouse.errors import SourceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["Room", "is_text", "written_out"]
+
+_TIMES = 100
+_LEAST = 1 << 29
+_VALUE = 8  # bytes of a number
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Room:
+    """How many bytes the table in a file may take."""
+
+    path: Path
+    most: int
+
+    @classmethod
+    def of(cls, path: Path, *, times: int = _TIMES, least: int = _LEAST) -> Room:
+        """A hundred times the file, and half a gigabyte in any case."""
+        return cls(path=path, most=max(times * path.stat().st_size, least))
+
+    def check(self, n_bytes: int) -> None:
+        """Refuse what takes more."""
+        if n_bytes > self.most:
+            raise SourceError(
+                f"{self.path} would take more than {self.most:,} bytes when unpacked, which is far more than its size: "
+                "it was not read. If you trust it, unpack it, or read it with another tool and pass the frame",
+                source=self.path,
+            )
+
+    def check_table(self, table: pa.Table) -> None:
+        """Refuse a table whose values take more once none of them stands for several."""
+        self.check(table.num_rows * max(table.num_columns, 1) * _VALUE)
+        self.check(sum(written_out(column) for column in table.columns))
+
+    def bounded(self, stream: pa.NativeFile) -> pa.NativeFile:
+        """The same bytes; whoever reads more than there is room for gets the refusal."""
+        return pa.PythonFile(_Bounded(stream, self), mode="r")
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that counts what was read from it."""
+
+    def __init__(self, stream: pa.NativeFile, room: Room) -> None:
+        self._stream = stream
+        self._room = room
+        self._n_bytes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        piece = self._stream.read(size if size >= 0 else None)
+        self._n_bytes += len(piece)
+        self._room.check(self._n_bytes)
+        return bytes(piece)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def written_out(column: pa.ChunkedArray) -> int:
+    """How many bytes a column takes when no value stands for several.
+
+    >>> codes = pa.array([0, 0, 0, 1], pa.int8())
+    >>> written_out(pa.chunked_array([pa.DictionaryArray.from_arrays(codes, ["long", "s"])]))
+    45
+    """
+    kind = column.type
+    if not (pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind) or pa.types.is_string_view(kind)):
+        return int(column.get_total_buffer_size())
+    return sum(int(_lengths(chunk).sum()) for chunk in column.chunks)
+
+
+def _lengths(values: pa.Array) -> NDArray[np.int64]:
+    """How many bytes each value takes; of runs, all that a run stands for."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        lengths = np.append(_lengths(values.dictionary), _VALUE)
+        return np.asarray(lengths[np.asarray(values.indices.fill_null(len(lengths) - 1)).astype(np.int64)])
+    if pa.types.is_run_end_encoded(kind):
+        ends = np.minimum(np.asarray(values.run_ends).astype(np.int64), len(values) + values.offset)
+        return np.diff(ends, prepend=0).clip(min=0) * _lengths(values.values)
+    if pa.types.is_string_view(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return np.asarray(pc.binary_length(values).fill_null(0)).astype(np.int64) + _VALUE
+    return np.full(len(values), _VALUE, np.int64)
+
+
+def is_text(kind: Any) -> bool:
+    """Whether values of this type are texts, one after the other."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Policies: everything that publishing a table needs, in one file that a team can review and keep with its code."""
+
+from __future__ import annotations
+
+from glasshouse.policy.policy import Policy, load_policy
+from glasshouse.policy.writing import policy_from
+
+__all__ = ["Policy", "load_policy", "policy_from"]

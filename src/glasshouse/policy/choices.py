@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Choices: what was asked for, by name, whether on a command line or in a policy, and the objects that it means.
+
+Choices are plain: lists of names, numbers or their text, mappings by column. What is absent or None was left open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from glasshouse.microdata import Taxonomy
+
+    Named = Callable[[str], str]
+
+__all__ = ["builder", "limit", "method", "option", "principle", "read_arguments", "recoding"]
+
+_OF_VALUES = ("ell", "distinct_ell", "entropy_ell", "recursive", "t")
+_OF_BELIEFS = ("rho1", "delta", "s", "retention")
+_OPTIONS = {"bins": "--bin", "parameters": "--with", "lambda_": "--lambda"}
+
+
+def option(name: str) -> str:
+    """How a choice is called on the command line.
+
+    >>> option("distinct_ell"), option("bins")
+    ('--distinct-ell', '--bin')
+    """
+    return _OPTIONS.get(name, f"--{name.replace('_', '-')}")
+
+
+def read_arguments(choices: Mapping[str, Any], named: Named = option) -> dict[str, Any]:
+    """Give the keyword arguments of `glasshouse.read`."""
+    given = {name: value for name, value in choices.items() if value is not None}
+    if not given.get("quasi"):
+        raise InputError(f"name at least one quasi-identifier, which others may know about everyone: {named('quasi')}")
+    bins = {column: builder(text, named("bins")) for column, text in given.get("bins", {}).items()}
+    return {
+        "quasi": list(given["quasi"]),
+        "sensitive": list(given.get("sensitive", ())) or None,
+        "identifier": given.get("identifier"),
+        "missing": given.get("missing", "error"),
+        "taxonomies": dict(given.get("taxonomy", {})),
+        "ordered": dict(given.get("order", {})),
+        "bins": bins,
+        "categorical": list(given.get("categorical", ())),
+        "bottom": {column: limit(value) for column, value in given.get("bottom", {}).items()},
+        "top": {column: limit(value) for column, value in given.get("top", {}).items()},
+        "delimiter": given.get("delimiter"),
+        "encoding": given.get("encoding"),
+        "decimal": given.get("decimal", "."),
+        **{name: given[name] for name in ("table", "query") if name in given},
+    }
+
+
+def builder(text: str, name: str = "--bin") -> Taxonomy:
+    """Make the bins of a column from their text.
+
+    >>> builder("intervals:10")
+    Taxonomy.intervals(width=10)
+    """
+    from glasshouse.microdata import Taxonomy
+
+    kind, _, argument = text.partition(":")
+    try:
+        if kind == "intervals":
+            return Taxonomy.intervals(width=_number(argument))
+        if kind == "quantiles":
+            return Taxonomy.quantiles(n=int(argument))
+        if kind == "prefix":
+            return Taxonomy.prefix(length=int(argument))
+        if kind == "dates":
+            levels = tuple(level.strip() for level in argument.split(",") if level.strip())
+            return Taxonomy.dates(levels=levels or ("month", "quarter", "year"))
+    except ValueError as error:
+        raise InputError(f"{name} {text}: {error}") from None
+    raise InputError(f"{name} knows intervals, quantiles, prefix and dates, got {text!r}")
+
+
+def limit(value: Any) -> Any:
+    """Read a top or bottom code: a number or a date, or the text of one."""
+    from datetime import date
+
+    if not isinstance(value, str):
+        return value
+    try:
+        return _number(value)
+    except ValueError:
+        pass
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        raise InputError(f"a top or bottom code is a number or a date such as 2024-05-31, got {value!r}") from None
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def method(choices: Mapping[str, Any], named: Named = option) -> Any:
+    """Make the method that is asked for; None where none is named.
+
+    >>> method({"method": "mondrian", "parameters": {"partitioning": "relaxed"}})
+    Mondrian(partitioning='relaxed')
+    """
+    from glasshouse import catalog
+
+    name, parameters = choices.get("method"), choices.get("parameters") or {}
+    if name is None and parameters:
+        raise InputError(f"{named('parameters')} needs {named('method')}: it names a parameter of the method")
+    return None if name is None else _made("method", catalog.METHODS, name, parameters)
+
+
+def recoding(choices: Mapping[str, Any], named: Named = option) -> Any:
+    """Make the recoding that is asked for; None where none is named.
+
+    With ANGEL ``k`` is the k of its buckets: what `principle` then asks of the batches is everything else.
+
+    >>> recoding({"recoding": "angel", "k": "5", "marginal": [["age", "disease"]]})
+    Angel(k=5, marginals=(('age', 'disease'),), cells='boxes')
+    """
+    from glasshouse import catalog
+
+    asked, marginals = choices.get("recoding"), choices.get("marginal")
+    name = "perturbed" if asked is None and _asks_of_beliefs(choices) else asked
+    if name != "perturbed" and (choices.get("retention") or choices.get("domain")):
+        raise InputError(f"{named('retention')} and {named('domain')} belong to the recoding 'perturbed'")
+    if name is None and choices.get("recoding_with"):
+        raise InputError(
+            f"{named('recoding_with')} needs {named('recoding')}: it names a parameter of the recoding"
+        )  # fmt: skip
+    if marginals and name not in (None, "angel"):
+        raise InputError(f"{named('marginal')} needs the recoding 'angel', not {name!r}")
+    if name is None and not marginals:
+        return None
+    chosen = dict(choices.get("recoding_with") or {})
+    if marginals:
+        chosen["marginals"] = tuple(map(tuple, marginals))
+    if name == "angel" and choices.get("k"):
+        chosen.setdefault("k", _whole(named("k"), choices["k"]))
+    if name == "perturbed":
+        chosen |= {"p": choices.get("retention"), "domain": choices.get("domain")}
+    return _made("recoding", catalog.RECODINGS, name or "angel", chosen)
+
+
+def principle(choices: Mapping[str, Any], named: Named = option) -> Any:
+    """Make the principle that is asked for: one, or all of several."""
+    from glasshouse import principles as p
+
+    given = {name: value for name, value in choices.items() if value is not None}
+
+    def whole(name: str) -> int:
+        return _whole(named(name), given[name])
+
+    if _asks_of_beliefs(given) or given.get("recoding") == "perturbed":
+        if _asks_of_values(given) or "alpha" in given:
+            raise InputError("a bound on beliefs cannot be combined with a principle that judges groups")
+        return _target(given, named)
+    asked: list[Any] = []
+    if "alpha" in given and "k" not in given:
+        raise InputError(f"{named('alpha')} needs {named('k')}: it asks for (alpha, k)-anonymity")
+    if given.get("designated") and "ell" not in given:
+        raise InputError(f"{named('designated')} needs {named('ell')}")
+    if "k" in given and not (given.get("recoding") == "angel" and _asks_of_values(given)):
+        asked.append(
+            p.AlphaKAnonymity(alpha=given["alpha"], k=whole("k")) if "alpha" in given else p.KAnonymity(k=whole("k"))
+        )
+    if "ell" in given:
+        designated = tuple(given.get("designated") or ())
+        asked.append(
+            p.DesignatedLDiversity(ell=whole("ell"), values=designated)
+            if designated
+            else p.LDiversity(ell=whole("ell"))
+        )
+    if "distinct_ell" in given:
+        asked.append(p.DistinctLDiversity(ell=whole("distinct_ell")))
+    if "entropy_ell" in given:
+        asked.append(p.EntropyLDiversity(ell=given["entropy_ell"]))
+    if "recursive" in given:
+        c, _, ell = given["recursive"].partition(",")
+        if not ell.strip().isdecimal():
+            raise InputError(f"{named('recursive')} takes C,L such as 2,3, got {given['recursive']!r}")
+        asked.append(p.RecursiveLDiversity(c=c.strip(), ell=int(ell)))
+    if "t" in given:
+        asked.append(p.TCloseness(t=given["t"], distance=given.get("distance", "equal")))
+    if not asked:
+        wanted = ", ".join(named(name) for name in ("k", "ell", "t"))
+        raise InputError(f"say what safe means: {wanted} or another principle (glasshouse publish --help)")
+    return asked[0] if len(asked) == 1 else p.AllOf(principles=tuple(asked))
+
+
+def _target(given: Mapping[str, Any], named: Named) -> Any:
+    """Make the bound on beliefs that is asked for."""
+    from glasshouse import principles as p
+
+    if "rho1" in given and "delta" in given:
+        raise InputError(f"{named('rho1')} and {named('delta')} are two promises: ask for one")
+    if "rho2" in given and "rho1" not in given:
+        raise InputError(f"{named('rho2')} needs {named('rho1')}")
+    size = {
+        "lambda_": given.get("lambda_", "1"),
+        "s": given.get("s"),
+        "k": _whole(named("k"), given["k"]) if "k" in given else None,
+    }
+    if not (size["s"] or size["k"]):
+        raise InputError(
+            f"the recoding 'perturbed' needs {named('k')}, the smallest size of a group, or {named('s')}"
+        )  # fmt: skip
+    if "rho1" in given:
+        return p.RhoBreach(rho1=given["rho1"], rho2=given.get("rho2"), **size)
+    return p.DeltaGrowth(delta=given.get("delta"), **size)
+
+
+def _asks_of_beliefs(choices: Mapping[str, Any]) -> bool:
+    """Whether a bound on beliefs is asked for, which only a perturbed sample can keep."""
+    return any(choices.get(name) is not None for name in _OF_BELIEFS)
+
+
+def _asks_of_values(choices: Mapping[str, Any]) -> bool:
+    """Whether something is asked of the sensitive values, so that ANGEL's k can be that of the buckets alone."""
+    return choices.get("alpha") is None and any(choices.get(name) is not None for name in _OF_VALUES)
+
+
+def _made(what: str, classes: Mapping[str, type[Any]], name: str, parameters: Mapping[str, Any]) -> Any:
+    from glasshouse import catalog
+
+    try:
+        return catalog.from_data(classes, {"name": name, **parameters})
+    except TypeError:
+        known = ", ".join(f.name for f in fields(classes[name])) or "none"
+        raise InputError(f"the {what} {name!r} has these parameters: {known}") from None
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        return int(value) if isinstance(value, str) else int(value.__index__())
+    except (ValueError, AttributeError):
+        raise ParameterError(name, "its value", "an integer", value) from None

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Documents: the plain data of a TOML or YAML file, and the line and column at which each key stands.
+
+Only plain data come out: no alias, no tag, no key twice. Files are small and shallow, or refused.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from bisect import bisect_left
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from glasshouse.errors import MissingExtra, PolicyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["SUFFIXES", "Document", "read_document"]
+
+SUFFIXES = (".toml", ".yaml", ".yml")
+_MOST_BYTES = 1 << 20
+_MOST_LEVELS = 20
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_PLAIN_TAGS = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "timestamp"))
+
+Place = tuple[int, int]
+Keys = tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Document:
+    """What a file says, and where.
+
+    Parameters
+    ----------
+    path
+        The file.
+    data
+        Its tables and values.
+    places
+        Line and column of each key, from 1, by the keys that lead to it.
+    """
+
+    path: Path
+    data: Mapping[str, Any]
+    places: Mapping[Keys, Place]
+
+    def place(self, keys: Keys) -> Place:
+        """Where a key stands, or else the nearest that leads to it."""
+        while keys and keys not in self.places:
+            keys = keys[:-1]
+        return self.places.get(keys, (1, 1))
+
+    def refuse(self, keys: Keys, problem: str, *, suggestion: str | None = None) -> NoReturn:
+        """Raise a `PolicyError` that points at a key."""
+        line, column = self.place(keys)
+        raise PolicyError(
+            problem, path=self.path, line=line, column=column, key=".".join(keys) or None, suggestion=suggestion
+        )
+
+
+def read_document(path: str | Path) -> Document:
+    """Read a TOML or YAML file; by its name, the one or the other."""
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise PolicyError(f"a policy is a file that ends in {', '.join(SUFFIXES)}", path=path)
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+    except OSError:
+        raise PolicyError("there is no such file, or it cannot be read", path=path) from None
+    if len(content) > _MOST_BYTES:
+        raise PolicyError("a policy of more than 1 MiB: it would hold data, and is not read", path=path)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise PolicyError("this is not UTF-8", path=path, line=line) from None
+    try:
+        return _toml(path, text) if path.suffix == ".toml" else _yaml(path, text)
+    except RecursionError:
+        raise PolicyError("tables inside tables, without end", path=path) from None
+
+
+# --- TOML -------------------------------------------------------------------------------------------------------------
+
+
+def _toml(path: Path, text: str) -> Document:
+    text = text.replace("\r\n", "\n")
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        problem, _, where = str(error).rpartition(" (at ")
+        found = re.fullmatch(r"line (\d+), column (\d+)\)", where)
+        line, column = (int(found[1]), int(found[2])) if found else (text.count("\n") + 1, 1)
+        raise PolicyError(_short(problem or str(error)), path=path, line=line, column=column) from None
+    except ValueError:  # a number of thousands of digits
+        raise PolicyError("this is not TOML", path=path) from None
+    _check_depth(path, data)
+    return Document(path=path, data=data, places=dict(_toml_places(text)))
+
+
+def _short(problem: str) -> str:
+    """A parser's sentence in our style; it may quote a key, which is cut."""
+    plain = "".join(c if c.isprintable() else "?" for c in problem[:120])
+    return plain[:1].lower() + plain[1:]
+
+
+def _check_depth(path: Path, data: Any) -> None:
+    waiting = [(data, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > _MOST_LEVELS:
+            raise PolicyError("tables inside tables, without end", path=path)
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        waiting += [(item, depth + 1) for item in inner]
+
+
+def _toml_places(text: str) -> Iterator[tuple[Keys, Place]]:
+    """Find where the keys of TOML stand, in a text that is known to be right."""
+    at = 0
+    table: Keys = ()
+    ends = [found.start() for found in re.finditer("\n", text)]
+    while (at := _skip_blank(text, at)) < len(text):
+        line = bisect_left(ends, at)
+        place = (line + 1, at - (ends[line - 1] if line else -1))
+        if text[at] == "[":
+            opening = 2 if text.startswith("[[", at) else 1
+            table, at = _dotted(text, at + opening)
+            at = _end_of_line(text, at + opening)
+            yield table, place
+        else:
+            keys, at = _dotted(text, at)
+            for length in range(1, len(keys) + 1):
+                yield (*table, *keys[:length]), place
+            at = _end_of_value(text, text.index("=", at) + 1)
+
+
+def _skip_blank(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\n#":
+        at = _end_of_line(text, at) if text[at] == "#" else at + 1
+    return at
+
+
+def _end_of_line(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
+def _dotted(text: str, at: int) -> tuple[Keys, int]:
+    """Read a key such as ``columns."first name".top``; give its parts, and where it ends."""
+    parts: list[str] = []
+    while True:
+        while text[at] in " \t":
+            at += 1
+        if text[at] in "\"'":
+            end = _end_of_string(text, at)
+            parts.append(tomllib.loads(f"key = {text[at:end]}")["key"])
+        else:
+            found = _BARE.match(text, at)
+            assert found is not None, "the parser let it pass"
+            end = found.end()
+            parts.append(found[0])
+        at = end
+        while at < len(text) and text[at] in " \t":
+            at += 1
+        if at >= len(text) or text[at] != ".":
+            return tuple(parts), at
+        at += 1
+
+
+def _end_of_string(text: str, at: int) -> int:
+    """Where a string ends that begins here: of one quote or three, with escapes or without."""
+    quote = text[at]
+    marks = quote * 3 if text.startswith(quote * 3, at) else quote
+    at += len(marks)
+    while not text.startswith(marks, at):
+        at += 2 if quote == '"' and text[at] == "\\" else 1
+    at += len(marks)
+    if len(marks) == 3:  # up to two quotes may stand before the closing three
+        while at < len(text) and text[at] == quote:
+            at += 1
+    return at
+
+
+def _end_of_value(text: str, at: int) -> int:
+    depth = 0
+    while at < len(text):
+        sign = text[at]
+        if sign in "\"'":
+            at = _end_of_string(text, at)
+            continue
+        if sign == "#":
+            at = _end_of_line(text, at)
+            continue
+        if sign == "\n" and not depth:
+            return at
+        depth += (sign in "[{") - (sign in "]}")
+        at += 1
+    return at
+
+
+# --- YAML -------------------------------------------------------------------------------------------------------------
+
+
+def _yaml(path: Path, text: str) -> Document:
+    try:
+        import yaml
+    except ImportError:
+        raise MissingExtra("a policy in YAML", extra="yaml") from None
+    places: dict[Keys, Place] = {}
+    seen: set[int] = set()
+
+    def refuse(node: Any, problem: str) -> NoReturn:
+        mark = node.start_mark
+        raise PolicyError(problem, path=path, line=mark.line + 1, column=mark.column + 1)
+
+    def plain(node: Any, keys: Keys) -> Any:
+        if id(node) in seen:
+            refuse(node, "an alias: write the value itself")
+        seen.add(id(node))
+        if len(keys) > _MOST_LEVELS:
+            refuse(node, "tables inside tables, without end")
+        if isinstance(node, yaml.ScalarNode):
+            if node.tag not in _PLAIN_TAGS:
+                refuse(node, "a tag: only text, numbers, dates, true and false are read")
+            try:
+                return loader.construct_object(node)
+            except (ValueError, yaml.YAMLError, OverflowError):
+                refuse(node, "this is not a value that can be read")
+        if isinstance(node, yaml.SequenceNode):
+            return [plain(item, (*keys, str(i))) for i, item in enumerate(node.value)]
+        table: dict[str, Any] = {}
+        for name, value in node.value:
+            if not isinstance(name, yaml.ScalarNode):
+                refuse(name, "a key is a word")
+            if name.value in table:
+                refuse(name, f"the key {name.value[:60]!r} stands twice")
+            places[*keys, name.value] = (name.start_mark.line + 1, name.start_mark.column + 1)
+            table[name.value] = plain(value, (*keys, name.value))
+        return table
+
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        data = {} if node is None else plain(node, ())
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line, column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
+        problem = _short(", ".join(filter(None, (error.context, error.problem))) or "this is not YAML")
+        raise PolicyError(problem, path=path, line=line, column=column) from None
+    except yaml.YAMLError:  # a character that may not stand there
+        raise PolicyError("this is not YAML", path=path) from None
+    if not isinstance(data, dict):
+        raise PolicyError("a policy is a table: keys, and their values", path=path, line=1)
+    return Document(path=path, data=data, places=places)

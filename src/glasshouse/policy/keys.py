@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keys: what may stand in a policy, table by table, and which choice each key is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from glasshouse.policy.document import Document, Keys
+
+__all__ = ["COLUMN", "TABLES", "Key", "check_secrets", "choices_of", "keys_of", "refuse_unknown"]
+
+
+class Key(NamedTuple):
+    """A key: the choice that it makes, and what its value must be."""
+
+    choice: str
+    kind: str
+
+
+TABLES: dict[str, dict[str, Key]] = {
+    "source": {
+        "file": Key("file", "a path"),
+        "table": Key("table", "text"),
+        "query": Key("query", "text"),
+        "delimiter": Key("delimiter", "text"),
+        "encoding": Key("encoding", "text"),
+        "decimal": Key("decimal", "text"),
+        "missing": Key("missing", "one of error, category, drop"),
+    },
+    "roles": {
+        "quasi": Key("quasi", "a list of names"),
+        "sensitive": Key("sensitive", "a name or a list of names"),
+        "identifier": Key("identifier", "text"),
+    },
+    "columns": {},
+    "principle": {
+        "k": Key("k", "a whole number"),
+        "ell": Key("ell", "a whole number"),
+        "distinct_ell": Key("distinct_ell", "a whole number"),
+        "entropy_ell": Key("entropy_ell", "a number"),
+        "recursive": Key("recursive", "text"),
+        "designated": Key("designated", "a list of values"),
+        "alpha": Key("alpha", "a number"),
+        "t": Key("t", "a number"),
+        "distance": Key("distance", "one of equal, ordered, hierarchical"),
+        "rho1": Key("rho1", "a number"),
+        "rho2": Key("rho2", "a number"),
+        "delta": Key("delta", "a number"),
+        "lambda": Key("lambda_", "a number"),
+        "s": Key("s", "a number"),
+    },
+    "method": {"name": Key("method", "text")},
+    "recoding": {
+        "name": Key("recoding", "text"),
+        "marginals": Key("marginal", "a list of lists of names"),
+        "retention": Key("retention", "a number"),
+        "domain": Key("domain", "a list of values or @FILE"),
+    },
+    "release": {
+        "out": Key("out", "a path"),
+        "format": Key("format_", "one of parquet, csv"),
+        "title": Key("title", "text"),
+        "licence": Key("licence", "text"),
+        "to": Key("to", "text"),
+        "schema": Key("schema", "text"),
+        "suppress": Key("suppress", "a number"),
+        "report": Key("report", "true or false"),
+    },
+    "run": {
+        "engine": Key("engine", "one of memory, disk"),
+        "memory": Key("memory", "a whole number"),
+        "spill": Key("spill", "a path"),
+        "partition": Key("partition", "true or false"),
+        "threads": Key("threads", "a whole number"),
+    },
+}
+COLUMN: dict[str, Key] = {
+    "taxonomy": Key("taxonomy", "a path"),
+    "order": Key("order", "a list of values"),
+    "bins": Key("bins", "text"),
+    "categorical": Key("categorical", "true or false"),
+    "bottom": Key("bottom", "a number or a date"),
+    "top": Key("top", "a number or a date"),
+}
+_WITH_PARAMETERS = {"method": "parameters", "recoding": "recoding_with"}
+_NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?(/[0-9]{1,30})?")
+_MOST = 10**30
+
+# A user before a colon and an at sign, or a parameter that is called a password: the value itself is never shown.
+_SECRET = re.compile(r"://[^/@:\s]*:.*@|\b(ssl)?(password|passwd|pwd|secret|token|api_?key)\s*=", re.IGNORECASE)
+
+
+def check_secrets(document: Document) -> None:
+    """Refuse a value that looks like a password, without showing it."""
+    waiting: list[tuple[Keys, Any]] = [((), document.data)]
+    while waiting:
+        keys, value = waiting.pop()
+        if isinstance(value, str) and _SECRET.search(value):
+            document.refuse(
+                keys,
+                "a password does not belong into a policy: leave it out, and give it through the environment or a "
+                "service file",
+            )
+        if isinstance(value, Mapping):
+            waiting += [((*keys, str(key)), inner) for key, inner in value.items()]
+            waiting += [((*keys, str(key)), key) for key in value]
+        elif isinstance(value, list):
+            waiting += [(keys, inner) for inner in value]
+
+
+def choices_of(document: Document) -> dict[str, Any]:
+    """Check every key of a policy, and give the choices that it makes."""
+    choices: dict[str, Any] = {}
+    for table, content in document.data.items():
+        _check_known(document, (), table, TABLES)
+        if not isinstance(content, Mapping):
+            document.refuse((table,), f"{table} is a table: write [{table}], and its keys below")
+        if table == "columns":
+            _columns(document, content, choices)
+            continue
+        for name, value in content.items():
+            keys, known = (table, name), TABLES[table]
+            if name not in known and table in _WITH_PARAMETERS:
+                choices.setdefault(_WITH_PARAMETERS[table], {})[name] = value
+                continue
+            _check_known(document, (table,), name, known)
+            choices[known[name].choice] = _checked(document, keys, known[name].kind, value)
+    return choices
+
+
+def _columns(document: Document, content: Mapping[str, Any], choices: dict[str, Any]) -> None:
+    for column, wishes in content.items():
+        if not isinstance(wishes, Mapping):
+            document.refuse(("columns", column), "a column has a table of its own, such as [columns.age]")
+        for name, value in wishes.items():
+            _check_known(document, ("columns", column), name, COLUMN)
+            key = COLUMN[name]
+            checked = _checked(document, ("columns", column, name), key.kind, value)
+            if name != "categorical":
+                choices.setdefault(key.choice, {})[column] = checked
+            elif checked:
+                choices.setdefault(key.choice, []).append(column)
+
+
+def keys_of(choice: str) -> Keys:
+    """Which key of a policy makes a choice.
+
+    >>> keys_of("lambda_"), keys_of("recoding_with"), keys_of("bins")
+    (('principle', 'lambda'), ('recoding',), ('columns',))
+    """
+    for table, parameters in _WITH_PARAMETERS.items():
+        if choice == parameters:
+            return (table,)
+    for table, known in TABLES.items():
+        for name, key in known.items():
+            if key.choice == choice:
+                return (table, name)
+    return ("columns",)
+
+
+def refuse_unknown(document: Document, keys: Keys, what: str, name: str, known: Collection[str]) -> NoReturn:
+    """Refuse a name that is not known, and suggest the nearest that is."""
+    near = get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    document.refuse(keys, f"there is no {what}: {hint}", suggestion=near[0] if near else None)
+
+
+def _check_known(document: Document, table: Keys, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        what = f"key {name[:60]!r} in [{'.'.join(table)}]" if table else f"table [{name[:60]}]"
+        refuse_unknown(document, (*table, name), what, name, known)
+
+
+def _checked(document: Document, keys: Keys, kind: str, value: Any) -> Any:
+    """A value of the right kind; the message says what it must be, and not what it is."""
+    if kind == "a list of values or @FILE" and isinstance(value, str) and value.startswith("@"):
+        return _lines(document, keys, value[1:])
+    if kind == "a name or a list of names" and isinstance(value, str):
+        value = [value]
+    if not _is(kind, value):
+        document.refuse(keys, f"{keys[-1]} must be {kind}")
+    return _resolved(document, value) if kind == "a path" else value
+
+
+def _is(kind: str, value: Any) -> bool:
+    if kind.startswith("one of "):
+        return value in kind.removeprefix("one of ").split(", ")
+    match kind:
+        case "text" | "a path":
+            return isinstance(value, str) and bool(value) and "\0" not in value
+        case "true or false":
+            return isinstance(value, bool)
+        case "a whole number":
+            return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _MOST
+        case "a number":
+            if isinstance(value, str):
+                return _NUMBER.fullmatch(value) is not None
+            return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST
+        case "a number or a date":
+            return (isinstance(value, int | float) and not isinstance(value, bool)) or type(value) is date
+        case "a list of names" | "a name or a list of names":
+            return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
+        case "a list of lists of names":
+            return isinstance(value, list) and all(_is("a list of names", item) for item in value)
+    assert kind.startswith("a list of values")
+    return isinstance(value, list) and bool(value) and all(isinstance(v, str | int | float | date) for v in value)
+
+
+def _resolved(document: Document, path: str) -> str:
+    """A path of the policy: relative to the policy's own folder."""
+    return path if "://" in path else str(document.path.parent / path)
+
+
+def _lines(document: Document, keys: Keys, name: str) -> list[str]:
+    """A declared domain in a file of its own, with a value on each line."""
+    try:
+        lines = (document.path.parent / name).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        document.refuse(keys, f"{keys[-1]}: the file after the @ cannot be read as text")
+    return [line for line in lines if line]

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Policy: what a team decided about publishing a table; read from a file, checked, and ready to publish by."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.errors import GlasshouseError, InputError, ParameterError
+from glasshouse.policy import choices as chosen
+from glasshouse.policy.document import read_document
+from glasshouse.policy.keys import TABLES, check_secrets, choices_of, keys_of, refuse_unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from glasshouse.microdata import Microdata
+    from glasshouse.policy.document import Document, Keys
+
+__all__ = ["Policy", "load_policy"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Policy:
+    """Everything that publishing a table needs. It holds no data and no secret, and can be kept with a team's code.
+
+    Parameters
+    ----------
+    path
+        The file that it was read from.
+    choices
+        What was decided, by the names of the command line's options; what is not there was left open.
+    """
+
+    path: Path
+    choices: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"Policy({self.path.name!r}: {', '.join(sorted(self.choices))})"
+
+    @property
+    def source(self) -> str:
+        """The table's file."""
+        if "file" not in self.choices:
+            raise InputError(f"{self.path} names no file: write [source] file = ...")
+        return str(self.choices["file"])
+
+    @property
+    def out(self) -> Path:
+        """The folder that gets ``release`` and ``audit``."""
+        if "out" not in self.choices:
+            raise InputError(f"{self.path} names no folder to write to: write [release] out = ...")
+        return Path(self.choices["out"])
+
+    def read_arguments(self) -> dict[str, Any]:
+        """The keyword arguments of `glasshouse.read`."""
+        return chosen.read_arguments(self.choices, _key)
+
+    def read(self) -> Microdata:
+        """Read the table with the roles that the policy gives its columns."""
+        from glasshouse.microdata import read
+
+        return read(self.source, **self.read_arguments())
+
+    def publish_arguments(self) -> dict[str, Any]:
+        """The keyword arguments of `glasshouse.publish.publish_to`, but for the folder and the table."""
+        return {
+            "principle": chosen.principle(self.choices, _key),
+            "method": chosen.method(self.choices, _key),
+            "recoding": chosen.recoding(self.choices, _key),
+            "suppress": self.choices.get("suppress", 0),
+            "threads": self.choices.get("threads", 0),
+            "format": self.choices.get("format_", "parquet"),
+            "title": self.choices.get("title"),
+            "licence": self.choices.get("licence"),
+        }
+
+
+def load_policy(path: str | Path) -> Policy:
+    """Read a policy from a TOML or YAML file, and check everything that can be checked without the table.
+
+    Unknown keys are refused, and so is anything that looks like a password. Paths are relative to the policy's folder.
+
+    Raises
+    ------
+    PolicyError
+        With the line and the column of what is wrong.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "policy.toml")
+    ...     _ = file.write_text('[roles]\\nquasi = ["age"]\\nsensitive = "disease"\\n[principle]\\nell = 3\\n')
+    ...     policy = load_policy(file)
+    >>> policy.publish_arguments()["principle"], policy.read_arguments()["quasi"]
+    (LDiversity(ell=3), ['age'])
+    """
+    document = read_document(path)
+    check_secrets(document)
+    choices = choices_of(document)
+    _check_parameters(document, choices)
+    _check_objects(document, choices)
+    return Policy(path=document.path, choices=choices)
+
+
+def _key(choice: str) -> str:
+    """How a choice is called in a policy."""
+    return ".".join(keys_of(choice))
+
+
+def _check_parameters(document: Document, choices: Mapping[str, Any]) -> None:
+    """Methods and recodings must exist, and have the parameters that they are given."""
+    from glasshouse import catalog
+
+    for table, parameters, classes in (
+        ("method", "parameters", catalog.METHODS),
+        ("recoding", "recoding_with", catalog.RECODINGS),
+    ):
+        name = choices.get(table)
+        if name is None:
+            if choices.get(parameters):
+                first = next(iter(choices[parameters]))
+                document.refuse((table, first), f"[{table}] needs a name: {first[:60]!r} would be a parameter of it")
+            continue
+        if name not in classes:
+            refuse_unknown(document, (table, "name"), f"{table} {name[:60]!r}", name, classes)
+        known = [field.name for field in fields(classes[name])]
+        for parameter in choices.get(parameters, ()):
+            if parameter not in known:
+                what = f"key {parameter[:60]!r} in [{table}], nor such a parameter of {name!r}"
+                refuse_unknown(document, (table, parameter), what, parameter, [*TABLES[table], *known])
+
+
+def _check_objects(document: Document, choices: Mapping[str, Any]) -> None:
+    """Make what the policy asks for, so that an error is found now, and where it stands."""
+    for column, text in choices.get("bins", {}).items():
+        with _pointing(document, ("columns", column, "bins")):
+            chosen.builder(text, "bins")
+    with _pointing(document, ("method",)):
+        chosen.method(choices, _key)
+    with _pointing(document, ("recoding",)):
+        chosen.recoding(choices, _key)
+    if "principle" in document.data:
+        with _pointing(document, ("principle",)):
+            chosen.principle(choices, _key)
+    if "suppress" in choices:
+        from glasshouse.grouping import exact_share
+
+        with _pointing(document, ("release", "suppress")):
+            exact_share(choices["suppress"])
+
+
+@contextmanager
+def _pointing(document: Document, keys: Keys) -> Iterator[None]:
+    """Make errors point at the table of the policy that they come from, or at the parameter that they name."""
+    try:
+        yield
+    except ParameterError as error:
+        inner = (*keys, error.name.rstrip("_"))
+        document.refuse(inner if inner in document.places else keys, str(error))
+    except (GlasshouseError, TypeError, ValueError, AttributeError) as error:
+        problem = str(error) if isinstance(error, GlasshouseError) else "these values do not fit"
+        document.refuse(keys, problem)

@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manifest as it is read: every word of ``datapackage.json`` is checked before anything is done with it.
+
+Whoever sends a package writes its manifest. So nothing in it is believed: sizes are bounded, names are those of files
+in the folder, and whatever is malformed is refused with the reason, in one kind of error.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+
+from glasshouse.errors import SourceError
+from glasshouse.release.guarantee import Guarantee
+from glasshouse.release.recipe import Recipe
+from glasshouse.release.release import PublishedColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+__all__ = [
+    "COUNTS",
+    "FORMATS",
+    "FORMAT_VERSION",
+    "MANIFEST",
+    "MOST_MANIFEST",
+    "NUMBERS",
+    "README",
+    "Manifest",
+    "PackagedFile",
+    "PackagedTable",
+    "files_of_release",
+    "parse_manifest",
+    "read_bounded",
+]
+
+FORMAT_VERSION: Final = 2
+"""The format that is written; every one up to it is read."""
+
+MANIFEST: Final = "datapackage.json"
+README: Final = "README.md"
+FORMATS: Final = ("parquet", "csv")
+MOST_MANIFEST: Final = 16 << 20
+"""Bytes of a manifest."""
+
+NUMBERS: Final = ("Group-ID", "Batch-ID")
+"""Columns that number groups: 1, 2, 3, ..."""
+
+COUNTS: Final = ("Count", "G")
+"""Columns that count tuples; a table's add up to all tuples."""
+
+_MOST_TUPLES = 1 << 40
+_DEEPEST = 100  # steps from a value to the root of a tree
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+_HASH = re.compile(r"sha256:[0-9a-f]{64}")
+_TYPES = ("string", "integer", "number", "boolean", "date", "datetime", "time")
+_KINDS = ("integer", "float", "date", "timestamp", "boolean", "category")
+_ROLES = ("quasi-identifier", "sensitive", "added")
+_KIND: Final[Mapping[type, str]] = {
+    str: "text",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackagedFile:
+    """A file of the folder: its name, how large it is, and its SHA-256."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackagedTable:
+    """A table of the release: in which file, in which format, with which columns of which types."""
+
+    name: str
+    file: str
+    format: str
+    fields: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What the description of a release says, checked."""
+
+    version: int
+    files: tuple[PackagedFile, ...]
+    tables: tuple[PackagedTable, ...]
+    columns: tuple[PublishedColumn, ...]
+    recipe: Recipe
+    guarantee: Guarantee
+    n_tuples: int
+    n_dropped: int
+    title: str
+    licence: str
+
+
+def read_bounded(name: str, folder: int, most: int) -> bytes:
+    """Read a plain file of an opened folder, never through a link and never more than ``most`` bytes.
+
+    `FileNotFoundError` if there is none, `SourceError` for any other reason not to read it.
+    """
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        reason = "a link, which may lead anywhere" if error.errno == errno.ELOOP else "a file that may not be read"
+        raise SourceError(f"{name} cannot be read: it is {reason}") from None
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise SourceError(f"{name} cannot be read: it is no plain file")
+        if found.st_size > most:
+            raise SourceError(f"{name} has {found.st_size:,} bytes, where at most {most:,} are expected")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(most + 1)
+    except OSError:
+        raise SourceError(f"{name} cannot be read: the disk is damaged") from None
+    finally:
+        os.close(descriptor)
+
+
+def files_of_release(folder: Path) -> set[str]:
+    """The names of the files of a release, by its manifest; empty if it is none."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            content = read_bounded(MANIFEST, descriptor, MOST_MANIFEST)
+        finally:
+            os.close(descriptor)
+        return {MANIFEST, *(file.name for file in parse_manifest(content).files)}
+    except (OSError, SourceError):
+        return set()
+
+
+def parse_manifest(content: bytes) -> Manifest:
+    """Read a manifest; whatever is wrong with it is told in a `SourceError`.
+
+    Examples
+    --------
+    >>> parse_manifest(b"{}")
+    Traceback (most recent call last):
+    glasshouse.errors.SourceError: datapackage.json is not the description of a release: it has no 'glasshouse'
+    """
+    try:
+        data = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise SourceError(f"{MANIFEST} is not JSON, or says something twice, or is nested too deeply") from None
+    if not isinstance(data, dict):
+        _refuse("it is not an object")
+    ours = _get(data, "glasshouse", dict)
+    version = _get(ours, "format_version", int)
+    if version > FORMAT_VERSION:
+        raise SourceError(
+            f"the release has format {version}, and this version of Glasshouse reads up to {FORMAT_VERSION}: install a "
+            "newer one"
+        )
+    if version < 1:
+        _refuse(f"there is no format {version}")
+    resources = [_item(resource, dict, "a resource") for resource in _get(data, "resources", list)]
+    if not resources:
+        _refuse("it lists no table")
+    tables = tuple(_table(resource) for resource in resources)
+    _different("tables", [table.name for table in tables])
+    manifest = Manifest(
+        version=version,
+        files=tuple(_file(r, r) for r in resources) if version == 1 else _files(ours, tables, resources),
+        tables=tables,
+        columns=tuple(_column(_item(c, dict, "a column")) for c in _get(ours, "columns", list)),
+        recipe=_recipe(_get(ours, "recipe", dict)),
+        guarantee=_guarantee(_get(ours, "guarantee", dict)),
+        n_tuples=_count(ours, "n_tuples"),
+        n_dropped=_count(ours, "n_dropped"),
+        title=_get(data, "title", str, ""),
+        licence=_licence(data),
+    )
+    _check_columns(manifest)
+    return manifest
+
+
+# ------------------------------------------------------------------------------------------------------- its parts
+
+
+def _table(resource: Mapping[str, Any]) -> PackagedTable:
+    name = _get(resource, "name", str)
+    if not _NAME.fullmatch(name):
+        _refuse("the name of a table has other characters than a-z, 0-9, - and _")
+    path = _get(resource, "path", str)
+    if path in ("", ".", "..") or "/" in path or "\\" in path or "\0" in path:
+        raise SourceError(f"the table {name!r} lies outside its folder: refused")
+    format = _get(resource, "format", str)
+    if format not in FORMATS or path != f"{name}.{format}":
+        _refuse(f"the table {name!r} is not in a file of its name that ends in .parquet or .csv")
+    if not {"data", "dialect", "compression", "extrapaths"}.isdisjoint(resource):
+        _refuse(f"the table {name!r} is described in a way that Glasshouse does not write")
+    fields: dict[str, str] = {}
+    for field in _get(_get(resource, "schema", dict), "fields", list):
+        column = _get(_item(field, dict, "a field"), "name", str)
+        kind = _get(field, "type", str)
+        if kind not in _TYPES or column in fields:
+            _refuse(f"the table {name!r} has a field of an unknown type, or the same field twice")
+        fields[column] = kind
+    if not fields:
+        _refuse(f"the table {name!r} has no fields")
+    return PackagedTable(name=name, file=path, format=format, fields=fields)
+
+
+def _files(
+    ours: Mapping[str, Any], tables: tuple[PackagedTable, ...], resources: list[dict[str, Any]]
+) -> tuple[PackagedFile, ...]:
+    """The list of all files; what is said of one twice must be the same."""
+    files = tuple(_file(_item(f, dict, "a file"), f) for f in _get(ours, "files", list))
+    _different("files", [file.name for file in files])
+    if {file.name for file in files} != {README, *(table.file for table in tables)}:
+        _refuse(f"its files are not its tables and a {README}")
+    by_name = {file.name: file for file in files}
+    for resource in resources:
+        file = by_name[resource["path"]]
+        told = _get(resource, "hash", str), _get(resource, "bytes", int, file.size)
+        if told != (f"sha256:{file.sha256}", file.size):
+            _refuse(f"it says two different things of {file.name}")
+    return files
+
+
+def _file(named: Mapping[str, Any], told: Mapping[str, Any]) -> PackagedFile:
+    digest = _get(told, "hash", str)
+    if not _HASH.fullmatch(digest):
+        _refuse("a checksum is not a SHA-256")
+    name, size = _get(named, "path", str), _count(told, "bytes")
+    return PackagedFile(name=name, size=size, sha256=digest.removeprefix("sha256:"))
+
+
+def _column(data: Mapping[str, Any]) -> PublishedColumn:
+    _known(data, {"name", "role", "kind", "meaning", "axis"}, "a column")
+    if _get(data, "role", str) not in _ROLES:
+        _refuse("a column has an unknown role")
+    if _get(data, "kind", str) not in _KINDS:
+        _refuse("a column has values of an unknown kind")
+    return PublishedColumn(
+        name=_get(data, "name", str),
+        role=data["role"],
+        kind=data["kind"],
+        meaning=_get(data, "meaning", str),
+        axis=_axis(data["axis"]) if "axis" in data else None,
+    )
+
+
+def _axis(data: Any) -> Mapping[str, Any]:
+    """An order of values, and for each height of a tree the ancestor of each of them."""
+    axis = _item(data, dict, "an axis")
+    _known(axis, {"order", "heights"}, "an axis")
+    order = _texts(axis, "order")
+    heights = [
+        [_item(number, int, "an ancestor") for number in _item(level, list, "a height")]
+        for level in _get(axis, "heights", list, [])
+    ]
+    if any(len(level) != len(order) for level in heights) or len(heights) > _DEEPEST:
+        _refuse("an axis does not give every value a place")
+    return {"order": list(order), **({"heights": heights} if heights else {})}
+
+
+def _recipe(data: Mapping[str, Any]) -> Recipe:
+    _known(data, {"principle", "method", "recoding", "quasi", "sensitive", "suppress", "seeded"}, "the recipe")
+    for part in ("principle", "method", "recoding"):
+        _get(_get(data, part, dict), "name", str)
+    quasi, sensitive = _texts(data, "quasi"), _texts(data, "sensitive")
+    if not quasi:
+        _refuse("the recipe names no quasi-identifier")
+    _different("columns", [*quasi, *sensitive])
+    return Recipe(
+        principle=data["principle"],
+        method=data["method"],
+        recoding=data["recoding"],
+        quasi=quasi,
+        sensitive=sensitive,
+        suppress=_get(data, "suppress", str),
+        seeded=_get(data, "seeded", bool),
+    )
+
+
+def _guarantee(data: Mapping[str, Any]) -> Guarantee:
+    words = ("promise", "adversary", "adversary_knows", "theorem")
+    _known(data, {*words, "assumptions", "limits"}, "the guarantee")
+    told = {word: _get(data, word, str) for word in words}
+    return Guarantee(**told, assumptions=_texts(data, "assumptions"), limits=_texts(data, "limits"))
+
+
+def _licence(data: Mapping[str, Any]) -> str:
+    licences = _get(data, "licenses", list, [])
+    if not licences:
+        return ""
+    licence = _item(licences[0], dict, "a licence")
+    return _get(licence, "name", str) if "name" in licence else _get(licence, "path", str)
+
+
+def _check_columns(manifest: Manifest) -> None:
+    """Every column of a table is explained, once, with the role that the recipe gives it; every file has one place."""
+    columns = {column.name: column.role for column in manifest.columns}
+    _different("columns", [column.name for column in manifest.columns])
+    recipe = manifest.recipe
+    roles = {
+        **dict.fromkeys(recipe.quasi, "quasi-identifier"),
+        **dict.fromkeys(recipe.sensitive, "sensitive"),
+        **{name: "added" for name in columns if name not in (*recipe.quasi, *recipe.sensitive)},
+    }
+    if roles != columns:
+        _refuse("the columns that it explains are not those of the recipe")
+    if not {name for name, role in columns.items() if role == "added"} <= {*NUMBERS, *COUNTS}:
+        _refuse("it has a column that is neither a quasi-identifier nor sensitive, nor one that Glasshouse adds")
+    shown = {name for table in manifest.tables for name in table.fields}
+    if not shown <= columns.keys():
+        _refuse("a table has a column that is not explained")
+
+
+# ------------------------------------------------------------------------------------------------------ its words
+
+
+def _get(data: Mapping[str, Any], key: str, kind: type[T], default: T | None = None) -> T:
+    if key not in data:
+        if default is not None:
+            return default
+        _refuse(f"it has no {key!r}" if key == "glasshouse" else f"something in it has no {key!r}")
+    return _item(data[key], kind, repr(key))
+
+
+def _item(value: Any, kind: type[T], what: str) -> T:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        _refuse(f"{what} is not {_KIND[kind]}")
+    return value
+
+
+def _texts(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    return tuple(_item(text, str, f"an entry of {key!r}") for text in _get(data, key, list))
+
+
+def _count(data: Mapping[str, Any], key: str) -> int:
+    number = _get(data, key, int)
+    if not 0 <= number <= _MOST_TUPLES:
+        _refuse(f"{key!r} is out of range")
+    return number
+
+
+def _known(data: Mapping[str, Any], keys: set[str], what: str) -> None:
+    if not data.keys() <= keys:
+        _refuse(f"{what} says something that this version does not know")
+
+
+def _different(what: str, names: Iterable[str]) -> None:
+    listed = list(names)
+    if len(set(listed)) < len(listed):
+        _refuse(f"two of its {what} have the same name")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("the same key twice")
+    return found
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(word)
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise SourceError(f"{MANIFEST} is not the description of a release: {reason}")

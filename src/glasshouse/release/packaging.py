@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packaging: the description that makes of published tables a Data Package, version 2 (https://datapackage.org).
+
+What is said of a table comes from the files that go out: whoever reads them could have written it. Categories are the
+values that a column shows, where they are few.
+
+Every file is listed with size and SHA-256 under ``glasshouse.files``. The standard's own ``hash`` says the same of a
+table; its ``bytes`` does so of a CSV file only, for the standard's validator measures no Parquet file and would refuse
+each one that tells its size.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+
+from glasshouse.errors import ParameterError
+from glasshouse.release.manifest import COUNTS, FORMAT_VERSION, MANIFEST, NUMBERS, README
+from glasshouse.release.readme import readme
+from glasshouse.release.tables import batches_of, field_type
+from glasshouse.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from glasshouse.release.release import PublishedColumn, Release
+
+__all__ = ["check_licence", "write_manifest"]
+
+_PROFILES = "https://datapackage.org/profiles/2.0/"
+_MEDIA_TYPES = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
+_MOST_CATEGORIES = 64
+_LONGEST_CATEGORY = 200
+_UNITS = {"integer": "1", "date": "day", "timestamp": "instant", "float": "any number"}
+
+
+def check_licence(licence: str) -> str:
+    """Refuse a licence that a data package cannot name: an identifier, as SPDX and Open Definition give, or an address.
+
+    >>> check_licence("CC-BY-4.0")
+    'CC-BY-4.0'
+    """
+    if licence and not re.fullmatch(r"[-a-zA-Z0-9._]+|https?://[^\s]+", licence):
+        raise ParameterError("save", "licence", "an identifier such as 'CC-BY-4.0', or an address", licence)
+    return licence
+
+
+def write_manifest(release: Release, folder: Path, format: str) -> None:
+    """Describe the tables that were written to ``folder``, for machines and for people.
+
+    Of the release's own tables only the schemas matter: what is told of their content is read from the files.
+    """
+    resources = [
+        _resource(name, table.schema, {column.name: column for column in release.columns}, folder, format)
+        for name, table in release.tables.items()
+    ]
+    (folder / README).write_text(readme(release, format, VERSION), encoding="utf-8", newline="\n")
+    files = [{"path": name, **_measured(folder / name)} for name in [*(r["path"] for r in resources), README]]
+    manifest = {
+        "$schema": f"{_PROFILES}datapackage.json",
+        "name": "glasshouse-release",
+        **({"title": release.title} if release.title else {}),
+        "description": f"A table about people, so published that {release.guarantee.promise}. How to read it: {README}",
+        **({"licenses": [_licence(release.licence)]} if release.licence else {}),
+        "resources": resources,
+        "glasshouse": {
+            "format_version": FORMAT_VERSION,
+            "software": f"glasshouse {VERSION}",
+            "n_tuples": release.n_tuples,
+            "n_dropped": release.n_dropped,
+            "guarantee": release.guarantee.to_data(),
+            "recipe": release.recipe.to_data(),
+            "columns": [column.to_data() for column in release.columns],
+            "files": files,
+        },
+    }
+    text = json.dumps(manifest, indent=2, ensure_ascii=False)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def _licence(licence: str) -> dict[str, str]:
+    return {"path" if "://" in licence else "name": check_licence(licence)}
+
+
+def _measured(file: Path) -> dict[str, Any]:
+    with file.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256")
+    return {"bytes": file.stat().st_size, "hash": f"sha256:{digest.hexdigest()}"}
+
+
+def _resource(
+    name: str, schema: pa.Schema, columns: Mapping[str, PublishedColumn], folder: Path, format: str
+) -> dict[str, Any]:
+    file = folder / f"{name}.{format}"
+    texts = [field.name for field in schema if field_type(field.type) == "string"]
+    shown = _shown(file, format, texts)
+    measured = _measured(file)
+    if format == "parquet":
+        del measured["bytes"]
+    return {
+        "$schema": f"{_PROFILES}dataresource.json",
+        "name": name,
+        "type": "table",
+        "path": file.name,
+        "format": format,
+        "mediatype": _MEDIA_TYPES[format],
+        **({"encoding": "utf-8"} if format == "csv" else {}),
+        **measured,
+        "schema": {
+            "$schema": f"{_PROFILES}tableschema.json",
+            "fields": [_field(columns[f.name], f.type, shown.get(f.name), format) for f in schema],
+        },
+    }
+
+
+def _shown(file: Path, format: str, columns: list[str]) -> dict[str, set[str | None] | None]:
+    """The different values of text columns, missing ones as None; None for a column that has many, or long ones."""
+    found: dict[str, set[str | None] | None] = {name: set() for name in columns}
+    if not columns:
+        return found
+    for batch in batches_of(file, format, columns):
+        for name, values in found.items():
+            if values is None:
+                continue
+            distinct = pc.unique(batch[name])
+            if len(distinct) <= _MOST_CATEGORIES + 1:
+                values.update(distinct.to_pylist())
+            few = len(distinct) <= _MOST_CATEGORIES + 1 and len(values - {None}) <= _MOST_CATEGORIES
+            if not few or any(len(value) > _LONGEST_CATEGORY for value in values if value is not None):
+                found[name] = None
+        if all(values is None for values in found.values()):
+            break
+    return found
+
+
+def _field(column: PublishedColumn, kind: pa.DataType, shown: set[str | None] | None, format: str) -> dict[str, Any]:
+    field: dict[str, Any] = {"name": column.name, "type": field_type(kind), "description": column.meaning}
+    if field["type"] == "datetime" and format == "csv":
+        field["format"] = "any"
+    if column.name in (*NUMBERS, *COUNTS) and column.role == "added":
+        field["constraints"] = {"required": True, "minimum": 1}
+    if shown:
+        if None not in shown and "" not in shown:  # in a CSV file an empty text is taken for a missing one
+            field["constraints"] = {"required": True}
+        if categories := _in_order({value for value in shown if value is not None}, column):
+            field["categories"] = categories
+            if column.axis is not None and "heights" not in column.axis:
+                field["categoriesOrdered"] = True
+    return {**field, "glasshouse": _cells(column)}
+
+
+def _in_order(values: set[str], column: PublishedColumn) -> list[str]:
+    """Values in their declared order, if there is one; else by their texts."""
+    order = {} if column.axis is None else {value: i for i, value in enumerate(column.axis["order"])}
+    return sorted(values, key=lambda value: (order.get(value, len(order)), value))
+
+
+def _cells(column: PublishedColumn) -> dict[str, Any]:
+    """What shape cells have: exact values, or intervals with ends of this kind and in this unit, both included."""
+    told: dict[str, Any] = {"role": column.role, "kind": column.kind}
+    if column.role != "quasi-identifier" or "interval [" not in column.meaning:
+        return told
+    unit = {"unit": _UNITS[column.kind]} if column.kind in _UNITS else {}
+    return {**told, "interval": {"ends": column.kind, **unit, "both_ends_included": True}}

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading: a release comes back from its folder after everything about it was checked; a hostile one is refused.
+
+First the manifest, then the list of files, then sizes and sums, then how much room the tables will take, and only then
+the tables. Nothing in a package is executed, no path leaves the folder, and what is read is bounded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from glasshouse.errors import SourceError
+from glasshouse.release.manifest import COUNTS, MANIFEST, MOST_MANIFEST, NUMBERS, parse_manifest, read_bounded
+from glasshouse.release.parquet_pages import Refused, measure
+from glasshouse.release.release import Release
+from glasshouse.release.shapes import check_shape
+from glasshouse.release.tables import field_type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from glasshouse.release.manifest import Manifest, PackagedFile, PackagedTable
+
+__all__ = ["MOST_BYTES", "load"]
+
+MOST_BYTES: Final = 4 << 30
+"""Memory that the tables of a release may take, unless whoever loads it allows more."""
+
+_CELL = 16  # bytes that reading takes for a cell besides its text
+_TRIES = 5
+
+
+def load(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Release:
+    """Read a release back from its folder, after checking the sums of its files.
+
+    Releases of every format that was ever written are read. One that was tampered with, cut short or added to is
+    refused, and so is what Glasshouse did not write. `glasshouse.load` checks the recipe too.
+
+    Parameters
+    ----------
+    path
+        The folder of the release.
+    most_bytes
+        Memory that its tables may take; more is refused before they are read. By default 4 GiB.
+    """
+    folder = Path(path)
+    for _ in range(_TRIES):
+        try:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except (OSError, ValueError):
+            raise SourceError(
+                f"{folder} holds no release: it is not a folder that can be read", source=folder
+            ) from None
+        try:
+            return _load(descriptor, most_bytes)
+        except SourceError as error:
+            if _is_still_there(folder, descriptor):
+                raise SourceError(f"{folder}: {error}", source=folder) from None
+        finally:
+            os.close(descriptor)
+        # somebody replaced the release while it was read: read the new one
+    raise SourceError(f"{folder} changes all the time: it was not read", source=folder)
+
+
+def _is_still_there(folder: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(folder.stat(), os.fstat(descriptor))
+    except OSError:
+        return True
+
+
+def _load(folder: int, most_bytes: int) -> Release:
+    manifest = _manifest(folder)
+    _check_listing(folder, manifest)
+    left = most_bytes
+    tables: dict[str, pa.Table] = {}
+    by_name = {table.file: table for table in manifest.tables}
+    for file in manifest.files:
+        if file.name in by_name:
+            tables[by_name[file.name].name] = _table(_content(folder, file, left), by_name[file.name], manifest, left)
+            left -= tables[by_name[file.name].name].nbytes
+        else:
+            _content(folder, file, MOST_MANIFEST)
+    tables = {table.name: tables[table.name] for table in manifest.tables}
+    _check_numbers(tables, manifest)
+    check_shape(tables, manifest.recipe)
+    return Release(
+        tables=tables,
+        columns=manifest.columns,
+        recipe=manifest.recipe,
+        guarantee=manifest.guarantee,
+        n_tuples=manifest.n_tuples,
+        n_dropped=manifest.n_dropped,
+        title=manifest.title,
+        licence=manifest.licence,
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- the files
+
+
+def _manifest(folder: int) -> Manifest:
+    try:
+        content = read_bounded(MANIFEST, folder, MOST_MANIFEST)
+    except FileNotFoundError:
+        raise SourceError(f"it holds no release, for there is no {MANIFEST}") from None
+    return parse_manifest(content)
+
+
+def _check_listing(folder: int, manifest: Manifest) -> None:
+    """The folder holds what the manifest lists, and nothing beside it."""
+    try:
+        found = set(os.listdir(folder))
+    except OSError:
+        raise SourceError("the folder cannot be read") from None
+    listed = {MANIFEST, *(file.name for file in manifest.files)}
+    if found - listed:
+        names = ", ".join(map(repr, sorted(found - listed)[:3]))
+        raise SourceError(
+            f"it holds {len(found - listed):,} files that were not published with it, as {names}: refused"
+        )
+    if listed - found:
+        raise SourceError(f"{', '.join(sorted(listed - found))} cannot be read: it is not there")
+
+
+def _content(folder: int, file: PackagedFile, most: int) -> bytes:
+    """A file, whole, as it was published."""
+    if file.size > most:
+        raise SourceError(f"{file.name} has {file.size:,} bytes, more than may be read: pass most_bytes if it is yours")
+    try:
+        content = read_bounded(file.name, folder, file.size)
+    except FileNotFoundError:
+        raise SourceError(f"{file.name} cannot be read: it is not there") from None
+    if len(content) != file.size:
+        raise SourceError(f"{file.name} is not the file that was published (it was cut short)")
+    if hashlib.sha256(content).hexdigest() != file.sha256:
+        raise SourceError(f"{file.name} is not the file that was published (its checksum differs)")
+    return content
+
+
+# ------------------------------------------------------------------------------------------------------ the tables
+
+
+def _table(content: bytes, table: PackagedTable, manifest: Manifest, most_bytes: int) -> pa.Table:
+    try:
+        read = _read_parquet if table.format == "parquet" else _read_csv
+        found = read(content, table, manifest, most_bytes)
+        kinds = [(field.name, field_type(field.type)) for field in found.schema]
+    except Refused as reason:
+        raise SourceError(f"{table.file} is refused: {reason}") from None
+    except (pa.ArrowException, OSError, ValueError, KeyError, NotImplementedError):
+        raise SourceError(f"{table.file} is not a table that can be read") from None
+    if found.num_rows > manifest.n_tuples:
+        raise SourceError(f"{table.file} has more rows than there are tuples")
+    # a column without any value has no type in a CSV file
+    if [(name, kind or table.fields.get(name)) for name, kind in kinds] != list(table.fields.items()):
+        raise SourceError(f"{table.file} does not have the columns that the manifest describes")
+    return found
+
+
+def _read_parquet(content: bytes, table: PackagedTable, manifest: Manifest, most_bytes: int) -> pa.Table:
+    unpacked = measure(content, most_rows=manifest.n_tuples, most_bytes=most_bytes)
+    if unpacked.n_bytes + unpacked.n_rows * unpacked.n_columns * _CELL > most_bytes:
+        raise Refused(f"it takes more than {most_bytes:,} bytes of memory: pass most_bytes if it is yours")
+    schema = pq.read_schema(pa.BufferReader(content))
+    for field in schema:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if field_type(kind) is None or isinstance(kind, pa.BaseExtensionType):
+            raise Refused("it has a column of a type that Glasshouse does not write")
+    # texts are read as numbers into a dictionary: a long one that is repeated a million times takes no room at first
+    texts = [field.name for field in schema if _is_text(field.type)]
+    found = pq.read_table(pa.BufferReader(content), read_dictionary=texts).replace_schema_metadata(None)
+    found.validate(full=True)  # that texts are UTF-8, and that numbers of dictionary entries are of some
+    for name in texts:
+        if _length(found[name]) > most_bytes:
+            raise Refused(f"it takes more than {most_bytes:,} bytes of memory: pass most_bytes if it is yours")
+        place = found.column_names.index(name)
+        found = found.set_column(place, name, found[name].cast(schema.field(name).type))
+    return found
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _length(column: pa.ChunkedArray) -> int:
+    """Bytes of all texts of a dictionary column."""
+    total = 0
+    for chunk in column.chunks:
+        lengths = np.append(np.asarray(pc.binary_length(chunk.dictionary)).astype(np.int64), 0)
+        counts = np.bincount(np.asarray(chunk.indices.fill_null(len(lengths) - 1)), minlength=len(lengths))
+        total += int((lengths * counts).sum())
+    return total
+
+
+def _read_csv(content: bytes, table: PackagedTable, manifest: Manifest, most_bytes: int) -> pa.Table:
+    n_rows = content.count(b"\n")  # or fewer, where texts have lines
+    if 2 * len(content) + n_rows * len(table.fields) * _CELL > most_bytes:
+        raise Refused(f"it takes more than {most_bytes:,} bytes of memory: pass most_bytes if it is yours")
+    kinds = {"string": pa.string(), "time": pa.time64("us"), "number": pa.float64()}  # the reader would guess otherwise
+    added = {name: pa.int64() for name in (*NUMBERS, *COUNTS) if table.fields.get(name) == "integer"}
+    types = {name: kinds[kind] for name, kind in table.fields.items() if kind in kinds} | added
+    options = pa_csv.ConvertOptions(column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False)
+    return pa_csv.read_csv(
+        pa.BufferReader(content),
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+        convert_options=options,
+    )
+
+
+def _check_numbers(tables: Mapping[str, pa.Table], manifest: Manifest) -> None:
+    """Groups are numbered within their table, tuples are counted, and both come to as many as the manifest says.
+
+    Whoever counts makes room for as many groups as the largest number says; so much must be true beforehand.
+    """
+    own = (*manifest.recipe.quasi, *manifest.recipe.sensitive)
+    totals = [table.num_rows for table in tables.values()]
+    for name, table in tables.items():
+        for column in (column for column in table.column_names if column not in own):
+            values = table[column]
+            if not pa.types.is_integer(values.type) or values.null_count or not len(values):
+                raise SourceError(f"the table {name!r} has something else than whole numbers in {column!r}")
+            least, most = (int(end) for end in pc.min_max(values).as_py().values())
+            if least < 1:
+                raise SourceError(f"the table {name!r} has numbers below 1 in {column!r}")
+            if column in NUMBERS and most > table.num_rows:
+                raise SourceError(f"the table {name!r} numbers more groups than it has rows")
+            if column in COUNTS:
+                if most > manifest.n_tuples or pc.sum(values).as_py() != manifest.n_tuples:
+                    raise SourceError(f"the tuples that the table {name!r} counts are not as many as were published")
+                totals.append(manifest.n_tuples)
+    if max(totals, default=0) != manifest.n_tuples:
+        raise SourceError("its tables do not have as many tuples as the manifest says")
