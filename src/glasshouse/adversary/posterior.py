@@ -175,12 +175,12 @@ class Posterior:
         return found
 
     def share_above(self, limit: Fraction | float | None = None) -> float:
-        """The share of people of whom a value is believed above a limit (MINIMALITY Fig. 3)."""
+        """The share of people of whom a value is believed above a limit (MINIMALITY Figs. 3(a) and 4(a))."""
         bound = self._bound(limit)
         return float(np.mean(self.largest[self.kind] > bound * (1 + 1e-12)))
 
     def multiple(self, limit: Fraction | float | None = None) -> float:
-        """The largest belief as a multiple of a limit (MINIMALITY Fig. 4)."""
+        """The largest belief as a multiple of a limit (MINIMALITY Figs. 3(b) and 4(b))."""
         return float(self.largest[self.kind].max(initial=0.0)) / self._bound(limit)
 
     def _bound(self, limit: Fraction | float | None) -> float:

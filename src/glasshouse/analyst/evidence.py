@@ -86,7 +86,7 @@ class Evidence:
         )
 
     def seats(self, published: Published, attributes: Sequence[str]) -> Seats:
-        """The table with all these attributes and the fewest others (ANGEL 4.3: irrelevant ones blur the answer)."""
+        """The table with all these attributes and the fewest others (ANGEL 5: irrelevant ones blur the answer)."""
         asked = {name for name in attributes if name != published.column}
         able = [seats for seats in published.seats if asked <= set(seats.quasi)]
         if not able:
