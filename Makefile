@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 KERNELS := $(shell find src -name '_*kernels.py')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test prove check fix bench docs clean
+.PHONY: help setup demo test prove fuzz check fix bench docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -33,6 +33,9 @@ test: check ## run the quality gates and the whole suite
 prove: $(VENV)/developer ## attack every method over all worlds and coin tosses of thousands of tables; kernels against slow twins
 	@$(BIN)/python -m tests.prove
 	@GLASSHOUSE_TABLES=10 $(BIN)/python -m pytest -q -n auto tests/adversary
+
+fuzz: $(VENV)/developer ## damage tables, policies, questions and releases for ten minutes: each is taken or refused
+	@$(BIN)/python -m tests.fuzz 10
 
 check: $(VENV)/developer ## format, lint, types, import layers
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .

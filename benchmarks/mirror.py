@@ -1,10 +1,10 @@
 """Mirror against every other method: mean error of a thousand questions, for each recoding, at every feasible l.
 
 Questions are those of TRANSPARENT 4.1 (five attributes or all, selectivity 6 %) and, for anatomy also, of ANATOMY 6.1
-(three quasi-identifiers, 5 %), drawn anew for every run; *no link* is what an analyst knows who has quasi-identifiers
-and sensitive values in two tables without a link. Errors are relative to the truth, or to 0.1 % of the table where that is
-more. Methods marked * do not hold against an adversary who knows them. The last tables are t-closeness: Mirror, which
-holds against her, beside Mondrian, which does not.
+(three quasi-identifiers, 5 %), drawn anew for every run. *No link* is what an analyst knows who has quasi-identifiers
+and sensitive values in two tables without a link. Errors are relative to the truth, or to 0.1 % of the table where that
+is more. Methods marked * do not hold against an adversary who knows them. The last tables are t-closeness: Mirror,
+which holds against her, beside Mondrian, which does not.
 
     python benchmarks/mirror.py census_income_kdd.parquet adult.parquet    # UCI's Census-Income (KDD) and Adult
     python benchmarks/mirror.py                                           # the synthetic census, 150,000 rows

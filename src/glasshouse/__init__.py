@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from glasshouse.analyst.query import query
     from glasshouse.analyst.workloads import Workload
     from glasshouse.attack import attack
+    from glasshouse.comparing import Comparison, compare
     from glasshouse.evaluate import evaluate
     from glasshouse.foreign import foreign_release
     from glasshouse.grouping import (
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
     from glasshouse.release import Guarantee, Recipe, Release
     from glasshouse.release.postgres import to_postgres
     from glasshouse.report import Report, make_report
+    from glasshouse.reproducing import reproduce
     from glasshouse.verify import Verification, verify
 
 __version__ = VERSION
@@ -112,6 +114,7 @@ __all__ = [
     "Anatomy",
     "Angel",
     "Boxes",
+    "Comparison",
     "Corruption",
     "DeltaGrowth",
     "DesignatedLDiversity",
@@ -169,6 +172,7 @@ __all__ = [
     "Workload",
     "answer",
     "attack",
+    "compare",
     "evaluate",
     "examples",
     "foreign_release",
@@ -181,6 +185,7 @@ __all__ = [
     "publish",
     "query",
     "read",
+    "reproduce",
     "sample",
     "synthetic",
     "to_duckdb",
@@ -239,6 +244,7 @@ _HOMES = {
     "glasshouse.analyst.query": ["query"],
     "glasshouse.analyst.workloads": ["Workload"],
     "glasshouse.attack": ["attack"],
+    "glasshouse.comparing": ["Comparison", "compare"],
     "glasshouse.evaluate": ["evaluate"],
     "glasshouse.foreign": ["foreign_release"],
     "glasshouse.policy": ["Policy", "load_policy", "policy_from"],
@@ -249,6 +255,7 @@ _HOMES = {
     "glasshouse.release": ["Guarantee", "Recipe", "Release"],
     "glasshouse.release.postgres": ["to_postgres"],
     "glasshouse.report": ["Report", "make_report"],
+    "glasshouse.reproducing": ["reproduce"],
     "glasshouse.verify": ["Verification", "verify"],
 }
 _MODULES = {"examples": "glasshouse.microdata.examples", "synthetic": "glasshouse.microdata.synthetic"}

@@ -138,7 +138,8 @@ def _values_of(release: Release) -> Microdata:
         pa.table({nobody: pa.nulls(n_rows, pa.int8()).fill_null(0), **columns}),
         quasi=[nobody],
         sensitive=list(columns) or None,
-        categorical=[name for name, column in told.items() if column.kind == "category"],
+        # A number that was published is a name: amounts are refused, or binned, on the way in.
+        categorical=[name for name, column in told.items() if column.kind == "category" or name not in axes],
         ordered={name: axis["order"] for name, axis in axes.items() if "heights" not in axis},
         taxonomies={name: _tree(axis["order"], axis["heights"]) for name, axis in axes.items() if "heights" in axis},
         missing="category",

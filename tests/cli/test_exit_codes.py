@@ -44,6 +44,12 @@ WRONG = {
     ],
     "query": ["query nothing 'SELECT COUNT(*)'", "query out/release 'DELETE FROM t'", "query out/release"],
     "show": ["show nothing", "show patients.csv", "show out/release --rows -1"],
+    "compare": [
+        "compare missing.csv --quasi age --sensitive disease --ell 2",
+        f"compare patients.csv {ROLES}",
+        f"compare patients.csv {ROLES} --ell 2 --methods best",
+    ],
+    "reproduce": ["reproduce", "reproduce gospel", "reproduce angel --rows 0", "reproduce angel --data missing.csv"],
     "demo": ["demo --rows few", "demo --rows 10 --out patients.csv"],
     "completion": ["completion tcsh", "completion"],
 }
@@ -114,7 +120,7 @@ def test_a_guarantee_that_the_second_count_finds_broken_ends_with_1_and_nothing_
 
 
 def test_a_report_that_fails_leaves_the_release_and_says_so(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object) -> None:
+    def refused(*_: object, **__: object) -> None:
         raise gh.NotSupported("this", instead="use that")
 
     monkeypatch.setattr("glasshouse.report.make_report", refused)

@@ -31,7 +31,12 @@ def test_every_example_of_a_command_runs(command: str, world: Path, monkeypatch:
     monkeypatch.setenv("HOME", str(world))
     for example in examples:
         line = example.partition(" > ")[0]
-        more = {"publish": " --no-report", "marginals": " --no-report", "demo": " --rows 400"}.get(line.split()[1], "")
+        more = {
+            "publish": " --no-report",
+            "marginals": " --no-report",
+            "demo": " --rows 400",
+            "compare": " --methods mirror,separate --runs 1",
+        }.get(line.split()[1], "")
         run(f"{line}{more}")
 
 

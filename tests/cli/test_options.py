@@ -24,8 +24,9 @@ OTHERWISE = {
     "--method": {"attack"},
     "--with": {"attack"},
     "--marginal": set(),
-    "--out": {"init", "attack", "demo", "marginals"},
-    "--rows": {"attack", "demo"},
+    "--out": {"init", "attack", "compare", "demo", "marginals", "reproduce"},
+    "--seed": {"attack"},
+    "--rows": {"attack", "demo", "reproduce"},
 }
 
 
@@ -75,9 +76,11 @@ def test_every_command_prints_one_document_of_json(world: Path) -> None:
         "marginals": f"marginals patients.csv {ROLES} --marginal age,disease --out out {QUICK}",
         "verify": f"verify any_tool_output.csv {ROLES} --ell 3",
         "attack": "attack out/release --external voters.csv --identifier name",
+        "compare": f"compare patients.csv {ROLES} --ell 3 --methods mirror,separate --processes 0",
         "query": "query out/release 'SELECT COUNT(*) WHERE age > 30'",
         "show": "show out/release",
         "demo": "demo --rows 500",
+        "reproduce": "reproduce angel --rows 2000 --questions 20",
         "completion": "completion bash",
     }
     assert set(lines) == set(COMMANDS)

@@ -220,3 +220,11 @@ def test_a_recipe_that_nobody_knows_gives_our_own_error() -> None:
     ):
         with pytest.raises(gh.InputError):
             verify_release(replace(release, recipe=replace(release.recipe, **{part: data})))
+
+
+def test_numbers_that_are_names_are_recounted_as_such() -> None:
+    columns = {"age": list(range(40)), "job": [i % 5 for i in range(40)]}
+    table = gh.read(columns, quasi=["age"], sensitive="job", categorical=["job"])
+
+    for recoding in (gh.Angel(), gh.Boxes(), gh.Anatomy()):
+        assert gh.verify_release(gh.publish(table, principle=gh.LDiversity(ell=3), recoding=recoding)).holds

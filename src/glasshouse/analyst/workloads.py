@@ -8,6 +8,7 @@ every machine, and the first questions of a longer workload are those of a short
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
@@ -262,6 +263,7 @@ class _Drawing:
         return Workload(domains=self.domains, wanted=tuple(self._wanted), name=name)
 
 
+@functools.cache  # the same for every question of a workload
 def _share_of(size: int, s: float, root: int) -> int:
     """``ceil(size * s ** (1 / root))``, exactly.
 

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands, together: inspect, init, publish, marginals, verify, attack, query, show, demo, completion."""
+"""The commands, together: inspect, init, compare, publish, marginals, verify, attack, query, show, demo, completion."""
 
 from __future__ import annotations
 
 import click
 
 from glasshouse.cli.attacking import attack
+from glasshouse.cli.comparing import compare
 from glasshouse.cli.completing import completion
 from glasshouse.cli.demo import demo
 from glasshouse.cli.inspecting import init, inspect
 from glasshouse.cli.options import METHODS, RECODINGS
 from glasshouse.cli.publishing import marginals, publish
 from glasshouse.cli.querying import query
+from glasshouse.cli.reproducing import reproduce
 from glasshouse.cli.verifying import show, verify
 from glasshouse.version import VERSION
 
@@ -37,3 +39,5 @@ def glasshouse() -> None:
 
 for command in (inspect, init, publish, marginals, verify, attack, query, show, demo, completion):
     glasshouse.add_command(command)
+glasshouse.add_command(compare)
+glasshouse.add_command(reproduce)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["in_parallel", "normalise", "refuse_nested"]
 
 _MOST_STRING_BYTES = 2**31 - 1  # what the 32-bit offsets of `string` can address
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of the years 1 to 9999, counted from 1970
+_A_DAY = {"us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 _MOST_EXACT_INTEGER = 2**53  # beyond it a double no longer holds every integer
 
 
@@ -121,7 +123,7 @@ def refuse_nested(schema: pa.Schema, names: Iterable[str]) -> None:
 
 
 def _refuse_nested(kind: pa.DataType, name: str) -> None:
-    if pa.types.is_nested(kind):
+    if pa.types.is_nested(kind) and not pa.types.is_run_end_encoded(kind):
         raise DomainError(
             f"column {name!r} holds lists or records ({kind}): unpack it into columns of plain values", column=name
         )
@@ -225,24 +227,29 @@ def _first_exact(column: pa.ChunkedArray, wanted: pa.DataType, otherwise: pa.Dat
 
 
 def _in_calendar(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Refuse dates that no calendar of ours has: years run from 1 to 9999."""
-    plain = column.cast(pa.timestamp(column.type.unit)) if pa.types.is_timestamp(column.type) else column
-    bounds = pc.min_max(pc.year(plain)).as_py()
-    if bounds["min"] < 1 or bounds["max"] > 9999 or (bounds["min"] == 1 or bounds["max"] == 9999) and _has_zone(column):
+    """Refuse dates outside the years 1 to 9999, and clocks that nobody knows; with a clock, a day is kept free."""
+    zone = column.type.tz if pa.types.is_timestamp(column.type) else None
+    if zone is not None:
+        try:
+            pa.scalar(0, column.type).as_py()
+        except (pa.ArrowException, ValueError, LookupError, OSError):
+            raise DomainError(
+                f"column {name!r} has times of an unknown time zone: give it as text", column=name
+            ) from None
+    a_day = 1 if pa.types.is_date(column.type) else _A_DAY[column.type.unit]
+    whole = column.cast(pa.int32()) if pa.types.is_date32(column.type) else column.cast(pa.int64())
+    ends = pc.min_max(whole).as_py()  # not by years, which Arrow counts in sixteen bits
+    kept = 0 if zone is None else 1
+    if ends["min"] // a_day < _FIRST_DAY + kept or ends["max"] // a_day > _LAST_DAY - kept:
         raise DomainError(
             f"column {name!r} has dates outside the years 1 to 9999: mend them, or give the column as text", column=name
         )
     return column
 
 
-def _has_zone(column: pa.ChunkedArray) -> bool:
-    """Whether a clock elsewhere may already show another year."""
-    return pa.types.is_timestamp(column.type) and column.type.tz is not None
-
-
 def _in_day(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     bounds = pc.min_max(column.cast(pa.int64())).as_py()
-    if bounds["min"] < 0 or bounds["max"] >= 86_400 * (10**9 if column.type.unit == "ns" else 10**6):
+    if bounds["min"] < 0 or bounds["max"] >= _A_DAY[column.type.unit]:
         raise DomainError(f"column {name!r} has times of day outside 0 to 24 hours: mend them", column=name)
     return column
 

@@ -26,9 +26,11 @@ from pyarrow import ipc
 
 from glasshouse.database import is_address
 from glasshouse.errors import DomainError, GlasshouseError, InputError, SchemaError, SourceError
+from glasshouse.microdata.arrow_messages import messages, unpacked_bytes
 from glasshouse.microdata.delimited import HEAD_BYTES, NULL_SPELLINGS, open_bytes, read_delimited
 from glasshouse.microdata.normalise import normalise, refuse_nested
 from glasshouse.microdata.unpacking import Room, is_text
+from glasshouse.packed import Refused, growth_of
 
 __all__ = ["NULL_SPELLINGS", "Source", "open_source"]
 
@@ -268,29 +270,52 @@ def first_bytes(path: Path, compression: str | None) -> bytes:
 def _from_parquet(path: Path, choose: _Choose) -> pa.Table:
     room = Room.of(path)
     with readable(path, "Parquet file"), pq.ParquetFile(path) as file:
-        schema, about = file.schema_arrow, file.metadata
-        chosen = choose(schema.names)
-        refuse_nested(schema, chosen)
-        places = [i for i, column in enumerate(file.schema) if column.path in chosen]
-        room.check(about.num_rows * max(len(chosen), 1) * 8)
-        groups = [about.row_group(i) for i in range(about.num_row_groups)]
-        room.check(sum(group.column(place).total_uncompressed_size for group in groups for place in places))
+        schema, n_rows = _legible(file.schema_arrow), file.metadata.num_rows
+    chosen = choose(schema.names)
+    refuse_nested(schema, chosen)
+    room.check(n_rows * max(len(chosen), 1) * 8)
+    with readable(path, "Parquet file"):
+        growth = growth_of(path, chosen)
+    room.check(growth.n_bytes)
     # texts are read as numbers into a dictionary: a long one that every row points at takes no room at first
-    texts = [name for name in chosen if is_text(schema.field(name).type)]
+    texts = [name for name in chosen if is_text(schema.field(name).type) and name in growth.simple]
     with readable(path, "Parquet file"), pq.ParquetFile(path, read_dictionary=texts) as file:
-        table = file.read(columns=chosen).select(chosen)
-        table.validate(full=True)
+        if growth.longest * n_rows > room.most:  # some rows at a time: each may be as long as a page
+            table = _in_steps(file, chosen, max(room.most // growth.longest // 8, 1), room)
+        else:
+            table = file.read(columns=chosen).select(chosen)
+        table.validate(full=True)  # that texts are UTF-8, and that dictionaries have all that rows point at
     room.check_table(table)
     return table
+
+
+def _legible(schema: pa.Schema) -> pa.Schema:
+    """The schema, of which every name and time zone is text; `UnicodeError` if one is not."""
+    for column in schema:
+        _ = column.name, str(column.type), getattr(column.type, "tz", None)
+    return schema
+
+
+def _in_steps(file: pq.ParquetFile, columns: list[str], n_rows: int, room: Room) -> pa.Table:
+    """Read some rows at a time, as long as there is room."""
+    batches, taken = [], 0
+    for batch in file.iter_batches(batch_size=n_rows, columns=columns):
+        taken += batch.get_total_buffer_size()
+        room.check(taken)
+        batches.append(batch)
+    return pa.Table.from_batches(batches).select(columns)
 
 
 def _from_ipc(path: Path, reader: Callable[..., Any], choose: _Choose) -> pa.Table:
     room = Room.of(path)
     with readable(path, "Arrow file"):
         with pa.OSFile(str(path)) as file, reader(file) as opened:
-            names = opened.schema.names
-        chosen = choose(names)
-        options = ipc.IpcReadOptions(included_fields=[names.index(name) for name in chosen])
+            schema = _legible(opened.schema)
+        chosen = choose(schema.names)
+        refuse_nested(schema, chosen)
+        with pa.OSFile(str(path)) as file:
+            room.check(sum(map(unpacked_bytes, messages(file))))
+        options = ipc.IpcReadOptions(included_fields=[schema.names.index(name) for name in chosen])
         # with no field named, Arrow would include all
         with pa.OSFile(str(path)) as file, reader(file, options=options) as opened:
             table = opened.read_all() if chosen else pa.table({})
@@ -330,7 +355,7 @@ def readable(path: Path, what: str) -> Iterator[None]:
         raise
     except PermissionError:
         raise SourceError(f"{path} may not be read by this user: change its permissions", source=path) from None
-    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, EOFError):
+    except (pa.ArrowException, Refused, OSError, ValueError, LookupError, TypeError, EOFError):
         raise SourceError(
             f"{path} cannot be read: this {what} is damaged or cut short. Copy it or write it again", source=path
         ) from None

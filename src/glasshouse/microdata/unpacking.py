@@ -39,9 +39,9 @@ class Room:
     most: int
 
     @classmethod
-    def of(cls, path: Path, *, times: int = _TIMES, least: int = _LEAST) -> Room:
+    def of(cls, path: Path) -> Room:
         """A hundred times the file, and half a gigabyte in any case."""
-        return cls(path=path, most=max(times * path.stat().st_size, least))
+        return cls(path=path, most=max(_TIMES * path.stat().st_size, _LEAST))
 
     def check(self, n_bytes: int) -> None:
         """Refuse what takes more."""
@@ -105,8 +105,11 @@ def _lengths(values: pa.Array) -> NDArray[np.int64]:
         return np.asarray(lengths[np.asarray(values.indices.fill_null(len(lengths) - 1)).astype(np.int64)])
     if pa.types.is_run_end_encoded(kind):
         ends = np.minimum(np.asarray(values.run_ends).astype(np.int64), len(values) + values.offset)
-        return np.diff(ends, prepend=0).clip(min=0) * _lengths(values.values)
-    if pa.types.is_string_view(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return np.asarray(np.diff(ends, prepend=0).clip(min=0) * _lengths(values.values))
+    if pa.types.is_string_view(kind):  # a view is four numbers, of which the first is the length
+        views = np.frombuffer(values.buffers()[1] or b"", np.int32).reshape(-1, 4)
+        return views[values.offset : values.offset + len(values), 0].astype(np.int64).clip(min=0) + _VALUE
+    if is_text(kind):
         return np.asarray(pc.binary_length(values).fill_null(0)).astype(np.int64) + _VALUE
     return np.full(len(values), _VALUE, np.int64)
 

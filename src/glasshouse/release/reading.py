@@ -19,8 +19,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from glasshouse.errors import SourceError
+from glasshouse.packed import Refused, measure
 from glasshouse.release.manifest import COUNTS, MANIFEST, MOST_MANIFEST, NUMBERS, parse_manifest, read_bounded
-from glasshouse.release.parquet_pages import Refused, measure
 from glasshouse.release.release import Release
 from glasshouse.release.shapes import check_shape
 from glasshouse.release.tables import field_type

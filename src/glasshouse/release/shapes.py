@@ -38,7 +38,7 @@ _APART: Final[Mapping[str, str]] = {"anatomy": "Group-ID", "angel": "Batch-ID"}
 
 def check_shape(tables: Mapping[str, pa.Table], recipe: Recipe) -> None:
     """Raise `SourceError` unless the tables are such as the recoding publishes."""
-    name = recipe.recoding.get("name")
+    name = str(recipe.recoding.get("name"))
     if name in _ONE_TABLE:
         _check_single(tables, recipe, _ONE_TABLE[name])
     elif name in _APART and recipe.sensitive:
@@ -58,10 +58,8 @@ def _check_single(tables: Mapping[str, pa.Table], recipe: Recipe, added: tuple[s
 
 def _check_apart(tables: Mapping[str, pa.Table], recipe: Recipe, number: str, *, whole: bool) -> None:
     """Each sensitive column has its table, and every table that tells groups of people tells the same ones."""
-    counted, others = [], []
-    for table in tables.values():
-        is_counted = "Count" in table.column_names
-        (counted if is_counted else others).append(table)
+    counted = [table for table in tables.values() if "Count" in table.column_names]
+    others = [table for table in tables.values() if "Count" not in table.column_names]
     if sorted(table.column_names for table in counted) != sorted([number, name, "Count"] for name in recipe.sensitive):
         _refuse("it does not have a table that counts each sensitive column")
     linked = [table for table in others if number in table.column_names]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from glasshouse.release.compact_thrift import Damaged, read_struct
+from glasshouse.packed.compact_thrift import Damaged, read_struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `compare`: every way to publish a table, side by side, and the one to take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from glasshouse.cli import options
+from glasshouse.cli.plainly import NOT_MET, plainly
+from glasshouse.cli.progress import progress_bar
+from glasshouse.cli.showing import print_json
+from glasshouse.errors import InputError
+from glasshouse.log import step
+from glasshouse.policy import choices as asked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from glasshouse.comparing import Comparison, Row
+
+__all__ = ["compare"]
+
+_SECONDS = 20.0
+_OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processes"}
+
+
+@click.command(short_help="Every way to publish a table, side by side, and the one to take.")
+@click.argument("file", type=click.Path())
+@options.reading_options
+@options.principle_options
+@click.option("--methods", metavar="NAMES", help="Methods to compare, separated by commas; all by default.")
+@click.option(
+    "--recodings", metavar="NAMES", help="Recodings to compare, separated by commas; all that fit by default."
+)
+@click.option(
+    "--presence",
+    type=click.Choice(["secret", "public"]),
+    default="secret",
+    show_default=True,
+    help="Whether it is a secret who is in the table: if so, no way that shows it is recommended.",
+)
+@click.option(
+    "--use-truth", is_flag=True, help="Measure on the true sensitive values. What is then chosen leaks of them."
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0),
+    default=_SECONDS,
+    show_default=True,
+    help="How long an attack on one way may take.",
+)
+@click.option(
+    "--runs", type=click.IntRange(min=1), default=3, show_default=True, help="How many twins to try; means are shown."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the twins and of all random choices.")
+@options.out_option(
+    "Folder for table, page and picture, and for finished rows, which are not run again; keep it inside."
+)
+@click.option(
+    "--processes", type=click.IntRange(min=0), help="How many ways to try side by side; one a core by default."
+)
+@options.selection_options
+@options.source_options
+@options.decimal_option
+@options.printing_options
+@plainly
+def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **given: Any) -> int:
+    """Publish a table in every way that fits it, measure each, and recommend one.
+
+    It is done on twins of the table, with the same quasi-identifiers and made-up sensitive values: a choice by how
+    well ways do on the true values would depend on them, and so leak. FILE is a table, or a policy that says how to
+    read one and what safe means (.toml, .yaml). Nothing is published. The exit code is 1 if nothing can be recommended.
+
+    \b
+    Examples:
+      glasshouse compare patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --out compared
+      glasshouse compare patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --presence public \\
+                 --methods mirror,hybrid,mondrian --recodings anatomy,angel
+    """
+    from glasshouse.comparing import compare as compare_ways
+    from glasshouse.report import Effort
+
+    with step("read") as note:
+        table, principle = _asked(file, given)
+        note(rows=table.n_tuples, columns=len(table.quasi) + len(table.sensitive))
+    with progress_bar(unit="ways") as tell:
+        found = compare_ways(
+            table,
+            principle=principle,
+            methods=options.names(given["methods"]) or None,
+            recodings=options.names(given["recodings"]) or None,
+            use_truth=use_truth,
+            presence=given["presence"],
+            runs=given["runs"],
+            seed=given["seed"],
+            effort=Effort(seconds=given["seconds"]),
+            processes=given["processes"],
+            progress=tell,
+            resume=out,
+        )
+    if out is not None:
+        found.write(out)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _show(found, out)
+    return NOT_MET if found.recommended is None else 0
+
+
+def _asked(file: str, given: dict[str, Any]) -> tuple[Any, Any]:
+    """The table and the principle: by a policy, if the file is one, else by the options."""
+    from glasshouse.microdata import read
+    from glasshouse.policy.document import SUFFIXES
+
+    if file.endswith(SUFFIXES):
+        from glasshouse.policy import load_policy
+
+        _refuse_beside_policy(given)
+        policy = load_policy(file)
+        return policy.read(), policy.publish_arguments()["principle"]
+    choices = options.chosen(given)
+    principle = asked.principle(choices)  # before a large file is read
+    return read(file, **asked.read_arguments(choices)), principle
+
+
+def _refuse_beside_policy(given: dict[str, Any]) -> None:
+    """Refuse options that say what a policy says: it is taken as it is."""
+    context = click.get_current_context()
+    for name in sorted(given.keys() - _OWN):
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise InputError(f"{asked.option(name)} is said by the policy, which is compared as it is")
+
+
+def _show(found: Comparison, out: Path | None) -> None:
+    click.echo(f"{found.principle}: {found.n_tuples:,} tuples\n")
+    for heading, linking in (
+        ("These hold against whoever knows the algorithm:", False),
+        ("These hold against whoever links people to the release, and no more:", True),
+    ):
+        rows = [row for row in found.rows if not row.failed and (row.adversary == "linking") == linking]
+        if rows:
+            click.echo(heading)
+            _print(rows, found.recommended)
+    for ways, why in {**found.failures, **found.left_out}.items():
+        click.echo(f"{ways}: {why}")
+    click.echo(f"\n* Recommended: {found.reason}")
+    for note in found.notes:
+        click.echo(note)
+    click.secho(found.caution, fg="red" if found.used_truth else None)
+    if out is not None:
+        click.echo(f"\n{out / 'comparison.html'} shows all of it; {out} must stay inside.")
+
+
+def _print(rows: list[Row], best: Row | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    for name, width in (("", 1), ("method", 23), ("recoding", 11)):
+        table.add_column(name, width=width, no_wrap=True, overflow="ellipsis")
+    for name, width in (("belief", 9), ("error", 6), ("KL", 5), ("group", 6), ("s", 5), ("MiB", 4)):
+        table.add_column(name, min_width=width, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row("*" if row is best else "", *_cells(row), style="bold green" if row is best else None)
+    Console().print(table)
+    click.echo()
+
+
+def _cells(row: Row) -> list[str]:
+    """A row as texts. A bound is marked as one, and so is what was sampled."""
+    sign = {"bound": "<= ", "sampled": "~ "}.get(row.how, "")
+    memory = None if row.memory is None else row.memory / (1 << 20)
+    crowd = 1 if row.average_size is None or row.average_size < 1000 else 0
+    numbers = [(row.error, 4), (row.kl, 3), (row.average_size, crowd), (row.seconds, 2), (memory, 0)]
+    return [
+        row.method,
+        row.recoding,
+        "not known" if row.belief is None else f"{sign}{row.belief:.3f}",
+        *("" if value is None else f"{value:,.{digits}f}" for value, digits in numbers),
+    ]

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scoring: one way to publish is tried, asked questions, and attacked by whoever knows how it was done."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, replace
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.adversary import Knowledge, ReverseEngineering
+from glasshouse.adversary.linking import promised_limit
+from glasshouse.attack import attack
+from glasshouse.comparing.memory import PeakMemory
+from glasshouse.comparing.row import Row, label_of
+from glasshouse.errors import DisclosureWarning, GlasshouseError
+from glasshouse.evaluate import evaluate
+from glasshouse.publish import publish
+from glasshouse.randomness import Source
+from glasshouse.report.believing import estimated_fits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from fractions import Fraction
+
+    from glasshouse.adversary import Posterior
+    from glasshouse.analyst.workloads import Workload
+    from glasshouse.microdata import Microdata
+    from glasshouse.principles import Principle
+    from glasshouse.release import Release
+    from glasshouse.report import Effort
+
+__all__ = ["Setting", "given_up", "score"]
+
+_EXACT = ("anatomy", "permutation")  # recodings that publish quasi-identifiers as they are
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Setting:
+    """What all rows of a comparison have in common; utility is a mean over the tables, the first one is attacked."""
+
+    tables: tuple[Microdata, ...]
+    principle: Principle | Mapping[str, Principle]
+    workload: Workload
+    seed: int
+    effort: Effort
+    threads: int = 0
+
+
+class _OutOfTime(Exception):
+    """The attack takes longer than it may."""
+
+
+def score(setting: Setting, method: Any, recoding: Any, tell: Callable[[Row], None] | None = None) -> Row:
+    """Try a way. The release is thrown away: it is made with a seed, for measuring.
+
+    Parameters
+    ----------
+    tell
+        Is called with the row as far as it is known, before the attack.
+    """
+    row = Row(method=label_of(method), recoding=label_of(recoding))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DisclosureWarning)  # that is the point of comparing
+            first, runs = None, []
+            for run in range(len(setting.tables)):
+                release, found = _published(setting, run, method, recoding, row)
+                first = release if first is None else first
+                runs.append(_answered(setting, run, release, found))
+        row = _mean(runs)
+        if tell is not None:
+            tell(row)
+        assert first is not None
+        return _attacked(setting, first, row)
+    except GlasshouseError as error:
+        return replace(row, failed=str(error))
+    except MemoryError:
+        return replace(row, failed="it needs more memory than there is")
+
+
+def _published(setting: Setting, run: int, method: Any, recoding: Any, row: Row) -> tuple[Release, Row]:
+    # the same choices for every recoding, so that recodings of the same groups are compared
+    source = Source.seeded(setting.seed).child("compare", row.method, run)
+    peak, started = PeakMemory(), time.perf_counter()
+    release = publish(
+        setting.tables[run],
+        principle=setting.principle,
+        method=method,
+        recoding=recoding,
+        source=source,
+        threads=setting.threads,
+    )
+    seconds, guarantee, recipe = time.perf_counter() - started, release.guarantee, release.recipe
+    return release, replace(
+        row,
+        recipe={"method": dict(recipe.method), "recoding": dict(recipe.recoding)},
+        promise=guarantee.promise,
+        adversary=guarantee.adversary,
+        theorem=guarantee.theorem,
+        shows_presence=recoding.name in _EXACT or recipe.recoding.get("k") == 1,
+        seconds=seconds,
+        memory=peak.grown(),
+    )
+
+
+def _answered(setting: Setting, run: int, release: Release, row: Row) -> Row:
+    try:
+        found = evaluate(release, setting.tables[run], workload=setting.workload, threads=setting.threads)
+    except GlasshouseError as error:
+        return replace(row, told=f"questions were not answered: {error}")
+    return replace(
+        row,
+        error=found.error,
+        baseline=found.baseline,
+        coverage=None if found.coverage != found.coverage else found.coverage,  # nan: no count was large enough
+        kl=found.kl,
+        average_size=float(found.losses.average_size),
+        ncp=float(found.losses.ncp),
+    )
+
+
+def _mean(runs: list[Row]) -> Row:
+    """One row for several runs: means, the most memory, and how far the mean error would differ another time."""
+    figures: dict[str, float | None] = {}
+    for name in ("error", "baseline", "coverage", "kl", "average_size", "ncp", "seconds"):
+        known = [value for value in (getattr(run, name) for run in runs) if value is not None]
+        figures[name] = fmean(known) if len(known) == len(runs) else None
+    errors = [run.error for run in runs if run.error is not None]
+    spread = stdev(errors) / len(errors) ** 0.5 if len(errors) > 1 else None
+    grown = [run.memory for run in runs if run.memory is not None]
+    return replace(runs[0], **figures, spread=spread, memory=max(grown, default=None))  # type: ignore[arg-type]
+
+
+# --- whoever knows the algorithm --------------------------------------------------------------------------------------
+
+
+def _attacked(setting: Setting, release: Release, row: Row) -> Row:
+    """What she believes: by an attack if that can be done in the time, else by the theorem, if there is one."""
+    limit = _limit(release)
+    row = replace(row, limit=None if limit is None else str(limit))
+    end = time.monotonic() + setting.effort.seconds
+
+    def watch(_share: float) -> None:
+        if time.monotonic() > end:
+            raise _OutOfTime
+
+    why = _too_much(setting, release)
+    if why:
+        return _by_theorem(row, limit, why)
+    chosen = ReverseEngineering(
+        most_worlds=setting.effort.most_worlds,
+        most_runs=setting.effort.most_runs,
+        source=Source.seeded(setting.seed).child("attack"),
+        progress=watch,
+    )
+    try:
+        return _believed(row, attack(release, chosen, knowledge=Knowledge(external=setting.tables[0])))
+    except _OutOfTime:
+        return _by_theorem(row, limit, _late(setting.effort.seconds))
+    except GlasshouseError as error:
+        return _by_theorem(row, limit, str(error))
+
+
+def given_up(row: Row, seconds: float) -> Row:
+    """The row of an attack that was ended from outside, for it took too long."""
+    return _by_theorem(row, row.limit, _late(seconds))
+
+
+def _late(seconds: float) -> str:
+    return f"the attack takes longer than {seconds:g} seconds"
+
+
+def _too_much(setting: Setting, release: Release) -> str:
+    """Why an attack would be too much work, if it would."""
+    if len(release.recipe.sensitive) != 1:
+        return "it is known only how to attack one sensitive column"
+    table, effort = setting.tables[0], setting.effort
+    n = table.n_tuples
+    if n > effort.most_rows:
+        return f"the table has more than {effort.most_rows:,} rows"
+    if estimated_fits(release, table, release.recipe.sensitive[0]) > max(effort.most_fits, 2 * n):
+        return "people fit too many places in the release"
+    return ""
+
+
+def _limit(release: Release) -> Fraction | None:
+    """The largest belief that is promised of any sensitive column, if of each something is."""
+    limits = [promised_limit(release, column) for column in release.recipe.sensitive]
+    known = [limit for limit in limits if limit is not None]
+    return max(known) if known and len(known) == len(limits) else None
+
+
+def _by_theorem(row: Row, limit: Any, why: str) -> Row:
+    if limit is None or row.adversary == "linking":
+        return replace(row, how="not known", told=_and(row.told, why))
+    from fractions import Fraction
+
+    return replace(row, belief=float(Fraction(limit)), how="bound", above=0.0, told=_and(row.told, why))
+
+
+def _believed(row: Row, posterior: Posterior) -> Row:
+    found = posterior.to_dict()
+    return replace(
+        row,
+        belief=found["largest"],
+        how=posterior.how,
+        belief_error=found["error"],
+        above=found.get("share_above"),
+        told=_and(row.told, *posterior.notes),
+    )
+
+
+def _and(*parts: str) -> str:
+    return "; ".join(part for part in parts if part)

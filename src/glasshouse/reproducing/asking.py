@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How experiments measure: releases made alike, errors of their answers in percent, and seconds of the processor."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glasshouse.analyst.answering import answer, count, independent
+from glasshouse.analyst.rebuilding import terms_of
+from glasshouse.engines import Memory
+from glasshouse.errors import DisclosureWarning, Infeasible, NotSupported
+from glasshouse.evaluate import relative_errors
+from glasshouse.principles import Requirement
+from glasshouse.publish import publish
+from glasshouse.randomness import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from glasshouse.analyst.workloads import Workload
+    from glasshouse.microdata import Microdata
+    from glasshouse.release import Release
+
+__all__ = ["NO_LINK", "SEED", "Asked", "published", "seconds", "seconds_to_generalize", "terms"]
+
+SEED = 1
+NO_LINK = "independence"
+
+
+def published(table: Microdata, principle: Any, method: Any, recoding: Any) -> Release | None:
+    """A release with a fixed seed, or nothing where the principle cannot be had."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisclosureWarning)  # that some methods can be attacked is what papers are about
+        try:
+            return publish(table, principle=principle, method=method, recoding=recoding, source=Source.seeded(SEED))
+        except (Infeasible, NotSupported):
+            return None
+
+
+class Asked:
+    """A workload with its true answers: whatever release is compared, these are counted once.
+
+    Parameters
+    ----------
+    table
+        The microdata.
+    workload
+        The questions.
+    delta
+        Smallest count that an error is compared with, as a share of the table; questions that cover nobody are left
+        out where it is 0.
+    """
+
+    def __init__(self, table: Microdata, workload: Workload, delta: float = 0.0) -> None:
+        self.table, self.workload, self._delta = table, workload, delta
+        self._true = count(table, workload)
+
+    def error(self, release: Release | None) -> float | None:
+        """Mean relative error of a release's answers, in percent."""
+        if release is None:
+            return None
+        return self._mean(answer(release, self.workload, **terms(self.table)).values)
+
+    def errors(self, releases: Mapping[str, Release | None], no_link: str = NO_LINK) -> dict[str, float | None]:
+        """The errors of several releases, and of two tables without a link."""
+        return {name: self.error(release) for name, release in releases.items()} | {no_link: self.no_link()}
+
+    def no_link(self) -> float:
+        """The same of two tables without a link: exact quasi-identifiers, and the sensitive column by itself."""
+        return self._mean(independent(self.table, self.workload))
+
+    def _mean(self, values: Any) -> float:
+        errors = relative_errors(values, self._true, self.table.n_tuples, self._delta)
+        return float(100 * np.mean(errors)) if len(errors) else 0.0
+
+
+def terms(table: Microdata) -> dict[str, Any]:
+    """What everybody knows of the cells of a release of this table."""
+    known = terms_of(table)
+    return {"taxonomies": known.taxonomies, "ordered": known.ordered}
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    """Seconds of the processor that some work takes, on all threads that it uses."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def seconds_to_generalize(table: Microdata, principle: Any, method: Any, recoding: Any) -> float | None:
+    """Seconds to divide a table on one thread and to write its groups; None where the principle cannot be had."""
+    requirement = Requirement.of(principle, table)
+    try:
+        requirement.check_eligible()
+    except Infeasible:
+        return None
+
+    def work() -> None:
+        groups = method.divide(table, requirement, source=Source.seeded(SEED), engine=Memory(threads=1))
+        recoding.recode(table, groups)
+
+    return seconds(work)

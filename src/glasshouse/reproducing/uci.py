@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Adult and Census-Income (KDD) as UCI keeps them: from a file that the user names, or by download if asked for.
+
+Both are under CC BY 4.0 (Becker and Kohavi; Lane and Kohavi). What is read is checked by a digest of the columns that
+the experiments use, in the order of the rows, the training part first: so archives may be packed anew, and a Parquet
+file with the same rows is the same table.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from glasshouse.errors import GlasshouseError, SourceError
+from glasshouse.microdata.sources import open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["ADULT", "CENSUS", "Form", "digest", "download", "read_file"]
+
+_HOME = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+_MISSING = "?"
+_SECONDS = 120
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """How a table of UCI is laid out: how many fields a line has, which of them are used, and where it is fetched."""
+
+    name: str
+    title: str
+    fields: int
+    places: Mapping[str, int]
+    addresses: Sequence[str]
+    sha256: str
+
+
+ADULT = Form(
+    name="adult",
+    title="Adult (UCI, CC BY 4.0)",
+    fields=15,
+    places={
+        "age": 0,
+        "workclass": 1,
+        "education": 3,
+        "marital-status": 5,
+        "occupation": 6,
+        "race": 8,
+        "sex": 9,
+        "native-country": 13,
+    },
+    addresses=(f"{_HOME}/adult/adult.data", f"{_HOME}/adult/adult.test"),
+    sha256="ae00a50517ea50b01e5d93aeb516321df5cbe75c833af4218d464072f63cf439",
+)
+CENSUS = Form(
+    name="census",
+    title="Census-Income (KDD) (UCI, CC BY 4.0)",
+    fields=42,
+    places={
+        "age": 0,
+        "class_of_worker": 1,
+        "detailed_occupation_recode": 3,
+        "education": 4,
+        "marital_stat": 7,
+        "race": 10,
+        "sex": 12,
+        "country_of_birth_self": 34,
+    },
+    addresses=(
+        f"{_HOME}/census-income-mld/census-income.data.gz",
+        f"{_HOME}/census-income-mld/census-income.test.gz",
+    ),
+    sha256="84e19d6d4a0394a706a9d0a3cf1f4df436194844fa5ada2694f0e69a3b1d6e5c",
+)
+
+
+def download(form: Form) -> pa.Table:
+    """Fetch a table from UCI; refuse it if it is not the one that is known."""
+    parts = [parsed(_fetched(address), form) for address in form.addresses]
+    table = pa.concat_tables(parts)
+    if digest(table) != form.sha256:
+        raise SourceError(
+            f"what {form.addresses[0]} gave is not the table that is known: give a file of your own with --data PATH",
+            source=form.addresses[0],
+        )
+    return table
+
+
+def _fetched(address: str) -> bytes:
+    try:
+        with urllib.request.urlopen(address, timeout=_SECONDS) as answer:
+            return bytes(answer.read())
+    except (urllib.error.URLError, OSError) as error:
+        raise SourceError(
+            f"{address} cannot be fetched ({getattr(error, 'reason', error)}): give the file with --data PATH, or take "
+            "--data synthetic",
+            source=address,
+        ) from None
+
+
+def read_file(path: str | Path) -> tuple[Form, pa.Table]:
+    """Read a local file: UCI's own text, plain or gzipped, or a table with the same columns in any form we read."""
+    path = Path(path)
+    try:
+        with path.open("rb") as opened:
+            head = opened.read(1 << 16)
+    except OSError:
+        raise SourceError(f"{path} cannot be read: give a file, or adult, census or synthetic", source=path) from None
+    form = _form_of_text(head)
+    if form is not None:
+        return form, parsed(path.read_bytes(), form)
+    for form in (ADULT, CENSUS):
+        try:
+            opened_table = open_source(path, columns=list(form.places)).table
+        except GlasshouseError:
+            continue
+        if set(form.places) <= set(opened_table.column_names):
+            return form, pa.table({name: _as_text(opened_table[name]) for name in form.places})
+    raise SourceError(f"{path} is neither Adult nor Census-Income (KDD): its columns are others", source=path)
+
+
+def _form_of_text(head: bytes) -> Form | None:
+    """The form of UCI's text files, which have no line of names."""
+    if head.startswith(b"\x1f\x8b"):
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(head)) as packed:
+                head = packed.read(1 << 12)
+        except (OSError, EOFError):
+            return None
+    lines = head.decode("latin-1").splitlines()
+    line = next((line for line in lines if line and not line.startswith("|")), "")
+    fields = [field.strip() for field in line.split(",")]
+    return next((form for form in (ADULT, CENSUS) if len(fields) == form.fields and fields[0].isdecimal()), None)
+
+
+def parsed(data: bytes, form: Form) -> pa.Table:
+    """Take the used fields from UCI's text; what is unknown is missing."""
+    text = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode("latin-1")
+    columns: dict[str, list[str | None]] = {name: [] for name in form.places}
+    for line in text.splitlines():
+        fields = [field.strip() for field in line.split(",")]
+        if len(fields) == form.fields:
+            for name, place in form.places.items():
+                columns[name].append(None if fields[place] == _MISSING else fields[place])
+    return pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})
+
+
+def digest(table: pa.Table) -> str:
+    """SHA-256 of the rows, as text with commas; nothing stands for what is missing.
+
+    >>> digest(pa.table({"a": ["1", None]}))[:8]
+    '5a0a2b76'
+    """
+    columns = [pc.fill_null(_as_text(column), "").to_pylist() for column in table.columns]
+    lines = "".join(",".join(row) + "\n" for row in zip(*columns, strict=True))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column.cast(pa.string())

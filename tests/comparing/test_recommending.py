@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is recommended: enough is promised first, and only then accuracy counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from glasshouse.comparing.recommending import recommend
+from glasshouse.comparing.row import Row
+
+USUAL = ("mirror", "angel")
+
+
+def row(method: str, recoding: str, error: float | None, **more: Any) -> Row:
+    known: dict[str, Any] = {
+        "adversary": "algorithm-aware",
+        "promise": "l-diversity",
+        "belief": 0.5,
+        "how": "bound",
+        "limit": "1/2",
+        "baseline": 0.2,
+        "shows_presence": recoding == "anatomy",
+    }
+    return Row(method=method, recoding=recoding, error=error, **(known | more))
+
+
+def chosen(*rows: Row, presence: str = "secret") -> str | None:
+    found = recommend(rows, preferred=USUAL, presence=presence).row
+    return None if found is None else found.way
+
+
+def test_what_holds_against_whoever_knows_the_algorithm_goes_before_what_is_more_accurate() -> None:
+    assert (
+        chosen(row("mondrian", "angel", 0.01, adversary="linking"), row("hybrid", "angel", 0.05)) == "hybrid as angel"
+    )
+
+
+def test_of_ways_that_hold_the_most_accurate_is_taken_whatever_the_default_is() -> None:
+    assert chosen(row("mirror", "angel", 0.05), row("hybrid", "boxes", 0.03)) == "hybrid as boxes"
+
+
+def test_among_ways_that_are_nearly_equal_the_default_method_is_taken_and_then_the_default_recoding() -> None:
+    ways = [row("hybrid", "boxes", 0.030), row("mirror", "boxes", 0.031), row("mirror", "angel", 0.0325)]
+
+    assert chosen(*ways) == "mirror as angel"
+    assert chosen(*ways[:2]) == "mirror as boxes"
+
+
+def test_exact_quasi_identifiers_are_recommended_only_if_it_is_no_secret_who_is_in_the_table() -> None:
+    ways = [row("mirror", "anatomy", 0.02), row("mirror", "angel", 0.04)]
+
+    assert chosen(*ways) == "mirror as angel"
+    assert chosen(*ways, presence="public") == "mirror as anatomy"
+    assert "If it is no secret" in " ".join(recommend(ways, preferred=USUAL).notes)
+    assert "anybody can see" in " ".join(recommend(ways, preferred=USUAL, presence="public").notes)
+
+
+def test_a_way_that_an_attack_broke_is_not_recommended_whatever_it_claims() -> None:
+    broken = row("mirror", "angel", 0.01, belief=0.7, how="exact")
+
+    assert chosen(broken, row("hybrid", "angel", 0.05)) == "hybrid as angel"
+
+
+def test_a_sampled_belief_within_its_error_breaks_nothing() -> None:
+    sampled = row("mirror", "angel", 0.01, belief=0.51, belief_error=0.02, how="sampled")
+
+    assert chosen(sampled, row("hybrid", "angel", 0.05)) == "mirror as angel"
+
+
+def test_what_failed_or_was_not_measured_is_not_recommended() -> None:
+    assert chosen(row("mirror", "angel", None), row("hybrid", "angel", 0.01, failed="why")) is None
+
+
+def test_where_nothing_holds_against_her_the_reason_says_so() -> None:
+    found = recommend([row("mondrian", "boxes", 0.02, adversary="linking", belief=None)], preferred=USUAL)
+
+    assert found.row is not None
+    assert "no way holds against whoever knows the algorithm" in found.reason
+
+
+def test_the_reason_is_one_sentence_with_the_promise_the_error_the_rival_and_no_link() -> None:
+    rows = [
+        row("mirror", "angel", 0.04),
+        row("hybrid", "angel", 0.08),
+        row("mondrian", "angel", 0.09, adversary="linking"),
+    ]
+    found = recommend(rows, preferred=USUAL)
+
+    assert found.reason.endswith(".")
+    assert ". " not in found.reason
+    for said in (
+        "holds against whoever knows the algorithm",
+        "nothing above 0.5",
+        "4.0%",
+        "hybrid as angel",
+        "8.0%",
+        "20.0%",
+    ):
+        assert said in found.reason
+    assert "mondrian as angel does not hold" in " ".join(found.notes)
+
+
+def test_an_error_no_better_than_without_a_link_is_pointed_out() -> None:
+    assert "no better than two tables" in " ".join(recommend([row("mirror", "angel", 0.3)], preferred=USUAL).notes)
+
+
+def test_differences_that_nobody_would_notice_do_not_count() -> None:
+    assert chosen(row("hybrid", "boxes", 0.004), row("mirror", "angel", 0.006)) == "mirror as angel"
+    assert chosen(row("hybrid", "boxes", 0.004), row("mirror", "angel", 0.007)) == "hybrid as boxes"

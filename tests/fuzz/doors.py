@@ -1,0 +1,309 @@
+"""The four doors through which what strangers wrote comes in, and how a damaged thing is carried to each of them.
+
+A case is made from a number alone, so that a number is all that must be kept of what was found. Whoever enters gets a
+`GlasshouseError` or an answer; anything else is a finding.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import glasshouse as gh
+from glasshouse.analyst.sql import question_of
+from glasshouse.cli.showing import show_release
+from glasshouse.recheck import verify_release
+from tests.fuzz import corpora
+from tests.fuzz.mutating import changed_bytes, changed_data, changed_text
+
+__all__ = ["DOORS", "TRAPS", "Case", "Door", "enter"]
+
+MANIFEST = "datapackage.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """What is carried in: files by their names, or a text; odd things in place of files."""
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    text: str = ""
+    release: str = ""
+    odd: Mapping[str, str] = field(default_factory=dict)
+
+    def put(self, folder: Path) -> None:
+        """Lay the files out in an empty folder."""
+        for name, content in self.files.items():
+            (folder / name).write_bytes(content)
+        for name, what in self.odd.items():
+            (folder / name).unlink(missing_ok=True)
+            _put_odd(folder / name, what)
+
+
+def _put_odd(path: Path, what: str) -> None:
+    match what:
+        case "pipe":
+            os.mkfifo(path)
+        case "folder":
+            path.mkdir()
+        case "endless":
+            path.symlink_to("/dev/zero")
+        case "loop":
+            path.symlink_to(path.name)
+        case "huge":
+            with path.open("wb") as file:
+                file.truncate(1 << 42)
+        case _:
+            path.symlink_to(what)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Door:
+    """How a case is made of chance, and how it goes in."""
+
+    make: Callable[[random.Random], Case]
+    knock: Callable[[Case, Path], None]
+
+
+def enter(door: str, case: Case, folder: Path) -> bool:
+    """Carry a case in; True if it was taken and False if it was refused. Whatever else is raised is a finding."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    case.put(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            {**DOORS, **TRAPS}[door].knock(case, folder)
+        except gh.GlasshouseError as refusal:
+            told = str(refusal)
+            assert told, "a refusal says why"
+            assert len(told) < 100_000, "a refusal is no copy of what was given"
+            return False
+    return True
+
+
+# ------------------------------------------------------------------------------------------------------------- reader
+
+
+def _some_table(chance: random.Random) -> Case:
+    files = corpora.table_files()
+    name = chance.choice(sorted(files))
+    content = files[name]
+    if name.endswith((".gz", ".zst")) and chance.random() < 0.3:  # damage inside the packing
+        return Case(files={name: _packed(changed_bytes(files["people.csv"], chance), name)})
+    return Case(files={name: changed_bytes(content, chance, list(files.values()))})
+
+
+def _packed(content: bytes, name: str) -> bytes:
+    import gzip
+
+    import pyarrow as pa
+
+    return gzip.compress(content, mtime=0) if name.endswith(".gz") else pa.compress(content, codec="zstd", asbytes=True)
+
+
+def _read(case: Case, folder: Path) -> None:
+    (name,) = case.files
+    path = folder / name
+    found = gh.inspect(path)
+    str(found), repr(found), json.dumps(found.to_dict())
+    *quasi, sensitive = [column.name for column in found.columns]
+    for name in (*quasi, sensitive):
+        with suppress(gh.GlasshouseError):
+            gh.read(path, quasi=[name], missing="category")
+    table = gh.read(path, quasi=quasi, sensitive=sensitive, missing="category", categorical=[sensitive])
+    try:
+        gh.publish(table, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=gh.Boxes(), threads=1)
+    except gh.Infeasible:
+        gh.publish(table, principle=gh.KAnonymity(k=1), recoding=gh.Boxes(), threads=1)
+
+
+# ------------------------------------------------------------------------------------------------------------- policy
+
+
+def _some_policy(chance: random.Random) -> Case:
+    import tomllib
+
+    text = chance.choice(corpora.POLICIES)
+    suffix = chance.choice([".toml", ".yaml"])
+    if chance.random() < 0.4:
+        data = changed_data(tomllib.loads(text), chance)
+        text = yaml.safe_dump(data, allow_unicode=True) if chance.random() < 0.9 else json.dumps(data, default=str)
+        suffix = ".yaml"
+    elif suffix == ".yaml":
+        text = yaml.safe_dump(tomllib.loads(text))
+    content = text.encode("utf-8", "surrogatepass")
+    if chance.random() < 0.7:
+        text = changed_text(text, chance, corpora.POLICY_WORDS)
+        content = text.encode("utf-8", "surrogatepass")
+    elif chance.random() < 0.6:
+        content = changed_bytes(content, chance)
+    return Case(files={f"policy{suffix}": content})
+
+
+def _load_policy(case: Case, folder: Path) -> None:
+    (name,) = case.files
+    policy = gh.load_policy(folder / name)
+    repr(policy)
+    policy.read_arguments()
+    policy.publish_arguments()
+    _ = policy.source, policy.out
+
+
+# ---------------------------------------------------------------------------------------------------------- questions
+
+
+def _some_question(chance: random.Random) -> Case:
+    text = chance.choice(corpora.QUESTIONS)
+    if chance.random() < 0.4:
+        text = f"SELECT COUNT(*), SUM(age) WHERE {_condition(chance, 3)}"
+    elif chance.random() < 0.1:
+        text = " ".join(chance.choices(corpora.SQL_WORDS, k=chance.randint(1, 30)))
+    if chance.random() < 0.7:
+        text = changed_text(text, chance, corpora.SQL_WORDS)
+    return Case(text=text, release=chance.choice(sorted(corpora.releases())))
+
+
+def _condition(chance: random.Random, depth: int) -> str:
+    """A condition, right or nearly."""
+    if depth and chance.random() < 0.6:
+        parts = [_condition(chance, depth - 1) for _ in range(chance.choice([1, 2, 2, 3]))]
+        return chance.choice(["", "NOT ", "NOT NOT "]) + "(" + chance.choice([" AND ", " OR "]).join(parts) + ")"
+    column = chance.choice([*corpora.VALUES])
+    values = corpora.VALUES[column] if chance.random() < 0.95 else chance.choice([*corpora.VALUES.values()])
+    one, two, three = chance.choices(values, k=3)
+    forms = ["= {}", "<> {}", "< {}", ">= {}", "BETWEEN {} AND {}", "NOT BETWEEN {} AND {}", "IN ({}, {}, {})"]
+    forms += ["NOT IN ({})", "IS NULL", "IS NOT NULL"]
+    return f'"{column}" ' + chance.choice(forms).format(one, two, three)
+
+
+def _ask(case: Case, folder: Path) -> None:
+    refused = None
+    try:
+        question_of(case.text, corpora.KINDS)
+    except gh.GlasshouseError as refusal:
+        refused = refusal
+    answer = gh.query(corpora.releases()[case.release], case.text)
+    str(answer), json.dumps(answer.to_dict()), answer.to_table()
+    if refused is not None:
+        raise refused
+
+
+# ----------------------------------------------------------------------------------------------------------- packages
+
+
+def _some_package(chance: random.Random) -> Case:
+    name = chance.choice(sorted(corpora.folders()))
+    files = dict(corpora.folders()[name])
+    tables = sorted(file for file in files if file.endswith((".parquet", ".csv")))
+    odd: dict[str, str] = {}
+    what = chance.random()
+    if what < 0.35:  # the description is other data
+        files[MANIFEST] = _json(changed_data(json.loads(files[MANIFEST]), chance))
+    elif what < 0.45:  # the description is damaged
+        files[MANIFEST] = changed_bytes(files[MANIFEST], chance)
+    elif what < 0.85:  # a table is damaged, and the description says so
+        table = chance.choice(tables)
+        files[table] = changed_bytes(files[table], chance, list(corpora.table_files().values()))
+        if chance.random() < 0.1:
+            files[table] = chance.choice(list(corpora.table_files().values()))
+        files[MANIFEST] = _told(files, table)
+        if chance.random() < 0.2:
+            files[MANIFEST] = _json(changed_data(json.loads(files[MANIFEST]), chance))
+    else:  # something else lies there
+        places = ["pipe", "folder", "endless", "loop", "huge", "/etc/passwd", "../elsewhere", "."]
+        odd[chance.choice([*tables, MANIFEST, "README.md", "more.csv"])] = chance.choice(places)
+    return Case(files=files, odd=odd)
+
+
+def _json(data: Any) -> bytes:
+    return json.dumps(data).encode()
+
+
+def _told(files: Mapping[str, bytes], name: str) -> bytes:
+    """A description that tells the true size and sum of a file, as whoever sends a hostile package would write it."""
+    manifest = json.loads(files[MANIFEST])
+    for entry in (*manifest["resources"], *manifest["glasshouse"]["files"]):
+        if entry["path"] == name:
+            entry["hash"] = "sha256:" + hashlib.sha256(files[name]).hexdigest()
+            entry["bytes"] = len(files[name])
+    return _json(manifest)
+
+
+def _load(case: Case, folder: Path) -> None:
+    release = gh.load(folder)
+    repr(release), str(release.guarantee), release.recipe.to_data()
+    refused = None
+    for use in (verify_release, _count, _sum, _attack, _reason, _show, gh.sample, gh.losses):
+        try:
+            str(use(release))
+        except gh.GlasshouseError as refusal:
+            refused = refusal
+    if refused is not None:
+        raise refused
+
+
+def _count(release: gh.Release) -> Any:
+    return gh.query(release, "SELECT COUNT(*) WHERE age BETWEEN 21 AND 23 AND disease = 'flu'")
+
+
+def _sum(release: gh.Release) -> Any:
+    return gh.query(release, "SELECT AVG(height), disease WHERE city <> 'Oslo' GROUP BY disease")
+
+
+def _attack(release: gh.Release) -> Any:
+    people = gh.read(corpora.RELEASED, quasi=list(corpora.QUASI), missing="category")
+    return gh.attack(release, gh.Linking(), knowledge=gh.Knowledge(external=people)).worst()
+
+
+def _reason(release: gh.Release) -> Any:
+    people = gh.read(corpora.RELEASED, quasi=list(corpora.QUASI), missing="category")
+    return gh.attack(release, gh.Minimality(), knowledge=gh.Knowledge(external=people)).worst()
+
+
+def _show(release: gh.Release) -> str:
+    from click.testing import CliRunner
+
+    with CliRunner().isolation() as (out, *_):
+        show_release(release, 3)
+    return out.getvalue().decode("utf-8", "replace")
+
+
+DOORS: Mapping[str, Door] = {
+    "reader": Door(make=_some_table, knock=_read),
+    "policy": Door(make=_some_policy, knock=_load_policy),
+    "sql": Door(make=_some_question, knock=_ask),
+    "package": Door(make=_some_package, knock=_load),
+}
+
+
+# -------------------------------------------------------------------------------------------- what the watch must see
+
+
+def _hang(case: Case, folder: Path) -> None:
+    while True:
+        time.sleep(1)
+
+
+def _take_memory(case: Case, folder: Path) -> None:
+    bytearray(os.urandom(1) * (500 << 20))
+
+
+TRAPS: Mapping[str, Door] = {
+    "surprise": Door(make=lambda _: Case(), knock=lambda case, folder: bytes(1 // len(case.text))),
+    "memory": Door(make=lambda _: Case(), knock=_take_memory),
+    "end": Door(make=lambda _: Case(), knock=lambda case, folder: os.abort()),
+    "hang": Door(make=lambda _: Case(), knock=_hang),
+}
