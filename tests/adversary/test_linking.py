@@ -223,7 +223,7 @@ def test_reverse_engineering_is_exact_where_it_can_be_and_a_bound_where_it_must(
 
     large = gh.synthetic.hospital(300, seed=1)
     bounded = gh.attack(
-        gh.publish(large, principle=gh.LDiversity(ell=3)),
+        gh.publish(large, principle=gh.LDiversity(ell=3), method=gh.Hybrid()),
         gh.ReverseEngineering(),
         knowledge=gh.Knowledge(external=large),
     )
@@ -231,7 +231,7 @@ def test_reverse_engineering_is_exact_where_it_can_be_and_a_bound_where_it_must(
     for broken in ({"corrupted": {"P000001": "asthma"}}, {"prior": {"asthma": 1, "HIV": 2}}):
         with pytest.raises(gh.NotSupported, match="prior of her own or has corrupted"):
             gh.attack(
-                gh.publish(large, principle=gh.LDiversity(ell=3)),
+                gh.publish(large, principle=gh.LDiversity(ell=3), method=gh.Hybrid()),
                 gh.ReverseEngineering(),
                 knowledge=gh.Knowledge(external=large, **broken),
             )

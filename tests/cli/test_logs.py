@@ -53,6 +53,8 @@ LINES = {
     "attack": "attack out/release --external voters.csv --identifier name --attack reverse-engineering",
     "query": "query out/release 'SELECT disease, COUNT(*) GROUP BY disease'",
     "show": "show out/release",
+    "compare": f"compare patients.csv {ROLES} --ell 3 --methods mirror --recodings boxes",
+    "reproduce": "reproduce angel --rows 300 --questions 5",
     "demo": "demo --rows 400",
     "completion": "completion bash",
 }
@@ -105,7 +107,7 @@ def test_the_journey_tells_its_steps_in_their_order_with_their_counts(world: Pat
     by_name = {record["step"]: record for record in steps}
 
     assert [r["step"] for r in steps] == ["read", "eligible", "divide", "recode", "recheck", "write", "publish"]
-    assert [r["step"] for r in disk] == ["survey", "write", "recheck", "publish"]
+    assert [r["step"] for r in disk] == ["survey", "write", "recheck", "report", "publish"]
     assert by_name["divide"]["rows"] == 300
     assert by_name["divide"]["groups"] == gh.load("out/release").tables["bt"]["Batch-ID"].to_pylist()[-1]
     assert by_name["write"]["bytes"] == sum(file.stat().st_size for file in Path("out/release").iterdir())

@@ -20,8 +20,8 @@ from tests.conformance.samples import SMALL_TABLES, PrincipleSample, RecodingSam
 
 
 def examples(number: int) -> settings:
-    """About so many examples, half of them in the gate; ``GLASSHOUSE_EXAMPLES=20`` tries twenty times as many."""
-    times = float(os.environ.get("GLASSHOUSE_EXAMPLES", "0.5"))
+    """About so many examples, a quarter of them in the gate; ``GLASSHOUSE_EXAMPLES=20`` tries twenty times as many."""
+    times = float(os.environ.get("GLASSHOUSE_EXAMPLES", "0.25"))
     return settings(
         max_examples=max(4, round(number * times)), deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )

@@ -51,7 +51,7 @@ def test_people_outside_the_table_do_not_change_that(name: str) -> None:
 
 def test_the_twin_agrees_where_remainders_are_drawn_until_they_work() -> None:
     for name, (_, holds) in PRINCIPLES.items():
-        cases = by_force.random_cases(13, 15, people=(4, 5, 6, 7, 8), ells=(2,), n_values=(2, 3), max_worlds=36)
+        cases = by_force.random_cases(13, 8, people=(4, 5, 6, 7, 8), ells=(2,), n_values=(2, 3), max_worlds=36)
         assert try_shares(name, lambda case, holds=holds: twin(case, ell=None, holds=holds), cases).n_unequal == 0
 
 
@@ -68,7 +68,7 @@ def test_where_leaves_are_refined_she_believes_nothing_above_one_in_l(inner: str
     assert found.n_divided > 0
 
 
-@pytest.mark.parametrize("slack", ["6/5", "3/2", 2])
+@pytest.mark.parametrize("slack", ["6/5", 2])
 def test_nor_where_only_nodes_with_slack_are_tested(slack: Any) -> None:
     cases = by_force.random_cases(14, 8, people=(4, 5, 6), ells=(2,), n_values=(3, 4), max_worlds=60)
 

@@ -487,7 +487,10 @@ def test_whoever_reads_while_a_release_is_replaced_gets_the_old_one_or_the_new_o
     writer.start()
     seen = set()
     while not done.is_set():
-        seen.add(tuple(gh.load(tmp_path / "release").tables))
+        try:
+            seen.add(tuple(gh.load(tmp_path / "release").tables))
+        except gh.SourceError as error:  # on a busy machine: it is said, and nothing mixed is given
+            seen.add(("changes",) if "changes all the time" in str(error) else (str(error),))
     writer.join()
 
-    assert seen <= {("data",), ("qit", "st")}
+    assert seen <= {("data",), ("qit", "st"), ("changes",)}

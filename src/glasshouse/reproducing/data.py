@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from glasshouse.errors import ParameterError
 from glasshouse.microdata import Taxonomy, read
 from glasshouse.microdata.synthetic import census_table
+from glasshouse.randomness import Source
 from glasshouse.reproducing.uci import ADULT, CENSUS, Form, digest, download, read_file
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Data:
         """At most so many people, drawn at random and in their order."""
         if n >= self.n:
             return self
-        drawn = np.sort(np.random.default_rng(1).permutation(self.n)[:n])
+        drawn = np.sort(Source.seeded(1).permutation(self.n)[:n])
         about = f"{self.about}, of whom {n:,} drawn at random"
         return replace(self, table=self.table.take(pa.array(drawn)), about=about)
 
