@@ -6,13 +6,17 @@ import json
 import multiprocessing
 import os
 import resource
+import shutil
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from glasshouse.errors import DisclosureWarning
 
 _GIVEN = os.environ.get("GLASSHOUSE_BENCH_ROWS", "600000,10000000")
 ROWS = [int(text) for text in _GIVEN.split(",")]
@@ -79,3 +83,21 @@ def _peak() -> float:
 def row(what: str, *cells: str) -> None:
     """Print one line of a table."""
     print(f"{what:<42}" + "".join(f"{cell:>12}" for cell in cells), flush=True)
+
+
+def prepared(work: Callable[..., None], few: str, many: str, target: str, *rest: Any) -> None:
+    """Run the work on a few rows, then, measured, on many."""
+    warnings.simplefilter("ignore", DisclosureWarning)
+    work(few, f"{target} of few", *rest)
+    with counted():
+        work(many, target, *rest)
+
+
+def best(folder: Path, runs: int, work: Callable[..., None], few: str, many: str, *rest: Any) -> dict[str, float]:
+    """Measure the work in fresh processes, and take the run with the least CPU time."""
+    found = []
+    for _ in range(runs):
+        found.append(apart(prepared, work, few, many, str(folder / "out"), *rest))
+        for made in folder.glob("out*"):
+            shutil.rmtree(made) if made.is_dir() else made.unlink()
+    return min(found, key=lambda run: run["cpu"])

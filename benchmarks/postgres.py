@@ -11,11 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import io
-import shutil
 import sys
 import tempfile
-import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -88,24 +85,6 @@ def plainly_to_server(source: str, target: str, address: str) -> None:
         connection.commit()
 
 
-def prepared(work: Callable[..., None], few: str, many: str, target: str, *rest: Any) -> None:
-    """Run the work on a few rows, then, measured, on many."""
-    warnings.simplefilter("ignore", gh.errors.DisclosureWarning)
-    work(few, f"{target} of few", *rest)
-    with measure.counted():
-        work(many, target, *rest)
-
-
-def best(folder: Path, runs: int, work: Callable[..., None], few: str, many: str, *rest: Any) -> dict[str, float]:
-    """Measure the work in fresh processes, and take the run with the least CPU time."""
-    found = []
-    for _ in range(runs):
-        found.append(measure.apart(prepared, work, few, many, str(folder / "out"), *rest))
-        for made in folder.glob("out*"):
-            shutil.rmtree(made) if made.is_dir() else made.unlink()
-    return min(found, key=lambda run: run["cpu"])
-
-
 def filled(started: server.Server, n: int) -> pa.Table:
     """Put the census on the server, as narrow as it is made, and a few rows of it."""
     census = gh.synthetic.census_table(n, seed=1).select([*QUASI, SENSITIVE])
@@ -152,7 +131,7 @@ def compared(folder: Path, runs: int, few: str, many: str, jobs: list[tuple[Any,
     measure.row("", "user", "system", "CPU s", "clock s", "CPU ratio", "clock ratio", "peak GB")
     yardstick: dict[str, float] = {}
     for what, work, *rest in jobs:
-        run = best(folder, runs, work, few, many, *rest)
+        run = measure.best(folder, runs, work, few, many, *rest)
         yardstick = yardstick or run
         seconds = (f"{run[part]:.2f}" for part in ("user", "system", "cpu", "clock"))
         ratios = (f"{run[part] / yardstick[part]:.2f}" for part in ("cpu", "clock"))

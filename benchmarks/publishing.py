@@ -8,12 +8,8 @@ process of its own, after the same job on a few rows, so that start-up is not wh
 
 from __future__ import annotations
 
-import shutil
 import tempfile
-import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import measure
 import polars
@@ -48,24 +44,6 @@ def copy_by_pyarrow(source: str, target: str) -> None:
     pq.write_table(pq.read_table(source), target)
 
 
-def prepared(work: Callable[..., None], few: str, many: str, target: str, *rest: Any) -> None:
-    """Run the work on a few rows, then, measured, on many."""
-    warnings.simplefilter("ignore", gh.errors.DisclosureWarning)
-    work(few, f"{target} of few", *rest)
-    with measure.counted():
-        work(many, target, *rest)
-
-
-def best(folder: Path, runs: int, work: Callable[..., None], few: str, many: str, *rest: Any) -> dict[str, float]:
-    """Measure the work in fresh processes, and take the run with the least CPU time."""
-    found = []
-    for _ in range(runs):
-        found.append(measure.apart(prepared, work, few, many, str(folder / "out"), *rest))
-        for made in folder.glob("out*"):
-            shutil.rmtree(made) if made.is_dir() else made.unlink()
-    return min(found, key=lambda run: run["cpu"])
-
-
 def write(folder: Path, n: int) -> dict[str, tuple[str, str, str]]:
     """Write the census as narrow as it is made, and as the 64-bit integers that most files hold; a few rows too."""
     census = gh.synthetic.census_table(n, seed=1).select([*QUASI, SENSITIVE])
@@ -85,7 +63,7 @@ def publishing(n: int, runs: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for what, (few, many, csv) in write(folder, n).items():
-            copies = [best(folder, 3, work, few, many) for work in (copy_by_polars, copy_by_pyarrow)]
+            copies = [measure.best(folder, 3, work, few, many) for work in (copy_by_polars, copy_by_pyarrow)]
             print(f"\n{n:,} rows of the synthetic census, {what} integers, l = {ELL}; CPU s: user, system, both")
             measure.row("", "user", "system", "CPU s", "to polars", "to pyarrow", "peak GB")
 
@@ -97,7 +75,7 @@ def publishing(n: int, runs: int) -> None:
             line("polars reads and writes Parquet", copies[0])
             line("pyarrow reads and writes Parquet", copies[1])
             for method in METHODS:
-                line(f"publish Parquet to Parquet, {method}", best(folder, runs, publish, few, many, method))
+                line(f"publish Parquet to Parquet, {method}", measure.best(folder, runs, publish, few, many, method))
             for job, work in {
                 "polars reads Parquet": lambda path=many: polars.read_parquet(path),
                 "glasshouse reads and codes Parquet": lambda path=many: read(path),

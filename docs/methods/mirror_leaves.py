@@ -16,7 +16,7 @@ import glasshouse as gh
 from glasshouse.engines import Memory, Nodes
 from glasshouse.grouping.ace import packed_rows
 from glasshouse.grouping.halving import HalvedRows
-from glasshouse.grouping.mirror import _alike_together
+from glasshouse.grouping.mirror import alike_together
 from glasshouse.grouping.mirror_refinement import group_size
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.remainder import blocks_of
@@ -32,7 +32,7 @@ def leaves(table: gh.Microdata) -> dict[str, list[np.ndarray]]:
     requirement = Requirement.of(gh.LDiversity(ell=ELL), table)
     source, engine = gh.Source.seeded(1), Memory()
     size = group_size(ELL)
-    block = blocks_of(_alike_together(table, source, engine), requirement, 2 * size, size // 2, source)[0]
+    block = blocks_of(alike_together(table, source, engine), requirement, 2 * size, size // 2, source)[0]
     rows = HalvedRows(packed_rows(table, table.sensitive[0], block.order), weighted_places(table), [0, 1])
     parts = rows.tested(0, block.k, len(block.order), ELL, Fraction(1), engine)
     return {

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata import Microdata
     from glasshouse.principles.requirement import Requirement
 
-__all__ = ["Mirror"]
+__all__ = ["Mirror", "alike_together"]
 
 INNER = ("ace", "anatomize", "none")
 _FLOOR = 8  # the least size of a node where nothing says which
@@ -190,7 +190,7 @@ class Mirror:
         if ell is not None:  # failed leaves have 2 k tuples or more: whole groups
             floor, step = max(self.floor or 0, group_size(ell)), group_size(ell) // 2
         worth = None if ell is None else partial(_has_slack, ell, Fraction(self.start))
-        blocks = blocks_of(_alike_together(table, source, engine), requirement, floor, step, source, worth)
+        blocks = blocks_of(alike_together(table, source, engine), requirement, floor, step, source, worth)
         order = blocks[0].order if len(blocks) == 1 else np.concatenate([block.order for block in blocks])
         column = requirement.columns[0] if requirement.columns else table.quasi[0]  # a code is packed in any case
         rows = HalvedRows(packed_rows(table, column, order), weighted_places(table), dims)
@@ -263,7 +263,7 @@ class Mirror:
         return Groups(labels, n_groups)
 
 
-def _alike_together(table: Microdata, source: Source, engine: Memory) -> NDArray[np.int32]:
+def alike_together(table: Microdata, source: Source, engine: Memory) -> NDArray[np.int32]:
     """The tuples sorted by all quasi-identifiers, one after another; those who are equal in all of them in tie order.
 
     A value in the middle is shared by both halves: sorted like this, its tuples go left and right by their other
