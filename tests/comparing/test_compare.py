@@ -324,14 +324,18 @@ def test_an_attack_that_does_not_end_is_ended_and_the_rest_of_the_row_stands(
         "s._attacked = lambda setting, release, row: row if setting.tables[0].n_tuples < 10 else time.sleep(600)\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    started = time.monotonic()
-    ways = [(gh.Separate(), gh.Boxes())]
-    ((_, row, keep),) = run(setting_of(table, effort=Effort(seconds=0.2)), ways, 1, grace=0.1)
+    started, late = time.monotonic(), Effort(seconds=0.2)
+    ways = [(gh.Mirror(), gh.Boxes()), (gh.Mondrian(), gh.Boxes())]
+    found = {number: (row, keep) for number, row, keep in run(setting_of(table, effort=late), ways, 1, grace=0.1)}
 
     assert time.monotonic() - started < 120
-    assert row.error is not None
-    assert "longer than 0.2 seconds" in row.told
-    assert keep
+    for row, keep in found.values():
+        assert row.error is not None
+        assert "longer than 0.2 seconds" in row.told
+        assert keep
+    (aware, _), (linking, _) = found[0], found[1]
+    assert (aware.how, aware.belief) == ("bound", pytest.approx(1 / 3))  # the theorem stands, whether attacked or not
+    assert (linking.how, linking.belief) == ("not known", None)
 
 
 def test_whoever_stops_listening_leaves_no_process_behind(table: gh.Microdata, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,6 @@ from glasshouse.report.believing import estimated_fits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from fractions import Fraction
 
     from glasshouse.adversary import Posterior
     from glasshouse.analyst.workloads import Workload
@@ -69,10 +69,11 @@ def score(setting: Setting, method: Any, recoding: Any, tell: Callable[[Row], No
                 release, found = _published(setting, run, method, recoding, row)
                 first = release if first is None else first
                 runs.append(_answered(setting, run, release, found))
-        row = _mean(runs)
+        assert first is not None
+        limit = _limit(first)
+        row = replace(_mean(runs), limit=None if limit is None else str(limit))
         if tell is not None:
             tell(row)
-        assert first is not None
         return _attacked(setting, first, row)
     except GlasshouseError as error:
         return replace(row, failed=str(error))
@@ -138,8 +139,6 @@ def _mean(runs: list[Row]) -> Row:
 
 def _attacked(setting: Setting, release: Release, row: Row) -> Row:
     """What she believes: by an attack if that can be done in the time, else by the theorem, if there is one."""
-    limit = _limit(release)
-    row = replace(row, limit=None if limit is None else str(limit))
     end = time.monotonic() + setting.effort.seconds
 
     def watch(_share: float) -> None:
@@ -148,7 +147,7 @@ def _attacked(setting: Setting, release: Release, row: Row) -> Row:
 
     why = _too_much(setting, release)
     if why:
-        return _by_theorem(row, limit, why)
+        return _by_theorem(row, why)
     chosen = ReverseEngineering(
         most_worlds=setting.effort.most_worlds,
         most_runs=setting.effort.most_runs,
@@ -158,14 +157,14 @@ def _attacked(setting: Setting, release: Release, row: Row) -> Row:
     try:
         return _believed(row, attack(release, chosen, knowledge=Knowledge(external=setting.tables[0])))
     except _OutOfTime:
-        return _by_theorem(row, limit, _late(setting.effort.seconds))
+        return _by_theorem(row, _late(setting.effort.seconds))
     except GlasshouseError as error:
-        return _by_theorem(row, limit, str(error))
+        return _by_theorem(row, str(error))
 
 
 def given_up(row: Row, seconds: float) -> Row:
     """The row of an attack that was ended from outside, for it took too long."""
-    return _by_theorem(row, row.limit, _late(seconds))
+    return _by_theorem(row, _late(seconds))
 
 
 def _late(seconds: float) -> str:
@@ -192,12 +191,10 @@ def _limit(release: Release) -> Fraction | None:
     return max(known) if known and len(known) == len(limits) else None
 
 
-def _by_theorem(row: Row, limit: Any, why: str) -> Row:
-    if limit is None or row.adversary == "linking":
+def _by_theorem(row: Row, why: str) -> Row:
+    if row.limit is None or row.adversary == "linking":
         return replace(row, how="not known", told=_and(row.told, why))
-    from fractions import Fraction
-
-    return replace(row, belief=float(Fraction(limit)), how="bound", above=0.0, told=_and(row.told, why))
+    return replace(row, belief=float(Fraction(row.limit)), how="bound", above=0.0, told=_and(row.told, why))
 
 
 def _believed(row: Row, posterior: Posterior) -> Row:
