@@ -106,8 +106,11 @@ def publish_marginals(
         native=table.source_kind,
     )
     achieved = recheck(release, requirement)
-    report = json.loads((out / "audit" / "report.json").read_text(encoding="utf-8"))
-    report = {"notices": report["notices"], "achieved": achieved.to_dict(), "recipe": release.recipe.to_data()}
+    report = {
+        "notices": _notices(out / "audit" / "report.json"),
+        "achieved": achieved.to_dict(),
+        "recipe": release.recipe.to_data(),
+    }
     partition = pq.read_table(out / "audit" / "partition.parquet")
     format = _format_of(out / "release")
     check_savable(release, format, allow_seed=allow_seed)
@@ -116,6 +119,14 @@ def publish_marginals(
         keep_traces(out / "audit", inside)
         write_release(release, outside, format)
     return release
+
+
+def _notices(path: Path) -> list[str]:
+    """What reading the table gave notice of: all that an old report says which is true of a release that grew."""
+    try:
+        return list(json.loads(path.read_text(encoding="utf-8"))["notices"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise SourceError(f"{path} cannot be read, or is no report of a release", source=path) from None
 
 
 def _batches(path: Path, table: Microdata) -> Groups:

@@ -85,4 +85,17 @@ def test_several_sensitive_columns_and_missing_values_each_keep_their_counts() -
     twin = twin_of(table, gh.Source.seeded(1))
     for own, other in zip(twin.sensitive, table.sensitive, strict=True):
         assert sorted(own.codes) == sorted(other.codes)
-    assert not np.array_equal(twin.sensitive[0].codes, table.sensitive[0].codes)
+        assert not np.array_equal(own.codes, other.codes)
+
+
+def test_no_column_of_a_twin_depends_on_who_has_which_value_in_any_column() -> None:
+    table = gh.synthetic.census(400, seed=1)
+    several = replace(table, quasi=table.quasi[:2], sensitive=(*table.sensitive, *table.quasi[2:4]))
+    shuffles = [gh.Source.seeded(seed).permutation(400) for seed in range(len(several.sensitive))]
+    dealt = [Column(c.domain, c.codes[order]) for c, order in zip(several.sensitive, shuffles, strict=True)]
+    one, other = (twin_of(which, gh.Source.seeded(1)) for which in (several, replace(several, sensitive=tuple(dealt))))
+
+    assert len(one.sensitive) >= 3
+    for mine, theirs, true in zip(one.sensitive, other.sensitive, several.sensitive, strict=True):
+        assert np.array_equal(mine.codes, theirs.codes)
+        assert not np.array_equal(mine.codes, true.codes)

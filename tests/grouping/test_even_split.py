@@ -233,9 +233,9 @@ def test_the_claim_follows_the_principle_and_extra(kind: Any) -> None:
 
     value = table.sensitive[0].domain.values[0].as_py()
     assert claim(gh.LDiversity(ell=8)).adversary.value == "algorithm-aware"
-    assert "at most 10/81, which is below 1/8" in claim(gh.LDiversity(ell=8)).theorem
+    assert "at most 2/17, which is below 1/8" in claim(gh.LDiversity(ell=8)).theorem
     assert claim(gh.LDiversity(ell=8), extra=0).adversary.value == "linking"
-    assert "up to 9/64 instead of 1/8" in claim(gh.LDiversity(ell=8), extra=0).limits[0]
+    assert "up to 2/15 instead of 1/8" in claim(gh.LDiversity(ell=8), extra=0).limits[0]
     assert claim(gh.DesignatedLDiversity(ell=2, values=(value,))).adversary.value == "linking"
     assert claim(gh.TCloseness(t=0.2)).adversary.value == "linking"
     assert claim(gh.KAnonymity(k=2)).adversary.value == "algorithm-aware"
@@ -253,7 +253,7 @@ def test_what_cannot_be_is_refused(kind: Any) -> None:
 def test_bounds_at_l_plus_extra_stay_below_one_in_l() -> None:
     for ell in range(2, 200):
         for extra in (1, 2, 3):
-            assert Fraction(ell + extra + 1, (ell + extra) ** 2) < Fraction(1, ell)
+            assert Fraction(2, 2 * (ell + extra) - 1) < Fraction(1, ell)
 
 
 def test_wide_domains_are_halved_exactly() -> None:

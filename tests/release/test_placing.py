@@ -89,6 +89,7 @@ def test_a_run_that_is_killed_at_any_moment_leaves_the_old_release_or_the_new_on
         kill_after(writer, "release", numbers[-1] + 1, chosen.uniform(0, longest))
         release = gh.load(tmp_path / "release")  # all sums are right, and nothing is beside it
         numbers.append(int(release.title))
+        longest *= 0.95 if numbers[-1] > numbers[-2] else 1.05  # whatever else the machine does now
         assert list(release.tables) == list(RELEASES[numbers[-1] % 2].tables)
         littered += bool(left_over(tmp_path))
         assert len(left_over(tmp_path)) <= 1  # what one killed run leaves, the next one removes
@@ -109,7 +110,8 @@ def test_a_pair_that_is_killed_at_any_moment_never_has_a_release_without_its_aud
     release = 0
     for _ in range(KILLS // 2):
         kill_after(writer, "pair", release + 1, chosen.uniform(0, longest))
-        release = int(gh.load(tmp_path / "release").title)
+        before, release = release, int(gh.load(tmp_path / "release").title)
+        longest *= 0.95 if release > before else 1.05
         audit = tmp_path / "audit"
         number = json.loads((audit / "report.json").read_text())["number"]
         assert {path.name for path in audit.iterdir()} == {"report.json", "partition.parquet"}

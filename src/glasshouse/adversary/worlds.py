@@ -12,7 +12,8 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import comb, factorial, prod
+from math import comb, factorial, inf, prod
+from operator import gt
 from typing import Any
 
 from glasshouse.errors import InputError, NotSupported
@@ -20,7 +21,7 @@ from glasshouse.errors import InputError, NotSupported
 __all__ = ["World", "Worlds", "exact_weight"]
 
 _MOST_PEOPLE = 500  # who are gone through one by one
-_MOST_STATES = 1_000_000  # of a count; each is a few hundred bytes
+_MOST_STEPS = 500_000  # of a count: values tried for people; each takes a microsecond or two, and 300 bytes
 
 _Wanted = tuple[int, ...]  # how many must still get each value
 
@@ -78,6 +79,7 @@ class Worlds:
     absent: Collection[int] = ()
     may: Mapping[int, Collection[Any]] | None = None
     _ways: dict[tuple[int, int, _Wanted], int] = field(default_factory=dict, init=False, repr=False)
+    _steps: list[int] = field(default_factory=lambda: [0], init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name, row in [*(("corrupted", row) for row in self.known), *(("absent", row) for row in self.absent)]:
@@ -115,23 +117,39 @@ class Worlds:
     def count(self) -> int:
         """How many worlds there are, without listing them."""
         wanted = tuple(self.least.values())
-        if not (self.known or self.absent or self.may) and self.sizes == (sum(wanted),):
+        if self._is_plain:
             orders = factorial(sum(wanted)) // prod(map(factorial, wanted))
             return comb(self.n_people, sum(wanted)) * orders
+        return self._counted(inf)
+
+    def check(self, limit: int) -> None:
+        """Refuse more worlds than ``limit``; they are counted no further than that."""
+        found = self.count if self._is_plain else self._counted(limit + 1)
+        if found > limit:
+            told = f"{found:,} worlds, where {limit:,}" if self._is_plain else f"more worlds than the {limit:,} that"
+            raise NotSupported(
+                f"an exact belief over {told} are allowed",
+                instead="take fewer people, raise the limit, or sample",
+            )
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether nothing rules out any value for anybody, so that a formula tells how many worlds there are."""
+        return not (self.known or self.absent or self.may) and self.sizes == (sum(self.least.values()),)
+
+    def _counted(self, enough: float) -> int:
+        """How many worlds there are; where these are enough, at least so many."""
         if self.n_people > _MOST_PEOPLE:
             raise NotSupported(
                 f"an exact belief about {self.n_people:,} people, where {_MOST_PEOPLE:,} are allowed",
                 instead="take fewer people, or sample",
             )
-        return sum(self._count(0, size, wanted) for size in self.sizes)
-
-    def check(self, limit: int) -> None:
-        """Refuse more worlds than ``limit``."""
-        if self.count > limit:
-            raise NotSupported(
-                f"an exact belief over {self.count:,} worlds, where {limit:,} are allowed",
-                instead="take fewer people, raise the limit, or sample",
-            )
+        found = 0
+        for size in self.sizes:
+            found += self._count(0, size, tuple(self.least.values()), enough - found)
+            if found >= enough:
+                break
+        return found
 
     def __iter__(self) -> Iterator[World]:
         """List them; nothing is tried in vain."""
@@ -140,23 +158,35 @@ class Worlds:
             for chosen in self._list(0, size, wanted):
                 yield World(tuple(row for row, _ in chosen), tuple(value for _, value in chosen))
 
-    def _count(self, row: int, seats: int, wanted: _Wanted) -> int:
-        """In how many ways this row and those after it can take so many seats, with values wanted among them."""
+    def _count(self, row: int, seats: int, wanted: _Wanted, enough: float = inf) -> int:
+        """In how many ways this row and those after it can take so many seats, with values wanted among them.
+
+        It ends as soon as it has found ``enough``: only what is below that is exact, and remembered.
+        """
         if not sum(wanted) <= seats <= self.n_people - row:
             return 0
         if row == self.n_people:
             return 1
         state = (row, seats, wanted)
-        if state not in self._ways:
-            if len(self._ways) >= _MOST_STATES:
-                raise NotSupported(
-                    f"an exact belief over more worlds than can be counted in {_MOST_STATES:,} steps",
-                    instead="take fewer people, or sample",
-                )
-            self._ways[state] = 0 if row in self.known else self._count(row + 1, seats, wanted)
-            for i, _ in self.choices[row]:
-                self._ways[state] += self._count(row + 1, seats - 1, _without(wanted, i))
-        return self._ways[state]
+        if (found := self._ways.get(state)) is not None:
+            return found
+        if any(map(gt, wanted, self._able[row])):  # too few are left who may have some value
+            return 0
+        self._steps[0] += 1 + len(self.choices[row])
+        if self._steps[0] > _MOST_STEPS:
+            raise NotSupported(
+                f"an exact belief over more worlds than can be counted in {_MOST_STEPS:,} steps",
+                instead="take fewer people, or sample",
+            )
+        found = 0 if row in self.known else self._count(row + 1, seats, wanted, enough)
+        able = self._able[row]  # what is scarcest is given first: that seldom leads nowhere
+        for i in sorted((i for i, _ in self.choices[row]), key=lambda i: able[i] - wanted[i]):
+            if found >= enough:
+                return found
+            found += self._count(row + 1, seats - 1, _without(wanted, i), enough - found)
+        if found < enough:
+            self._ways[state] = found
+        return found
 
     def _list(self, row: int, seats: int, wanted: _Wanted) -> Iterator[tuple[tuple[int, Any], ...]]:
         if not self._count(row, seats, wanted):
@@ -180,6 +210,15 @@ class Worlds:
             mine = [(i, value) for i, value in places if allowed is None or value in allowed]
             found.append([(i, value) for i, value in mine if row not in self.known or value == self.known[row]])
         return found
+
+    @cached_property
+    def _able(self) -> list[_Wanted]:
+        """For every row, how many people from it on may have each value."""
+        found = [(0,) * len(self.least)]
+        for mine in reversed(self.choices):
+            places = {i for i, _ in mine}
+            found.append(tuple(n + (i in places) for i, n in enumerate(found[-1])))
+        return found[::-1]
 
 
 def _without(wanted: _Wanted, i: int) -> _Wanted:

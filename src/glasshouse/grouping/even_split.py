@@ -6,10 +6,26 @@ only whether a node is cut depends on sensitive values, and the two halves can b
 usual relaxed Mondrian, which tries a second attribute after a failed first, is outside the theorem (belief 1 with five
 people), and is `Mondrian(partitioning="relaxed")` here.
 
-Theorem 5's bound is damaged in print. By its proof (Appendix C.2) a child of size s - 1 allows a belief of at most
-``s / ((s - 1) * l)``; children have at least l tuples, so this is at most ``(l + 1) / l**2``. Enumerated, the worst
-belief that occurs is ``2 / (2 * l - 1)``, with 4 l - 1 people. At l + 1 the bound is ``(l + 2) / (l + 1)**2``, which is
-below 1/l.
+Theorem 5's bound is damaged in print, and can be made exact: no belief is above ``2 / (2 * l - 1)``, and 4 l - 1 people
+reach it. At l + 1 that is ``2 / (2 * l + 1)``, which is below 1/l.
+
+*Why.* Only a group that was not cut, of halves with s - 1 and s tuples, tells anything: equal halves can be exchanged.
+Let a and b be the whole parts of (s - 1)/l and s/l: a half obeys while it has no value more often than this. Take a
+value that the group has m times. The adversary believes it of a person in a half as often as that half has it in the
+mean, over all worlds in which the cut fails.
+
+1. If a half has it more than b times, the cut fails whatever the other values do. For any j > b, at least as many
+   worlds have j in the larger half as have j in the smaller one. So over all these worlds together the smaller half has
+   at most m/2 in the mean. In all other worlds either half has at most b.
+2. If b = a: where m is 2 a + 1 the cut fails in every world, and nothing is told. Else m is at most 2 a, and the mean
+   of the smaller half at most a: a belief of at most a / (s - 1), which is at most 1/l.
+3. If b = a + 1: s is (a + 1) l, m is at most 2 a + 1, and the mean of the smaller half at most a + 1: a belief of at
+   most ``(a + 1) / ((a + 1) * l - 1)``. With a = 0 the smaller half could not obey in any world, which tells nothing;
+   with a of 1 or more this is at most ``2 / (2 * l - 1)``.
+4. The larger half has at most b outside the worlds of 1. Among them, of those with j in one half and m - j in the other
+   it has ``m / 2 + d**2 / (2 * (2 * s - m))`` in the mean, where d is 2 j - m. Summed by parts over all j > b, with
+   2 b + 2 - m called e, the mean of d**2 is at most ``m * (2 * s - m) + (e - 1) * (b + 1) * (2 * s - m + e)``, over
+   2 s - 1. Together that is at most ``2 * s / (2 * l - 1)``: no belief is above the bound here either.
 """
 
 from __future__ import annotations
@@ -57,7 +73,7 @@ class EvenSplit:
     Guarantee
     ---------
     Under frequency l-diversity with ``extra`` at least 1: an *algorithm-aware* adversary believes no sensitive value of
-    anybody above 1/l (MINIMALITY Theorem 5, at l + 1). With ``extra=0`` she may believe up to ``(l + 1) / l**2``, and
+    anybody above 1/l (MINIMALITY Theorem 5, at l + 1). With ``extra=0`` she may believe up to ``2 / (2 * l - 1)``, and
     1/l holds against a *linking* adversary. Under any other monotone principle on sensitive values only the latter is
     claimed: under binary l-diversity three people are enough for a belief of 1. Under k-anonymity alone no cut depends
     on a sensitive value.
@@ -153,13 +169,13 @@ def claim_of_even_splits(requirement: Requirement, extra: int) -> Claim:
             ),
         )
     run = ell + extra
-    bound = Fraction(run + 1, run**2)
+    bound = Fraction(2, 2 * run - 1)
     if extra:
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
             theorem=(
                 f"even splits run at {run} allow a belief of at most {bound}, which is below 1/{ell} (MINIMALITY "
-                "Theorem 5, with the bound of its proof: halves are fixed by quasi-identifiers, one cut a node)"
+                "Theorem 5, its bound made exact: halves are fixed by quasi-identifiers, one cut a node)"
             ),
         )
     return Claim(

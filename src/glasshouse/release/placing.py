@@ -105,6 +105,8 @@ def _may_replace(target: Path) -> bool:
     if not target.is_dir():
         return False
     try:
+        if not all(path.is_file() for path in target.iterdir()):  # we write no folder, whatever it is called
+            return False
         files = {path.name for path in target.iterdir()}
     except OSError:
         return False
