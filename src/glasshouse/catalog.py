@@ -41,6 +41,7 @@ METHODS: dict[str, type[Any]] = {
     cls.name: cls
     for cls in (
         grouping.Mondrian,
+        grouping.Snug,
         grouping.Tailor,
         grouping.Ace,
         grouping.Hybrid,
@@ -110,8 +111,8 @@ def from_data(classes: Mapping[str, type[Any]], data: Mapping[str, Any]) -> Any:
 
 
 def _revived(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return from_data(METHODS, value)
+    if isinstance(value, Mapping):  # a method inside another, or numbers by attribute
+        return from_data(METHODS, value) if isinstance(value.get("name"), str) else dict(value)
     return tuple(_revived(item) for item in value) if isinstance(value, list) else value
 
 

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
+from glasshouse.policy import choices
 from glasshouse.policy.document import read_document
 from glasshouse.policy.keys import COLUMN, TABLES
 from glasshouse.publish import publish_to
@@ -260,6 +261,22 @@ def test_a_method_inside_a_method_by_policy(tmp_path: Path) -> None:
     policy = gh.load_policy(write(tmp_path, text + "[principle]\nell = 2\n"))
 
     assert policy.publish_arguments()["method"] == gh.Refined(coarse=gh.Symmetric(extra=1), inner="anatomize")
+
+
+def test_weights_and_priority_by_policy_and_by_option(tmp_path: Path) -> None:
+    text = """\
+        [method]
+        name = "mirror"
+        weights = {age = 3, sex = 1}
+        priority = ["age", "sex"]
+        """
+    policy = gh.load_policy(write(tmp_path, text + "[principle]\nell = 2\n"))
+    wanted = gh.Mirror(weights={"age": 3, "sex": 1}, priority=("age", "sex"))
+
+    assert policy.publish_arguments()["method"] == wanted
+    assert (
+        choices.method({"method": "mirror", "parameters": {"weights": "age:3,sex:1", "priority": "age,sex"}}) == wanted
+    )
 
 
 def test_the_disk_engine_by_policy(world: Path) -> None:

@@ -294,6 +294,7 @@ PLAIN_PRINCIPLES = [sample for sample in PRINCIPLES if not sample.declared and s
 METHODS = [
     gh.Mondrian(partitioning="strict"),
     gh.Mondrian(partitioning="relaxed"),
+    gh.Snug(),
     gh.Tailor(),
     gh.Ace(),
     gh.Hybrid(),
@@ -316,7 +317,7 @@ METHOD_VARIANTS = [
     gh.Hybrid(penalty="discernibility"),
     gh.Mirror(floor=5, inner="anatomize", priority=("age",), slack=1, start=1),
     gh.Mirror(inner="none", mirrors=1),
-    gh.Mirror(inner="ace", slack="1.1", start="1.2"),
+    gh.Mirror(inner="ace", slack="1.1", start="1.2", weights={"age": "1.5"}),
     gh.EvenSplit(extra=1),
     gh.Greedy(ordering="lexicographic", priority=("age",), last="drop", safe=True),
     gh.RandomisedGreedy(p=0, ordering="hilbert", priority=("age",), last="drop"),

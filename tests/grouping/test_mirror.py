@@ -24,8 +24,10 @@ from glasshouse.grouping.mirror import least_size
 from glasshouse.grouping.mirror_refinement import balanced_segments, balanced_slices
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.remainder import shape_of
+from glasshouse.grouping.weights import multipliers, weigh
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata import Counts
+from glasshouse.policy import choices
 from glasshouse.principles import Requirement
 from tests.grouping.against_twins import Case, Script
 from tests.grouping.doors import back, divided, run_interpreted
@@ -83,6 +85,16 @@ def judged(case: Case, random: Random) -> tuple[Any, naive.Holds]:
     return gh.LDiversity(ell=case.ell), greedy.frequency_diverse(case.ell)
 
 
+def weighed(case: Case, random: Random) -> tuple[dict[str, Any], list[Fraction] | None]:
+    """Weights of some attributes, as the product and as the twin take them; often none."""
+    d = len(case.positions)
+    weights = [Fraction(random.choice(("0", "1", "1", "2", "1/3", "2.5", "1000"))) for _ in range(d)]
+    if random.random() < 0.5 or not any(weights):
+        return {}, None
+    named = [dim for dim in range(d) if weights[dim] or random.random() < 0.5]  # who is not named has weight 0
+    return {"weights": {case.table.quasi[dim].name: weights[dim] for dim in named}}, weights
+
+
 # --- beside the twin -------------------------------------------------------------------------------------------------
 
 
@@ -95,6 +107,7 @@ def test_leaves_are_those_of_the_twin_however_they_are_found(monkeypatch: pytest
         dims = random.sample(range(len(case.positions)), random.randint(1, len(case.positions)))
         priority = tuple(case.table.quasi[dim].name for dim in dims) if random.random() < 0.4 else ()
         script = Choosing(case.name)
+        given, weights = weighed(case, random)
         slow = naive.Mirror(
             rows=case.rows,
             positions=case.positions,
@@ -103,12 +116,13 @@ def test_leaves_are_those_of_the_twin_however_they_are_found(monkeypatch: pytest
             mirrors=mirrors,
             attempts=3,
             dims=dims if priority else None,
+            weights=weights,
         )
         expected = back(slow.groups(script), case.order)
         n_divided += len(expected) > 1
         for ways in WAYS:
             monkeypatch.setattr(module, "HalvedRows", partial(halving.HalvedRows, thresholds=ways))
-            method = Mirror(floor=floor, inner="none", mirrors=mirrors, priority=priority)
+            method = Mirror(floor=floor, inner="none", mirrors=mirrors, priority=priority, **given)
             assert expected == divide(method, principle, case.table, script), (case, principle, ways)
     assert n_divided > 50
 
@@ -118,6 +132,7 @@ def test_every_partition_has_the_chance_that_it_has_for_the_twin(monkeypatch: py
     for case, random in cases(32, range(500), 8):
         inner, floor, attempts = random.choice(("ace", "anatomize")), random.choice((1, 2, 3)), random.choice((1, 2))
         slack, start = (Fraction(random.choice(("1", "1", "1.2", "1.5", "2"))) for _ in range(2))
+        given, weights = weighed(case, random)
         monkeypatch.setattr(remainder, "ATTEMPTS", attempts)
         slow = naive.Mirror(
             rows=case.rows,
@@ -129,8 +144,9 @@ def test_every_partition_has_the_chance_that_it_has_for_the_twin(monkeypatch: py
             slack=slack,
             start=start,
             attempts=attempts,
+            weights=weights,
         )
-        method = Mirror(floor=floor, inner=inner, slack=slack, start=start)
+        method = Mirror(floor=floor, inner=inner, slack=slack, start=start, **given)
         run = partial(divide, method, gh.LDiversity(ell=case.ell), case.table)
         try:
             expected = enumerating.distribution(
@@ -363,6 +379,7 @@ def test_the_claim_names_the_theorem_and_its_limits() -> None:
     plain = Mirror(inner="none").claim(Requirement.of(gh.LDiversity(ell=2), table))
     sizes = Mirror().claim(Requirement.of(gh.KAnonymity(k=2), table))
     chosen = Mirror(priority=("age",)).claim(Requirement.of(gh.LDiversity(ell=2), table))
+    weighted = Mirror(weights={"age": 1}).claim(Requirement.of(gh.TCloseness(t="0.2"), table))
 
     assert {claim.adversary.value for claim in (refined, leaves, plain, sizes, chosen)} == {"algorithm-aware"}
     assert "Theorem M2" in refined.theorem
@@ -371,6 +388,8 @@ def test_the_claim_names_the_theorem_and_its_limits() -> None:
     assert any("sensitive values of any number" in limit or "knows some people" in limit for limit in leaves.limits)
     assert not any("priority" in limit for limit in refined.limits)
     assert any("priority" in limit for limit in chosen.limits)
+    assert not any("weights" in limit for limit in chosen.limits)
+    assert any("weights" in limit for limit in weighted.limits)
     assert "no sensitive value" in sizes.limits[0]
 
 
@@ -386,6 +405,17 @@ def test_the_claim_names_the_theorem_and_its_limits() -> None:
         {"slack": "1.0000001"},
         {"start": "wide"},
         {"mirrors": 0},
+        {"weights": {"age": -1}},
+        {"weights": {"age": 0, "sex": 0}},
+        {"weights": {"age": "often"}},
+        {"weights": {"age": True}},
+        {"weights": {"age": "1/1000001"}},
+        {"weights": {"": 1}},
+        {"weights": {7: 1}},
+        {"weights": [("age", 1), ("age", 2)]},
+        {"weights": ["age"]},
+        {"weights": "age"},
+        {"weights": 3},
     ],
 )
 def test_what_makes_no_sense_is_refused(wrong: Any) -> None:
@@ -438,6 +468,83 @@ def test_a_priority_must_name_quasi_identifiers() -> None:
 def test_only_listed_attributes_are_halved() -> None:
     table = gh.read({"x": range(64), "y": [(5 * i) % 64 for i in range(64)]}, identifier=None, quasi=["x", "y"])
     groups = Mirror(priority=("y",), floor=4).divide(table, Requirement.of(gh.KAnonymity(k=4), table))
+    spans = [max(y) - min(y) for y in ([table.quasi[1].codes[i] for i in group] for group in partition(groups))]
+
+    assert spans == [3] * 16
+
+
+# --- weights ---------------------------------------------------------------------------------------------------------
+
+
+def test_weights_are_read_as_a_mapping_as_pairs_or_as_text() -> None:
+    expected = (("age", 3), ("sex", "0.5"))
+    for given in ({"sex": 0.5, "age": 3}, [["age", 3], ("sex", "1/2")], "sex:0.5, age:3", expected):
+        assert Mirror(weights=given).weights == expected  # type: ignore[arg-type]
+    assert Mirror(weights={}).weights == Mirror(weights="").weights == ()
+
+
+def test_weights_can_be_given_on_the_command_line_and_in_policies() -> None:
+    for given in ("age:3,sex:0.5", [["age", 3], ["sex", "0.5"]]):
+        assert choices.method({"method": "mirror", "parameters": {"weights": given}}) == Mirror(
+            weights={"age": 3, "sex": "1/2"}
+        )
+
+
+def test_weights_look_at_no_sensitive_value() -> None:
+    # nothing that is published can fail here, so that groups show all candidates
+    quasi = {"x": range(64), "y": [(37 * i) % 64 for i in range(64)]}
+    found = []
+    for values in (["a", "b"] * 32, ["a"] * 60 + ["b"] * 4):
+        table = gh.read({**quasi, "id": range(64), "s": values}, identifier="id", quasi=["x", "y"], sensitive="s")
+        method = Mirror(floor=4, weights={"x": 1, "y": "3/2"})
+        found.append(divided(method, gh.TCloseness(t="0.999"), table, gh.Source.seeded(1)))
+    assert found[0] == found[1]
+    assert len(found[0]) == 16
+
+
+@pytest.mark.parametrize("inner", ["ace", "anatomize", "none"])
+def test_equal_weights_change_nothing(inner: str) -> None:
+    table = gh.synthetic.census(3_000, seed=3)
+    requirement = Requirement.of(gh.LDiversity(ell=3), table)
+    found = [
+        Mirror(inner=inner, weights=weights).divide(table, requirement, source=gh.Source.seeded(1)).labels
+        for weights in ({}, {column.name: "2/3" for column in table.quasi})
+    ]
+    assert np.array_equal(*found)
+
+
+def test_weights_beyond_64_bits_are_exact_too() -> None:
+    # places are as long as the ranges' least common multiple; that fits, and times the weights it does not
+    ranges, random = (101, 103, 107, 109, 113, 127), Random(37)
+    columns = {f"q{r}": [0, r, *(random.randrange(r) for _ in range(38))] for r in ranges}
+    columns |= {"id": list(range(40)), "s": list("abcde") * 8}
+    table = gh.read(columns, identifier="id", quasi=[f"q{r}" for r in ranges], sensitive="s")
+    weights = {f"q{r}": Fraction(999_983 - i, 999_979) for i, r in enumerate(ranges)}
+    by = multipliers(weights, [column.name for column in table.quasi])
+    assert weighted_places(table).fits
+    assert not weigh(weighted_places(table), by, table).fits
+    slow = naive.Mirror(
+        rows=[(tuple(int(c.codes[i]) for c in table.quasi), int(table.sensitive[0].codes[i])) for i in range(40)],
+        positions=[[int(value) for value in column.domain.values.to_pylist()] for column in table.quasi],
+        holds=greedy.frequency_diverse(2),
+        floor=5,
+        weights=list(weights.values()),
+    )
+    expected = slow.groups(Choosing("none left over"))
+    found = divide(Mirror(floor=5, inner="none", weights=weights), gh.LDiversity(ell=2), table, Choosing("the same"))
+    assert len(expected) > 4
+    assert expected == found
+
+
+def test_weights_of_other_attributes_than_the_tables_are_refused() -> None:
+    table = gh.synthetic.hospital(50, seed=1)
+    with pytest.raises(gh.SchemaError, match="height"):
+        Mirror(weights={"height": 1}).divide(table, Requirement.of(gh.KAnonymity(k=2), table))
+
+
+def test_only_what_has_weight_is_halved_while_it_can_be() -> None:
+    table = gh.read({"x": range(64), "y": [(5 * i) % 64 for i in range(64)]}, identifier=None, quasi=["x", "y"])
+    groups = Mirror(weights={"y": 2}, floor=4).divide(table, Requirement.of(gh.KAnonymity(k=4), table))
     spans = [max(y) - min(y) for y in ([table.quasi[1].codes[i] for i in group] for group in partition(groups))]
 
     assert spans == [3] * 16

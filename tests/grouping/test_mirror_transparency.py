@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -21,7 +23,7 @@ from tests.grouping.mirror_search import (
     try_shares,
     twin,
 )
-from tests.naive import by_force, enumerating, mirror
+from tests.naive import by_force, enumerating, greedy, mirror
 from tests.prove import RECODINGS
 
 # --- M1 --------------------------------------------------------------------------------------------------------------
@@ -55,6 +57,22 @@ def test_the_twin_agrees_where_remainders_are_drawn_until_they_work() -> None:
         assert try_shares(name, lambda case, holds=holds: twin(case, ell=None, holds=holds), cases).n_unequal == 0
 
 
+@pytest.mark.parametrize("name", ["l-diversity", "t-closeness", "not monotone"])
+def test_weights_that_are_public_change_nothing_of_that(name: str) -> None:
+    principle, _ = PRINCIPLES[name]
+    cases = by_force.random_cases(22, 12, people=(4, 5, 6, 8), ells=(2,), n_values=(2, 3, 4), max_worlds=50)
+    several = [case for case in cases if len(case.positions) > 1]
+
+    for weights in ({"q1": 1}, {"q0": 1, "q1": 5}):
+        found = try_shares(
+            f"{name}, {weights}",
+            lambda case, w=weights: product(case, principle, inner="none", floor=1, weights=w),
+            several,
+        )
+        assert found.n_unequal == 0
+        assert 0 < found.n_divided < found.n_runs
+
+
 # --- M2 --------------------------------------------------------------------------------------------------------------
 
 
@@ -74,6 +92,19 @@ def test_nor_where_only_nodes_with_slack_are_tested(slack: Any) -> None:
 
     found = by_force.try_cases(
         f"Mirror, slack {slack}", lambda case: product(case, inner="anatomize", slack=slack), [ROW, *cases]
+    )
+
+    assert found.n_above == 0
+    assert found.n_divided > 0
+
+
+@pytest.mark.parametrize("inner", ["ace", "anatomize"])
+def test_nor_where_halvings_follow_public_weights(inner: str) -> None:
+    cases = by_force.random_cases(23, 16, people=(4, 5, 6), ells=(2,), n_values=(3, 4), max_worlds=60)
+    several = [case for case in cases if len(case.positions) > 1]
+
+    found = by_force.try_cases(
+        f"Mirror, {inner}, weights", lambda case: product(case, inner=inner, weights={"q1": 1}), [*several]
     )
 
     assert found.n_above == 0
@@ -133,6 +164,55 @@ def test_a_second_dimension_after_a_failure_is_found_out() -> None:
     assert try_shares(
         "faulty", lambda case: twin(case, **FAULTS["a second dimension after a failure"]), [CROSSED]
     ).n_unequal
+
+
+def test_weights_that_look_at_sensitive_values_are_found_out() -> None:
+    # the attribute whose halving gives more groups is given all the weight: who stays whole tells that neither could
+    case = replace(CROSSED, values=(0, 0, 0, 1, 1, 1, 2, 2))
+    methods = [twin(case, ell=None, weights=weights) for weights in ((1, 0), (0, 1))]
+
+    def looking(codes: by_force.Codes, sensitive: Any, draws: Any) -> by_force.Groups:
+        return max(([*method(codes, sensitive, draws)] for method in methods), key=len)
+
+    for method in methods:
+        assert try_shares("public", lambda case, method=method: method, [case]).n_unequal == 0
+    assert try_shares("looking", lambda case: looking, [case]).n_unequal > 0
+
+
+def test_a_certificate_that_is_refused_tells_that_it_was() -> None:
+    # Eight people; the halves along the second attribute share one or three people with those along the first. After a
+    # failure the second attribute is tried, and its halves are published if what is then believed, exactly, is at most
+    # 1/2: if not, all eight are one group.
+    holds = greedy.frequency_diverse(2)
+    halves = [(range(4), range(4, 8)), ((0, 4, 5, 6), (1, 2, 3, 7))]
+
+    def obeys(world: Any, half: int) -> bool:
+        return all(holds([world[i] for i in part]) for part in halves[half])
+
+    def shown(world: Any) -> Any:
+        return tuple(tuple(sorted(world[i] for i in part)) for part in halves[1])
+
+    tempted: dict[Any, list[Any]] = {}
+    for world in set(permutations((0, 0, 0, 1, 1, 1, 2, 3))):
+        if not obeys(world, 0) and obeys(world, 1):
+            tempted.setdefault(shown(world), []).append((dict(enumerate(world)), Fraction(1)))
+    certified = {
+        histograms
+        for histograms, worlds in tempted.items()
+        if max(by_force.beliefs_after(worlds).values()) <= Fraction(1, 2)
+    }
+    assert 0 < len(certified) < len(tempted)
+
+    def run(codes: by_force.Codes, sensitive: Any, draws: Any) -> by_force.Groups:
+        if obeys(sensitive, 0):
+            return [frozenset(part) for part in halves[0]]
+        certain = obeys(sensitive, 1) and shown(sensitive) in certified
+        return [frozenset(part) for part in halves[1]] if certain else [frozenset(range(8))]
+
+    case = by_force.Case(tuple((i,) for i in range(8)), (tuple(range(8)),), (0, 0, 0, 1, 1, 1, 2, 3), 2)
+    evidence = by_force.evidence_of(run, case.codes, by_force.worlds_of(case))
+    whole = next(weights for release, weights in evidence.releases.items() if len(release) == 1)
+    assert max(by_force.beliefs_after(whole).values()) == Fraction(9, 23)  # and 3 of 8 have the value
 
 
 @pytest.mark.parametrize("fault", ["groups that are not balanced", "dealing by row order"])

@@ -74,6 +74,8 @@ class Mirror:
         How often a remainder is drawn before another shape is tried; None for as often as it takes.
     dims
         The dimensions in the order in which they break ties, if not all in their own; others are never halved.
+    weights
+        How much the width of each dimension counts, if not all alike.
     even
         Whether halves must be equal. If not (a fault), every node is halved, the smaller half first.
     retries
@@ -97,6 +99,7 @@ class Mirror:
     mirrors: int = 1
     attempts: int | None = None
     dims: Sequence[int] | None = None
+    weights: Sequence[Fraction] | None = None
     even: bool = True
     retries: bool = False
     balance: bool = True
@@ -196,14 +199,24 @@ class Mirror:
 
     @property
     def _penalty(self) -> Penalty:
-        return perimeter(self.rows, self.positions)
+        if self.weights is None:
+            return perimeter(self.rows, self.positions)
+
+        def along(rows: Sequence[Row], dim: int) -> list[Row]:
+            return [((codes[dim],), value) for codes, value in rows]
+
+        alone = [perimeter(along(self.rows, dim), [places]) for dim, places in enumerate(self.positions)]
+        weights = self.weights
+        return lambda rows: sum(
+            (weights[dim] * penalty(along(rows, dim)) for dim, penalty in enumerate(alone)), Fraction(0)
+        )
 
     def _untested(self, leaf: list[int], draws: Draws) -> Partition:
         """Step 4 for a leaf of which nothing is known."""
         if self.ell is None:
             return {frozenset(leaf)}
         if self.inner == "ace":
-            return ace(self.rows, self.positions, self.ell, draws, within=leaf)
+            return ace(self.rows, self.positions, self.ell, draws, self._penalty, within=leaf)
         return anatomize(self.rows, self.ell, draws, within=leaf)
 
 

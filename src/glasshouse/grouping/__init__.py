@@ -12,6 +12,7 @@ from glasshouse.grouping.mondrian import Mondrian
 from glasshouse.grouping.optimal import OptGen
 from glasshouse.grouping.refinement import Refined
 from glasshouse.grouping.separate import Separate
+from glasshouse.grouping.snug import Snug
 from glasshouse.grouping.suppression import exact_share, keep_eligible
 from glasshouse.grouping.symmetric import Symmetric
 from glasshouse.grouping.tailor import Tailor
@@ -29,6 +30,7 @@ __all__ = [
     "RandomisedGreedy",
     "Refined",
     "Separate",
+    "Snug",
     "Symmetric",
     "Tailor",
     "exact_share",

@@ -29,6 +29,7 @@ from glasshouse.grouping.orderings import ORDERINGS, check_ordering
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.remainder import blocks_of
 from glasshouse.grouping.sorting import joined, sorted_by
+from glasshouse.grouping.weights import multipliers, read_weights, weigh
 from glasshouse.microdata.groups import Groups
 from glasshouse.microdata.ties import tie_order
 from glasshouse.principles.adversaries import NOT_AGAINST, Adversary, Claim
@@ -39,6 +40,8 @@ from glasshouse.randomness import Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from glasshouse.grouping.perimeter import Places
+    from glasshouse.grouping.weights import Weights
     from glasshouse.microdata import Microdata
     from glasshouse.principles.requirement import Requirement
 
@@ -57,8 +60,9 @@ class Mirror:
        a uniformly random subset, drawn again until it and the rest obey the principle (and made larger if that does
        not come to an end), and is divided by the same method as a table of its own.
     2. *Halving.* A node of more than k tuples has one candidate: of the halvings along each attribute the one with the
-       least total perimeter, then the first attribute. Tuples with equal values are ordered by all quasi-identifiers,
-       so that those who are alike stay together. The halving is made if both halves obey.
+       least total perimeter, weighted if there are ``weights``, then the first attribute. Tuples with equal values are
+       ordered by all quasi-identifiers, so that those who are alike stay together. The halving is made if both halves
+       obey.
     3. *Failures.* If not, every part of the node that earlier failures made, its *faces*, is parted in two, and the
        next candidate halves each of them: so either half takes as much from every face. After ``mirrors`` failures the
        node is a leaf. A node of k tuples is a leaf untested.
@@ -89,6 +93,10 @@ class Mirror:
         The quasi-identifiers that may be halved, the first of them preferred where perimeters are equal; all of them if
         it is empty. It must not be chosen by a look at this table's sensitive values. Public knowledge and earlier
         releases are fine.
+    weights
+        What questions ask about, and how often: numbers from 0 on by quasi-identifier, as a mapping, as pairs or as
+        text (``"age:3,sex:1"``). Widths count so much in perimeters, those of attributes that are not named not at all;
+        if it is empty all count alike. As public as ``priority`` must be.
 
     Guarantee
     ---------
@@ -122,6 +130,7 @@ class Mirror:
     start: Exact = "1.75"
     mirrors: int = 3
     priority: tuple[str, ...] = ()
+    weights: Weights = ()
 
     def __post_init__(self) -> None:
         if self.floor is not None:
@@ -136,6 +145,7 @@ class Mirror:
         object.__setattr__(self, "mirrors", integer("Mirror", "mirrors", self.mirrors, least=1))
         names = check_ordering("Mirror", ORDERINGS[0], self.priority)
         object.__setattr__(self, "priority", names)
+        object.__setattr__(self, "weights", read_weights("Mirror", self.weights))
 
     def suiting(self, *, exact: bool) -> Mirror:
         """The same method with ``inner`` settled: for a recoding that publishes quasi-identifiers exactly, or not."""
@@ -144,8 +154,9 @@ class Mirror:
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         limits: tuple[str, ...] = NOT_AGAINST
-        if self.priority:
-            limits += ("it assumes that 'priority' was not chosen by a look at sensitive values of this table",)
+        for name in ("priority", "weights"):
+            if getattr(self, name):
+                limits += (f"it assumes that {name!r} was not chosen by a look at sensitive values of this table",)
         if not requirement.columns:
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
@@ -182,7 +193,7 @@ class Mirror:
         engine: Memory | None = None,
     ) -> Groups:
         """Divide ``table`` into groups that satisfy ``requirement``, by random choices of ``source``."""
-        dims = self._dims(table)
+        dims, by = self._dims(table), multipliers(self.weights, [column.name for column in table.quasi])
         requirement.check_eligible()
         source, engine = source or Source.secure(), engine or Memory()
         ell = self._ell(requirement)
@@ -193,7 +204,8 @@ class Mirror:
         blocks = blocks_of(alike_together(table, source, engine), requirement, floor, step, source, worth)
         order = blocks[0].order if len(blocks) == 1 else np.concatenate([block.order for block in blocks])
         column = requirement.columns[0] if requirement.columns else table.quasi[0]  # a code is packed in any case
-        rows = HalvedRows(packed_rows(table, column, order), weighted_places(table), dims)
+        places = weigh(weighted_places(table), by, table)
+        rows = HalvedRows(packed_rows(table, column, order), places, dims)
         starts = np.cumsum([0, *(len(block.order) for block in blocks)]).tolist()
         if ell is None:
             leaves = [
@@ -206,7 +218,7 @@ class Mirror:
             for start, block in zip(starts, blocks, strict=False)
         ]
         untested, failed = (_ascending(Nodes.join([nodes[which] for nodes in tested])) for which in (0, 1))
-        return self._refined(table, rows, untested, failed, ell, source, engine)
+        return self._refined(table, rows, places, untested, failed, ell, source, engine)
 
     def _ell(self, requirement: Requirement) -> int | None:
         """The l for which leaves are divided further, if they are."""
@@ -227,6 +239,7 @@ class Mirror:
         self,
         table: Microdata,
         rows: HalvedRows,
+        places: Places,
         untested: Nodes,
         failed: Nodes,
         ell: int,
@@ -237,7 +250,6 @@ class Mirror:
         labels = np.empty(table.n_tuples, np.int32)
         n_groups = 0
         inside, balanced = source.child("untested leaves"), source.child("failed leaves")
-        places = weighted_places(table)
 
         def label(numbers: NDArray[np.int32], groups: Groups) -> None:
             nonlocal n_groups

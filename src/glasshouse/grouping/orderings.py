@@ -70,11 +70,15 @@ def arranged(
 
 
 def check_ordering(owner: str, ordering: str, priority: Sequence[str]) -> tuple[str, ...]:
-    """Check what a method was given; returns the priority as a tuple."""
+    """Check what a method was given; returns the priority, which may be names in one text, as a tuple.
+
+    >>> check_ordering("Greedy", "hilbert", "age, sex")
+    ('age', 'sex')
+    """
     if ordering not in ORDERINGS:
         raise ParameterError(owner, "ordering", "'lexicographic' or 'hilbert'", ordering)
-    names = tuple(priority) if not isinstance(priority, str) else ()
-    if isinstance(priority, str) or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+    names = tuple(name.strip() for name in priority.split(",")) if isinstance(priority, str) else tuple(priority)
+    if len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
         raise ParameterError(owner, "priority", "names of different quasi-identifiers", priority)
     return names
 
