@@ -24,6 +24,7 @@ METHODS = {
     "Hybrid": gh.Hybrid(),
     "Ace": gh.Ace(),
     "Anatomize": gh.Anatomize(),
+    "Snug": gh.Snug(),
     "Mondrian, strict": gh.Mondrian(),
     "even splits at l + 1": gh.EvenSplit(),
     "greedy": gh.Greedy(),

@@ -1,4 +1,4 @@
-"""Dividing by Mondrian (l = 8), recoding and verifying, on the synthetic census.
+"""Dividing by Mondrian and by Snug (l = 8, and k = 10), recoding and verifying, on the synthetic census.
 
 All is measured against one stable argsort of as many random 64-bit integers, in the same run.
 
@@ -15,7 +15,7 @@ from glasshouse.principles import Requirement
 
 QUASI = ["age", "gender", "education", "birthplace"]
 SENSITIVE = "occupation"
-ELL = 8
+ELL, K = 8, 10
 
 
 def dividing(n: int, runs: int) -> None:
@@ -28,11 +28,20 @@ def dividing(n: int, runs: int) -> None:
 
     table = gh.synthetic.census(n, seed=1)
     requirement = Requirement.of(gh.LDiversity(ell=ELL), table)
-    for partitioning in ("strict", "relaxed"):
+    methods = {
+        "Mondrian strict": gh.Mondrian(),
+        "Mondrian relaxed": gh.Mondrian(partitioning="relaxed"),
+        "Snug": gh.Snug(),
+    }
+    for what, method in methods.items():
         for threads, name in ((1, "one thread"), (0, "all cores")):
-            method, engine = gh.Mondrian(partitioning=partitioning), Memory(threads=threads)
+            engine = Memory(threads=threads)
             seconds = measure.cpu(lambda m=method, e=engine: m.divide(table, requirement, engine=e), runs)
-            line(f"Mondrian {partitioning}, {name}", seconds)
+            line(f"{what}, {name}", seconds)
+    by_size, alone = Requirement.of(gh.KAnonymity(k=K), table), Memory(threads=1)
+    for what, method in methods.items():
+        seconds = measure.cpu(lambda m=method: m.divide(table, by_size, engine=alone), runs)
+        line(f"{what}, k = {K}, one thread", seconds)
     groups = gh.Mondrian().divide(table, requirement)
     line("boxes", measure.cpu(lambda: gh.Boxes().recode(table, groups), runs))
     published = gh.Boxes().recode(table, groups)["data"]

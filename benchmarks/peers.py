@@ -6,12 +6,16 @@ documentation says, from a pandas frame in memory to the published one. Every jo
 limit of CPU seconds and of memory; a tool that cannot be installed, fails or takes too long is a row that says why.
 What comes out is judged from its cells by `gh.verify`, whoever made it; see benchmarks/beside/.
 
-    python benchmarks/peers.py [ADULT.parquet] [--rows 1000,10000,30000,100000] [--seconds 120] [--gigabytes 8]
+    python benchmarks/peers.py [ADULT.parquet] [--rows 1000,10000,30000,100000] [--tasks k,l,t]
+                               [--seconds 120] [--gigabytes 8] [--patience 5]
+
+Without a path Adult is looked for in ../shared/data, beside the project; GLASSHOUSE_BENCH_ROWS gives other sizes.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import sys
 import tempfile
@@ -23,7 +27,7 @@ from typing import Any
 import pandas as pd
 from beside import tables
 from beside.judging import Verdict, judge, judge_release
-from beside.running import NotInstalled, environment, run
+from beside.running import PATIENCE, NotInstalled, environment, run
 from beside.tables import Table
 
 import glasshouse as gh
@@ -32,6 +36,8 @@ from glasshouse.release.reading import load
 HERE = Path(__file__).resolve().parent
 PEERS = HERE.parent / "build" / "peers"
 JOB = HERE / "beside" / "job.py"
+ADULT = HERE.parents[1] / "shared" / "data" / "adult.parquet"
+ROWS = "1000,10000,30000,100000"
 PANDAS = "pandas==2.3.3"  # anonypy asks for none and needs it; anonypyx's MDAV fails with pandas 3
 REQUIREMENTS = {
     "anonypy": ("anonypy==0.2.1", PANDAS),
@@ -57,9 +63,9 @@ class Way:
     tasks: tuple[str, ...] = (K, ELL, T)
 
 
-OURS = "Glasshouse, Mondrian"
 WAYS = (
-    Way(name=OURS, tool="glasshouse", options={"method": "Mondrian", "recoding": "Boxes"}),
+    Way(name="Glasshouse, Snug", tool="glasshouse", options={"method": "Snug", "recoding": "Boxes"}),
+    Way(name="Glasshouse, Mondrian", tool="glasshouse", options={"method": "Mondrian", "recoding": "Boxes"}),
     Way(
         name="Glasshouse, Mirror, boxes (frequency l)",
         tool="glasshouse",
@@ -103,8 +109,8 @@ class Row:
 class Bench:
     """Runs jobs, and remembers which gave out, so that longer tables are not tried in vain."""
 
-    def __init__(self, seconds: float, gigabytes: float, folder: Path) -> None:
-        self._limits = {"seconds": seconds, "gigabytes": gigabytes}
+    def __init__(self, seconds: float, gigabytes: float, patience: float, folder: Path) -> None:
+        self._limits = {"seconds": seconds, "gigabytes": gigabytes, "patience": patience}
         self._folder = folder
         self._gave_out: dict[tuple[str, str, str], str] = {}
         self._pythons: dict[str, Path | str] = {"glasshouse": Path(sys.executable)}
@@ -160,8 +166,8 @@ class Bench:
         return self._pythons[tool]
 
 
-def publishing(bench: Bench, table: Table) -> Iterator[tuple[str, list[Row]]]:
-    for task in TASKS:
+def publishing(bench: Bench, table: Table, tasks: list[str]) -> Iterator[tuple[str, list[Row]]]:
+    for task in tasks:
         print(f"\n{table.name}, {len(table):,} rows, {task}")
         line("", "CPU s", "clock s", "GB", "to ours", "holds", "dropped", "avg. size", "NCP", "error")
         rows: list[Row] = []
@@ -244,24 +250,29 @@ def line(what: str, *cells: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("adult", nargs="?", type=Path, help="the Adult table as Parquet")
-    parser.add_argument("--rows", default="1000,10000,30000,100000", help="sizes of the synthetic census")
+    parser.add_argument("adult", nargs="?", type=Path, default=ADULT, help="the Adult table as Parquet")
+    parser.add_argument(
+        "--rows", default=os.environ.get("GLASSHOUSE_BENCH_ROWS", ROWS), help="sizes of the synthetic census"
+    )
     parser.add_argument("--seconds", type=float, default=120, help="CPU seconds that a job may take")
     parser.add_argument("--gigabytes", type=float, default=8, help="address space that a job may take")
+    parser.add_argument("--tasks", default="k,l,t", help="which tasks: k-anonymity, l-diversity, t-closeness")
+    parser.add_argument("--patience", type=float, default=PATIENCE, help="clock seconds for each of the CPU seconds")
     given = parser.parse_args()
+    tasks = [task for letter, task in zip("klt", TASKS, strict=True) if letter in given.tasks]
     sizes = [int(text) for text in given.rows.split(",")]
     pinned = ", ".join(" with ".join(wanted).replace("==", " ") for wanted in REQUIREMENTS.values())
     print(
         f"Python {platform.python_version()}; {pinned}; at most {given.seconds:g} CPU s, {given.gigabytes:g} GB a job"
     )
     made = [tables.census(n) for n in sizes]
-    if given.adult:
+    if given.adult.exists():
         made.append(tables.adult(given.adult))
     else:
-        print("Adult is left out: give the path of its Parquet file")
+        print(f"Adult is left out: there is no {given.adult}; give the path of its Parquet file")
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(given.seconds, given.gigabytes, Path(folder))
-        done = [(table, task, rows) for table in made for task, rows in publishing(bench, table)]
+        bench = Bench(given.seconds, given.gigabytes, given.patience, Path(folder))
+        done = [(table, task, rows) for table in made for task, rows in publishing(bench, table, tasks)]
         for table in made:
             verifying(bench, table)
     print()

@@ -21,6 +21,7 @@ FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 PLACE = re.compile(r"[\w/]+\.py(?:::[\w.]+)?")
 DOTTED = re.compile(r"(?:gh|glasshouse)(?:\.\w+)+")
 SCRIPT = re.compile(r"python (benchmarks/\w+\.py)")
+COMMAND = re.compile(r"`glasshouse reproduce (\w+)")
 KINDS = "Definition|Proposition|Property|Properties|Claim|Lemma|Corollary|Theorem|Equation|Inequality|Inequalities|"
 KINDS += "Formula|Algorithm|Example|Figure|Table"
 NUMBER = r"(?:\d+|[IVX]+)"
@@ -177,7 +178,7 @@ def test_every_test_that_is_named_is_a_test_and_code_is_never_named_without_its_
 def test_every_command_that_is_named_is_there_to_be_run(page: Path) -> None:
     scripts = SCRIPT.findall(prose_of(page))
 
-    assert scripts
+    assert set(COMMAND.findall(prose_of(page))) == {page.stem}
     assert [] == [script for script in scripts if not (ROOT / script).is_file()]
 
 

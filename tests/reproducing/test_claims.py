@@ -23,6 +23,7 @@ CASES: dict[str, tuple[Callable[[], Verdict], bool | None]] = {
     "less by ten times": (lambda: claims.less({"a": (LOW, HIGH)}, times=10), True),
     "not by more": (lambda: claims.less({"a": (LOW, HIGH)}, times=10.5), False),
     "one point is enough to break it": (lambda: claims.less({"a": (LOW, HIGH | {4.0: 1.9})}), False),
+    "not less if equal": (lambda: claims.less({"a": (LOW, LOW)}), False),
     "almost the same": (lambda: claims.less({"a": ({1.0: 1.4}, {1.0: 1.0})}, times=1 / 1.5), True),
     "not almost": (lambda: claims.less({"a": ({1.0: 1.6}, {1.0: 1.0})}, times=1 / 1.5), False),
     "rises": (lambda: claims.rises({"a": LOW, "b": HIGH}), True),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -62,20 +61,17 @@ def test_a_table_with_another_row_is_said_to_be_another(shared_data: Path, tmp_p
     table = pq.read_table(shared_data / "adult.parquet").slice(1)
     pq.write_table(table, tmp_path / "other.parquet")
 
-    assert "NOT as UCI has it" in open_data(tmp_path / "other.parquet", 100_000).about
-    assert ", as UCI has it, the 45,222 complete rows" in open_data(shared_data / "adult.parquet", 100_000).about
+    other, same = (open_data(path, 100_000) for path in (tmp_path / "other.parquet", shared_data / "adult.parquet"))
+    assert "NOT as UCI has it" in other.about
+    assert ", as UCI has it, the 45,222 complete rows" in same.about
+    assert (other.given, same.given) == ("other.parquet", "adult")  # who has no such file can fetch it
 
 
-def test_what_is_fetched_is_refused_if_it_is_not_the_table_that_is_known(
-    adult: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pages = {uci.ADULT.addresses[0]: "\n".join(adult[:32_561]), uci.ADULT.addresses[1]: "\n".join(adult[32_561:])}
-    monkeypatch.setattr(urllib.request, "urlopen", lambda address, **_: io.BytesIO(pages[address].encode()))
-    assert uci.download(uci.ADULT).num_rows == 48_842
+def test_a_packed_file_that_is_cut_off_is_refused(adult: list[str], tmp_path: Path) -> None:
+    (tmp_path / "adult.gz").write_bytes(gzip.compress("\n".join(adult).encode())[:-50_000])
 
-    pages[uci.ADULT.addresses[0]] = pages[uci.ADULT.addresses[0]].replace("39, State-gov", "40, State-gov", 1)
-    with pytest.raises(SourceError, match="is not the table that is known"):
-        uci.download(uci.ADULT)
+    with pytest.raises(SourceError, match="cannot be unpacked"):
+        uci.read_file(tmp_path / "adult.gz")
 
 
 def test_without_a_network_the_error_says_what_else_to_give() -> None:
@@ -124,6 +120,7 @@ def test_fewer_people_are_some_of_them_in_their_order() -> None:
     data = Data(
         name="x",
         about="ten",
+        given="x",
         table=pa.table({"age": list(range(10))}),
         sensitive={},
         taxonomies={},

@@ -50,6 +50,7 @@ def reproduce(
     >>> found.claims[-2].text, found.claims[-2].verdict.word
     ("A marginal's own table always reduces its divergence", 'yes')
     """
+    import time
     from pathlib import Path
 
     from glasshouse.release.placing import refuse_existing
@@ -63,15 +64,16 @@ def reproduce(
     if out is not None:
         refuse_existing(Path(out), force=False)  # before hours of work
     chapter = importlib.import_module(f"glasshouse.reproducing.{paper}")
+    began = time.process_time()
     opened = open_data(data, chapter.ROWS if rows is None else rows)
     results = chapter.experiments(opened, questions or chapter.QUESTIONS)
     more = [f" --{name} {value}" for name, value in (("rows", rows), ("questions", questions)) if value is not None]
-    shown = data if str(data) in ("synthetic", "adult", "census") else Path(data).name
     found = Reproduction(
         paper=paper,
         title=chapter.TITLE,
         data=opened.about,
-        command=f"glasshouse reproduce {paper} --data {shown}{''.join(more)} --out {paper}",
+        command=f"glasshouse reproduce {paper} --data {opened.given}{''.join(more)} --out {paper}",
+        seconds=round(time.process_time() - began, 1),
         results=results,
         claims=chapter.judged(results),
         departures=chapter.DEPARTURES,

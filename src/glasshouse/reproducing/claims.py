@@ -77,7 +77,9 @@ def above(curves: Mapping[str, Curve], limit: float, unit: str = "") -> Verdict:
 
 
 def less(pairs: Mapping[str, tuple[Curve, Curve]], *, times: float = 1.0) -> Verdict:
-    """The first curve of every pair is below the second by a factor (below 1: it may be above by as much).
+    """The first curve of every pair is below the second, or below it by a factor (below 1: it may be above by as much).
+
+    Without a factor equal heights are not enough, unless both are 0.
 
     >>> less({"OCC": ({3: 2.0, 4: 1.0}, {3: 1.0, 4: 50.0})})
     Verdict(holds=False, said='at 1 of 2 points; worst 2 against 1 (OCC, 3)')
@@ -90,7 +92,7 @@ def less(pairs: Mapping[str, tuple[Curve, Curve]], *, times: float = 1.0) -> Ver
                 found.append((_quotient(value, against), value, against, name, place))
     if not found:
         return NOTHING
-    met = sum(value * times <= against for _, value, against, _, _ in found)
+    met = sum(_is_less(value, against, times) for _, value, against, _, _ in found)
     _, value, against, name, place = max(found)
     worst = f"worst {number(value)} against {number(against)} ({name}, {number(place)})"
     return Verdict(holds=met == len(found), said=f"at {met} of {len(found)} points; {worst}")
@@ -159,6 +161,12 @@ def scales(curves: Mapping[str, Curve], *, most: float | None = None, least: flo
 
 def _known(curve: Curve) -> list[tuple[float, float]]:
     return [(place, value) for place, value in sorted(curve.items()) if value is not None]
+
+
+def _is_less(value: float, against: float, times: float) -> bool:
+    if times == 1.0:
+        return value < against or value == against == 0
+    return value * times <= against
 
 
 def _quotient(value: float, against: float) -> float:

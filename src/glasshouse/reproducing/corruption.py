@@ -7,6 +7,8 @@ Tao, Xiao, Li, Zhang, "On Anti-Corruption Privacy Preserving Publication", ICDE 
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +24,7 @@ from glasshouse.reproducing.claims import Claim, Verdict
 from glasshouse.reproducing.results import Figure, Table, curves_of, number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from glasshouse.microdata import Microdata
     from glasshouse.reproducing.data import Data
@@ -78,15 +80,11 @@ def experiments(data: Data, questions: int, runs: int = RUNS) -> list[Figure | T
     table = data.read(quasi, sensitive)
     domain = sorted(data.table[sensitive].unique().to_pylist())
     found: list[Figure | Table] = [_guarantees("a"), _guarantees("b")]
-    for letter, (m, borders) in zip("ab", data.classes.items(), strict=True):
-        by_k: dict[float, dict[str, float]] = {}
-        by_p: dict[float, dict[str, float]] = {}
-        with step("figures 2 and 3", rows=table.n_tuples):
-            for k in KS:
-                by_k[float(k)] = _errors(table, domain, borders, P, k, runs)
-            for p in PS:
-                usual = by_k[float(K)] if p == P else None
-                by_p[float(p)] = usual or _errors(table, domain, borders, p, K, runs)
+    with step("figures 2 and 3", rows=table.n_tuples):
+        errors = _errors(table, domain, data.classes, runs)
+    for letter, m in zip("ab", data.classes, strict=True):
+        by_k = {float(k): errors[m, P, k] for k in KS}
+        by_p = {float(p): errors[m, p, K] for p in PS}
         found.append(_figure(f"figure-2{letter}", f"m = {m}: classification error against k (p = 0.3)", "k", by_k))
         found.append(_figure(f"figure-3{letter}", f"m = {m}: classification error against p (k = 6)", "p", by_p))
     return sorted(found, key=lambda shown: (isinstance(shown, Figure), shown.name))
@@ -106,35 +104,49 @@ def _guarantees(letter: str) -> Table:
 
 
 def _errors(
-    table: Microdata, domain: Sequence[int], borders: Sequence[int], p: str, k: int, runs: int
-) -> dict[str, float]:
-    """Classification errors on everybody, in percent, averaged over runs."""
+    table: Microdata, domain: Sequence[int], classes: Mapping[int, Sequence[int]], runs: int
+) -> dict[tuple[int, str, int], dict[str, float]]:
+    """Classification errors on everybody, in percent, averaged over runs: for every m, p and k.
+
+    One release serves for all numbers of classes, and the yardsticks do not depend on p, so each is made once.
+    """
     from glasshouse.analyst.trees import PerturbedTreeClassifier, optimistic, people, pessimistic
 
-    def class_of(value: int) -> int:
-        return bisect_right(borders, value)
+    ways: dict[int, Callable[[int], int]] = {m: partial(bisect_right, borders) for m, borders in classes.items()}
+    everybody = {m: people(table, class_of) for m, class_of in ways.items()}
 
-    X, y = people(table, class_of)  # noqa: N806
-    found: dict[str, list[float]] = {OPTIMISTIC: [], PERTURBED: [], PESSIMISTIC: []}
-    for seed in range(runs):
-        source = Source.seeded(seed)
-        release = publish(
-            table,
-            principle=DeltaGrowth(k=k, lambda_=SKEW),
-            method=Mondrian(),
-            recoding=Perturbed(p=p, domain=domain),
-            source=source,
-        )
-        n = table.n_tuples // k
-        trees = {
-            OPTIMISTIC: optimistic(table, n, source=source.child("sample"), class_of=class_of),
-            PERTURBED: PerturbedTreeClassifier().fit_release(release, class_of),
-            PESSIMISTIC: pessimistic(table, n, source=source.child("noise"), class_of=class_of, domain=domain),
+    def error(tree: PerturbedTreeClassifier, m: int) -> float:
+        return 100 * (1 - float(tree.score(*everybody[m])))
+
+    found: dict[tuple[int, str, int], list[dict[str, float]]] = {}
+    for seed, k in product(range(runs), KS):
+        source, n = Source.seeded(seed), table.n_tuples // k
+        bounds = {
+            m: {
+                OPTIMISTIC: error(optimistic(table, n, source=source.child("sample"), class_of=class_of), m),
+                PESSIMISTIC: error(
+                    pessimistic(table, n, source=source.child("noise"), class_of=class_of, domain=domain), m
+                ),
+            }
+            for m, class_of in ways.items()
         }
-        for name, tree in trees.items():
-            found[name].append(100 * (1 - float(tree.score(X, y))))
-    majority = 100 * (1 - float(np.bincount(y).max()) / len(y))
-    return {name: float(np.mean(errors)) for name, errors in found.items()} | {MAJORITY: majority}
+        for p in PS if k == K else (P,):
+            release = publish(
+                table,
+                principle=DeltaGrowth(k=k, lambda_=SKEW),
+                method=Mondrian(),
+                recoding=Perturbed(p=p, domain=domain),
+                source=Source.seeded(seed),
+            )
+            for m, class_of in ways.items():
+                tree = PerturbedTreeClassifier().fit_release(release, class_of)
+                found.setdefault((m, p, k), []).append(bounds[m] | {PERTURBED: error(tree, m)})
+    majority = {m: 100 * (1 - float(np.bincount(y).max()) / len(y)) for m, (_, y) in everybody.items()}
+    return {
+        (m, p, k): {name: float(np.mean([one[name] for one in each])) for name in (OPTIMISTIC, PERTURBED, PESSIMISTIC)}
+        | {MAJORITY: majority[m]}
+        for (m, p, k), each in found.items()
+    }
 
 
 def _figure(name: str, title: str, x: str, by_place: Mapping[float, Mapping[str, float]]) -> Figure:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +21,9 @@ from glasshouse.errors import ParameterError
 from glasshouse.microdata import Taxonomy, read
 from glasshouse.microdata.synthetic import census_table
 from glasshouse.randomness import Source
-from glasshouse.reproducing.uci import ADULT, CENSUS, Form, digest, download, read_file
+from glasshouse.reproducing.uci import ADULT, CENSUS, digest, download, read_file
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from glasshouse.microdata import Microdata
 
 __all__ = ["Data", "open_data"]
@@ -40,6 +39,8 @@ class Data:
     ----------
     name, about
         In a word, and in a sentence.
+    given
+        What to ask for to get this table: UCI's own rows are known by their word, whatever file they came in.
     table
         Whole numbers, one row a person.
     sensitive
@@ -54,6 +55,7 @@ class Data:
 
     name: str
     about: str
+    given: str
     table: pa.Table
     sensitive: Mapping[str, str]
     taxonomies: Mapping[str, Nested]
@@ -108,7 +110,10 @@ def open_data(given: str | Path, rows: int) -> Data:
         table = download(form)
     else:
         form, table = read_file(given)
-    return (_adult if form is ADULT else _census)(table, form).fewer(rows)
+    known = digest(table) == form.sha256
+    about = f"{form.title}, {'as UCI has it' if known else 'NOT as UCI has it: its rows differ'}"
+    found = (_adult if form is ADULT else _census)(table, about, form.name if known else Path(given).name)
+    return found.fewer(rows)
 
 
 def _synthetic(n: int) -> Data:
@@ -120,6 +125,7 @@ def _synthetic(n: int) -> Data:
     order = np.argsort(frequent, kind="stable").tolist()
     return Data(
         name="synthetic",
+        given="synthetic",
         about=f"the synthetic census of `gh.synthetic`, {n:,} people, seed 1; nobody is in it",
         table=table,
         sensitive={"OCC": "occupation", "SAL": "income"},
@@ -142,8 +148,7 @@ def _synthetic(n: int) -> Data:
     )
 
 
-def _census(table: pa.Table, form: Form) -> Data:
-    about = _about(table, form)
+def _census(table: pa.Table, about: str, given: str) -> Data:
     occupation = pc.cast(table["detailed_occupation_recode"], pa.int8())
     employed = pc.greater(occupation, 0)
     table = table.set_column(table.column_names.index("detailed_occupation_recode"), "occupation", occupation)
@@ -165,6 +170,7 @@ def _census(table: pa.Table, form: Form) -> Data:
     return Data(
         name="census",
         about=f"{about}, the {table.num_rows:,} employed people",
+        given=given,
         table=_together(table, numbered),
         sensitive={"OCC": "occupation"},
         taxonomies=trees,
@@ -173,8 +179,7 @@ def _census(table: pa.Table, form: Form) -> Data:
     )
 
 
-def _adult(table: pa.Table, form: Form) -> Data:
-    about = _about(table, form)
+def _adult(table: pa.Table, about: str, given: str) -> Data:
     table = table.drop_null()
     numbered, trees = _numbered(
         table,
@@ -191,17 +196,13 @@ def _adult(table: pa.Table, form: Form) -> Data:
     return Data(
         name="adult",
         about=f"{about}, the {table.num_rows:,} complete rows",
+        given=given,
         table=_together(table, numbered),
         sensitive={"OCC": "occupation"},
         taxonomies={name: tree for name, tree in trees.items() if name != "occupation"},
         classes={2: (5,), 3: (3, 5)},
         designated={name: _ADULT_OCCUPATIONS.index(name) for name in ("Tech-support", "Craft-repair")},
     )
-
-
-def _about(table: pa.Table, form: Form) -> str:
-    known = "as UCI has it" if digest(table) == form.sha256 else "NOT as UCI has it: its rows differ"
-    return f"{form.title}, {known}"
 
 
 def _together(table: pa.Table, numbered: Mapping[str, pa.Array]) -> pa.Table:

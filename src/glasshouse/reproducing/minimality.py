@@ -87,7 +87,7 @@ def experiments(data: Data, questions: int) -> list[Figure | Table]:
     with step("figure 4", rows=data.n):
         found += _randomised(numbered, _read(plain), data.designated, questions)
     with step("figure 5", rows=data.n):
-        found += _aggregates(_read(plain), questions)
+        found += aggregates(_read(plain), questions)
     return list(found)
 
 
@@ -145,7 +145,7 @@ def _greedy(numbered: pa.Table, designated: Mapping[str, int]) -> list[Figure]:
         shares[name], multiples[name] = {}, {}
         for ell in ELLS:
             found = beliefs(table, DesignatedLDiversity(ell=ell, values=(value,)), Greedy(last="drop"), value)
-            shares[name][ell], multiples[name][ell] = _exposed(found, 1 / ell)
+            shares[name][float(ell)], multiples[name][float(ell)] = _exposed(found, 1 / ell)
     return [
         _figure("figure-3a", "GG, l-diversity: people believed above 1/l", "l", "people (%)", shares),
         _figure("figure-3b", "GG, l-diversity: the largest belief, times 1/l", "l", "multiple of 1/l", multiples),
@@ -198,9 +198,9 @@ def _randomised(numbered: pa.Table, plain: Microdata, designated: Mapping[str, i
 # --- what is lost -----------------------------------------------------------------------------------------------------
 
 
-def _aggregates(table: Microdata, questions: int) -> list[Figure]:
+def aggregates(table: Microdata, questions: int, ell: int = ELL) -> list[Figure]:
     """Figure 5: errors against qd and sel, of all questions and of correlated ones."""
-    releases = _releases(table)
+    releases = _releases(table, ell)
     shown = []
     sweeps = {
         "qd": {float(qd): Workload.minimality(table, qd=qd, n=questions, seed=qd) for qd in DIMENSIONS},
@@ -222,9 +222,9 @@ def _aggregates(table: Microdata, questions: int) -> list[Figure]:
     return shown
 
 
-def _releases(table: Microdata) -> dict[str, Release | None]:
+def _releases(table: Microdata, ell: int) -> dict[str, Release | None]:
     most = np.bincount(table.sensitive[0].codes).max()
-    ell = max(2, min(ELL, int(table.n_tuples // most) - 1))
+    ell = max(2, min(ell, int(table.n_tuples // most) - 1))
     greedy, symmetric = RandomisedGreedy(p=P), Symmetric(extra=1)
     methods = {
         "RGG": greedy,
@@ -249,26 +249,21 @@ def _figure(name: str, title: str, x: str, y: str, curves: Mapping[str, Curve]) 
 
 def judged(results: Sequence[Figure | Table]) -> list[Claim]:
     """What the paper says, judged on what was measured."""
+    stated = [*_about_beliefs(results), *about_errors(results)]
+    return [Claim(text=text, where=where, verdict=verdict) for text, where, verdict in stated]
+
+
+def _about_beliefs(results: Sequence[Figure | Table]) -> list[tuple[str, str, Verdict]]:
+    """Of Figures 3 and 4."""
     figures = {shown.name: shown for shown in results if isinstance(shown, Figure)}
 
     def curves(name: str) -> Mapping[str, Curve]:
         return figures[f"figure-{name}"].curves
 
-    def pairs(one: str, other: str, *names: str) -> dict[str, tuple[Curve, Curve]]:
-        return {f"{one} and {other}, Figure {name}": (curves(name)[one], curves(name)[other]) for name in names}
-
-    ordering = {**pairs("RGG", "SG", "5a", "5b"), **pairs("RGG", BASE, "5a", "5b")}
-    anatomized = {**pairs("RGG(Ana)", "SG(Ana)", "5a", "5b"), **pairs("RGG(Ana)", "Base(Ana)", "5a", "5b")}
-    finer = {**pairs("RGG(Ana)", "RGG", "5a", "5b"), **pairs("SG(Ana)", "SG", "5a", "5b")}
-    correlated = {
-        f"{side}, Figure {name}": (curves(name)[f"RGG, {side}"], curves(name)[f"{BASE}, {side}"])
-        for name in ("5c", "5d")
-        for side in ("positive", "negative")
-    }
     rare = next(iter(curves("4b")))
     at_06 = {rare: {0.6: curves("4b")[rare].get(0.6)}}
     at_065 = {name: {0.65: curve.get(0.65)} for name, curve in curves("4b").items()}
-    stated: list[tuple[str, str, Verdict]] = [
+    return [
         (
             "Few people are vulnerable to the attack on GG: mostly below 10 %",
             "5.1, Figure 3a",
@@ -290,6 +285,28 @@ def judged(results: Sequence[Figure | Table]) -> list[Claim]:
         ("The largest belief falls with p", "5.2, Figure 4b", claims.falls(curves("4b"))),
         ("Groups do not grow much with p: at most twice", "5.2, Figure 4c", claims.alike(curves("4c"), 2)),
         ("Nor does the query error: at most twice", "5.2, Figure 4d", claims.alike(curves("4d"), 2)),
+    ]
+
+
+def about_errors(results: Sequence[Figure | Table]) -> list[tuple[str, str, Verdict]]:
+    """Of Figure 5: statements, where they are, and verdicts."""
+    figures = {shown.name: shown for shown in results if isinstance(shown, Figure)}
+
+    def curves(name: str) -> Mapping[str, Curve]:
+        return figures[f"figure-{name}"].curves
+
+    def pairs(one: str, other: str, *names: str) -> dict[str, tuple[Curve, Curve]]:
+        return {f"{one} and {other}, Figure {name}": (curves(name)[one], curves(name)[other]) for name in names}
+
+    ordering = {**pairs("RGG", "SG", "5a", "5b"), **pairs("RGG", BASE, "5a", "5b")}
+    anatomized = {**pairs("RGG(Ana)", "SG(Ana)", "5a", "5b"), **pairs("RGG(Ana)", "Base(Ana)", "5a", "5b")}
+    finer = {**pairs("RGG(Ana)", "RGG", "5a", "5b"), **pairs("SG(Ana)", "SG", "5a", "5b")}
+    correlated = {
+        f"{side}, Figure {name}": (curves(name)[f"RGG, {side}"], curves(name)[f"{BASE}, {side}"])
+        for name in ("5c", "5d")
+        for side in ("positive", "negative")
+    }
+    return [
         ("RGG has a lower error than SG and the baseline", "5.3, Figure 5a, b", claims.less(ordering)),
         ("The same after anatomization", "5.3, Figure 5a, b", claims.less(anatomized)),
         ("Anatomization reduces errors", "5.3, Figure 5a, b", claims.less(finer)),
@@ -299,7 +316,6 @@ def judged(results: Sequence[Figure | Table]) -> list[Claim]:
         ("Errors of correlated questions fall with sel", "5.3, Figure 5d", claims.falls(curves("5d"))),
         ("On them RGG often has half the error of the baseline", "5.3, Figure 5c, d", _often(correlated)),
     ]
-    return [Claim(text=text, where=where, verdict=verdict) for text, where, verdict in stated]
 
 
 def _vulnerable(curves: Mapping[str, Curve]) -> dict[str, Curve]:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an experiment gives: figures of curves and tables of cells, each as CSV and as Markdown."""
+"""What an experiment gives: figures of curves and tables of cells, each as CSV and as Markdown.
+
+CSV holds every number in full, so that what was written can be read and shown again.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Curve", "Figure", "Table", "as_csv", "as_markdown", "curves_of", "number"]
+__all__ = ["Curve", "Figure", "Table", "as_csv", "as_markdown", "cells_of_csv", "curves_of", "number"]
 
 Curve = Mapping[float, float | None]
 """What was measured at each place on the horizontal axis; None where nothing could be."""
@@ -89,6 +92,23 @@ def as_csv(shown: Figure | Table) -> str:
     writer.writerow(shown.columns)
     writer.writerows(shown.cells())
     return written.getvalue()
+
+
+def cells_of_csv(text: str) -> tuple[list[str], list[list[str | float | None]]]:
+    """Read columns and cells again: what looks like a number is one, and nothing is what could not be measured.
+
+    >>> cells_of_csv("l,ours,theirs\\n6.0,1.5,\\n")
+    (['l', 'ours', 'theirs'], [[6.0, 1.5, None]])
+    """
+    columns, *rows = csv.reader(io.StringIO(text))
+    return columns, [[_cell(field) for field in row] for row in rows]
+
+
+def _cell(field: str) -> str | float | None:
+    try:
+        return float(field) if field else None
+    except ValueError:
+        return field
 
 
 def as_markdown(shown: Figure | Table) -> str:

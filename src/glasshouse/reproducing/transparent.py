@@ -180,16 +180,16 @@ def _sizes(tables: Mapping[str, Microdata]) -> Table:
         title="Sizes of domains",
         columns=["", *(column.name for column in columns)],
         rows=[
-            ["the paper", *(paper[column.name] for column in columns)],
+            ["the paper", *(float(paper[column.name]) for column in columns)],
             ["here", *(float(len(column.domain.values)) for column in columns)],
         ],
     )
 
 
 def _parameters() -> Table:
-    rows = [
-        ["l", ", ".join(map(str, ELLS)), str(ELL)],
-        ["query dimensionality qd", ", ".join(map(str, DIMENSIONS)), "5"],
+    rows: list[list[str | float | None]] = [
+        ["l", ", ".join(map(str, ELLS)), float(ELL)],
+        ["query dimensionality qd", ", ".join(map(str, DIMENSIONS)), 5.0],
         ["expected selectivity s", ", ".join(f"{s:.0%}" for s in SHARES), "6%"],
     ]
     return Table(name="table-XIII", title="Parameters", columns=["parameter", "values", "usual"], rows=rows)

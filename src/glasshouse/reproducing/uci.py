@@ -3,16 +3,20 @@
 
 Both are under CC BY 4.0 (Becker and Kohavi; Lane and Kohavi). What is read is checked by a digest of the columns that
 the experiments use, in the order of the rows, the training part first: so archives may be packed anew, and a Parquet
-file with the same rows is the same table.
+file with the same rows is the same table. What is fetched stays in memory, and nothing is left behind; who sends too
+much, too slowly or something else is refused.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import http.client
 import io
+import time
 import urllib.error
 import urllib.request
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +34,9 @@ __all__ = ["ADULT", "CENSUS", "Form", "digest", "download", "read_file"]
 
 _HOME = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 _MISSING = "?"
-_SECONDS = 120
+_SECONDS = 120.0
+_MOST = 256 << 20  # bytes; the largest of the files has 100 MB when it is unpacked
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,9 +90,30 @@ CENSUS = Form(
 )
 
 
-def download(form: Form) -> pa.Table:
-    """Fetch a table from UCI; refuse it if it is not the one that is known."""
-    parts = [parsed(_fetched(address), form) for address in form.addresses]
+def download(form: Form, *, seconds: float = _SECONDS, most: int = _MOST) -> pa.Table:
+    """Fetch a table from UCI; refuse it if it is not the one that is known.
+
+    Parameters
+    ----------
+    form
+        Which one, and where it is.
+    seconds
+        How long a file may take.
+    most
+        How many bytes it may have, packed or not.
+    """
+    parts = []
+    for address in form.addresses:
+        try:
+            parts.append(parsed(_fetched(address, seconds, most), form, most=most))
+        except (OSError, EOFError, zlib.error, http.client.HTTPException) as error:
+            if isinstance(error, urllib.error.HTTPError):
+                error.close()  # it holds the connection
+            reason = getattr(error, "reason", None) or str(error) or type(error).__name__
+            raise SourceError(
+                f"{address} cannot be fetched ({reason}): give the file with --data PATH, or take --data synthetic",
+                source=address,
+            ) from None
     table = pa.concat_tables(parts)
     if digest(table) != form.sha256:
         raise SourceError(
@@ -96,16 +123,21 @@ def download(form: Form) -> pa.Table:
     return table
 
 
-def _fetched(address: str) -> bytes:
-    try:
-        with urllib.request.urlopen(address, timeout=_SECONDS) as answer:
-            return bytes(answer.read())
-    except (urllib.error.URLError, OSError) as error:
-        raise SourceError(
-            f"{address} cannot be fetched ({getattr(error, 'reason', error)}): give the file with --data PATH, or take "
-            "--data synthetic",
-            source=address,
-        ) from None
+def _fetched(address: str, seconds: float, most: int) -> bytes:
+    """All that an address gives; the time is that of the whole answer, for a server may send a byte now and then."""
+    until = time.monotonic() + seconds
+    with urllib.request.urlopen(address, timeout=seconds) as answer:
+        promised = answer.headers["Content-Length"] or ""
+        found = bytearray()
+        while piece := answer.read1(_PIECE):
+            found += piece
+            if len(found) > most:
+                raise OSError(f"more than {most:,} bytes")
+            if time.monotonic() > until:
+                raise TimeoutError(f"not finished after {seconds:g} s")
+    if promised.isdecimal() and int(promised) != len(found):
+        raise EOFError(f"it ended after {len(found):,} of {int(promised):,} bytes")
+    return bytes(found)
 
 
 def read_file(path: str | Path) -> tuple[Form, pa.Table]:
@@ -118,7 +150,10 @@ def read_file(path: str | Path) -> tuple[Form, pa.Table]:
         raise SourceError(f"{path} cannot be read: give a file, or adult, census or synthetic", source=path) from None
     form = _form_of_text(head)
     if form is not None:
-        return form, parsed(path.read_bytes(), form)
+        try:
+            return form, parsed(path.read_bytes(), form)
+        except (OSError, EOFError, zlib.error) as error:
+            raise SourceError(f"{path} cannot be unpacked: {error}", source=path) from None
     for form in (ADULT, CENSUS):
         try:
             opened_table = open_source(path, columns=list(form.places)).table
@@ -143,9 +178,14 @@ def _form_of_text(head: bytes) -> Form | None:
     return next((form for form in (ADULT, CENSUS) if len(fields) == form.fields and fields[0].isdecimal()), None)
 
 
-def parsed(data: bytes, form: Form) -> pa.Table:
+def parsed(data: bytes, form: Form, *, most: int = _MOST) -> pa.Table:
     """Take the used fields from UCI's text; what is unknown is missing."""
-    text = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode("latin-1")
+    if data.startswith(b"\x1f\x8b"):
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+            data = packed.read(most + 1)
+        if len(data) > most:
+            raise OSError(f"more than {most:,} bytes when it is unpacked")
+    text = data.decode("latin-1")
     columns: dict[str, list[str | None]] = {name: [] for name in form.places}
     for line in text.splitlines():
         fields = [field.strip() for field in line.split(",")]
