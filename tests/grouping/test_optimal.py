@@ -308,7 +308,7 @@ def test_a_larger_table_is_refused_with_what_to_use_instead(dims: int) -> None:
 
     with pytest.raises(gh.NotSupported, match=f"more than {OptGen.MOST_POINTS} distinct combinations") as refusal:
         divide(table, 2)
-    assert "'hybrid'" in refusal.value.instead
+    assert "'mirror'" in refusal.value.instead
 
 
 def test_combinations_are_counted_and_not_the_values_of_an_attribute() -> None:
