@@ -48,9 +48,11 @@ fix: $(VENV)/developer ## format and mend what can be mended
 bench: $(VENV)/developer ## measure, as ratios to a physical limit or a peer
 	@for script in $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-docs: $(VENV)/developer ## build the documentation into site/
+docs: $(VENV)/developer ## build the documentation into site/, and check that it needs no network and leads nowhere in vain
 	@$(PIP) 'glasshouse[docs]'
+	@find docs -name __pycache__ -prune -exec rm -r {} +    # what lies in docs/ goes into the site
 	@$(BIN)/zensical build --clean --strict
+	@$(BIN)/python -m docs.checking site
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) build dist demo/release demo/audit src/*.egg-info

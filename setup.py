@@ -7,6 +7,8 @@ from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import BaseError, CCompilerError
 
 SOURCE = Path("src")
 KERNELS = sorted(SOURCE.rglob("_*kernels.py"))
@@ -16,12 +18,30 @@ extensions = [
         ".".join(path.relative_to(SOURCE).with_suffix("").parts),
         [path.as_posix()],
         extra_compile_args=["-O3", "-fno-strict-aliasing"],
-        optional=True,
     )
     for path in KERNELS
 ]
 
+
+class KernelsIfPossible(build_ext):
+    """Compiles on all cores; leaves out what cannot be compiled, and says so."""
+
+    def initialize_options(self) -> None:
+        """Begin with the usual options."""
+        super().initialize_options()
+        self.parallel = True
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compile a kernel."""
+        ext.optional = True  # in place of a file that is not there nothing is copied
+        try:
+            super().build_extension(ext)
+        except (OSError, BaseError, CCompilerError) as error:
+            self.warn(f"{ext.name} is not compiled, and runs interpreted: {error}")
+
+
 setup(
+    cmdclass={"build_ext": KernelsIfPossible},
     ext_modules=cythonize(
         extensions,
         compiler_directives={
@@ -33,5 +53,5 @@ setup(
             "freethreading_compatible": True,
         },
         build_dir="build/kernels",
-    )
+    ),
 )

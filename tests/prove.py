@@ -36,6 +36,7 @@ SAFE: dict[str, Callable[[], Any]] = {
 }
 ATTACKABLE: dict[str, Callable[[], Any]] = {
     "strict Mondrian": gh.Mondrian,
+    "Snug": gh.Snug,
     "Greedy": gh.Greedy,
     "Opt-Gen": gh.OptGen,
     "Symmetric refined by Anatomize": lambda: gh.Refined(coarse=gh.Symmetric(extra=0), inner="anatomize"),

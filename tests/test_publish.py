@@ -64,8 +64,8 @@ def test_the_recipe_says_how_mirror_divided_its_leaves(recoding: Any, inner: str
         assert release.recipe.method["inner"] == inner
 
 
-def test_mondrian_divides_for_k_anonymity_alone() -> None:
-    assert gh.publish(table(), principle=gh.KAnonymity(k=5)).recipe.method["name"] == "mondrian"
+def test_snug_divides_for_k_anonymity_alone() -> None:
+    assert gh.publish(table(), principle=gh.KAnonymity(k=5)).recipe.method["name"] == "snug"
 
 
 def test_k_anonymity_alone_needs_no_warning_and_says_what_it_does_not_protect() -> None:

@@ -106,8 +106,8 @@ def picture(found: list[Row]) -> str:
         for j, recoding in enumerate(RECODINGS):
             top = TOP + j * (HIGH + 34)
             parts.append(panel([row for row in here if row["recoding"] == recoding], left, top, most))
-            parts.append(f'<text x="{left + 8}" y="{top + 16}" font-size="11">{recoding}</text>')
-        parts.append(f'<text x="{left + WIDE / 2}" y="{height - 8}" text-anchor="middle">l</text>')
+            parts.append(f'<text x="{left + WIDE - 8}" y="{top + HIGH - 8}" text-anchor="end">{recoding}</text>')
+        parts.append(f'<text x="{left + WIDE / 2}" y="{height - 8}" text-anchor="middle" font-style="italic">l</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         RandomisedGreedy,
         Refined,
         Separate,
+        Snug,
         Symmetric,
         Tailor,
     )
@@ -161,6 +162,7 @@ __all__ = [
     "RhoBreach",
     "SchemaError",
     "Separate",
+    "Snug",
     "Source",
     "SourceError",
     "Symmetric",
@@ -208,6 +210,7 @@ _HOMES = {
         "RandomisedGreedy",
         "Refined",
         "Separate",
+        "Snug",
         "Symmetric",
         "Tailor",
     ],

@@ -14,7 +14,7 @@ import pyarrow as pa
 from glasshouse import catalog
 from glasshouse.engines import Memory
 from glasshouse.errors import DisclosureWarning, NotSupported
-from glasshouse.grouping import Mirror, Mondrian, exact_share, keep_eligible
+from glasshouse.grouping import Mirror, Mondrian, Snug, exact_share, keep_eligible
 from glasshouse.grouping.method import is_frequency_diversity
 from glasshouse.log import step
 from glasshouse.microdata import Column, Groups
@@ -66,7 +66,8 @@ def publish(
         What safe means: a principle for every sensitive column, or a mapping from column to principle; or what may be
         believed after perturbation, `RhoBreach` or `DeltaGrowth`.
     method
-        How the table is divided. By default `Mirror` where sensitive values are to be protected, else `Mondrian`.
+        How the table is divided. By default `Mirror` where sensitive values are to be protected, else `Snug`; for
+        perturbed generalization `Mondrian`.
     recoding
         How groups are rewritten. By default `Angel` for l-diversity of one sensitive column, `Perturbed` for
         `RhoBreach` and `DeltaGrowth`, else `Boxes`.
@@ -161,7 +162,8 @@ def _journey(
         published = table if len(kept) == table.n_tuples else table.take(kept)
         requirement = Requirement.of(asked, published)
         requirement.check_eligible()
-    method = default_method(requirement) if method is None else method
+    if method is None:
+        method = default_method(requirement) if target is None else Mondrian()  # whose boxes are disjoint
     recoding = _settled(recoding, requirement, target, method, published)
     recoding.check(published, requirement)
     if isinstance(method, Mirror):
@@ -253,10 +255,10 @@ def bucket_partitions(table: Microdata, recoding: Angel, engine: Memory | None =
 def default_method(requirement: Requirement) -> Method:
     """The method for whoever names none: the safest there is for what is asked.
 
-    Mirror, which holds against whoever knows it, wherever sensitive values are judged. For k-anonymity alone Mondrian,
+    Mirror, which holds against whoever knows it, wherever sensitive values are judged. For k-anonymity alone Snug,
     which then looks at no sensitive value, so that knowing it tells nothing either.
     """
-    return Mirror() if requirement.columns else Mondrian()
+    return Mirror() if requirement.columns else Snug()
 
 
 def default_recoding(requirement: Requirement) -> Recoding:

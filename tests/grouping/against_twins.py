@@ -31,7 +31,7 @@ from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.tailor import tailor_leaves
 from glasshouse.principles import Requirement
 from tests.grouping.doors import back
-from tests.naive import anatomize, enumerating, greedy, mondrian, optimal, refinement, transparent
+from tests.naive import anatomize, enumerating, greedy, mondrian, optimal, refinement, snug, transparent
 from tests.naive.mondrian import Partition, Place, Row
 from tests.tables import partition
 
@@ -521,6 +521,15 @@ def _relaxed(case: Case, random: Random) -> Pair:
     )
 
 
+def _snug(case: Case, random: Random) -> Pair:
+    principle, holds, _ = _judged(case, random, by_size=True)
+    unit = case.ell if isinstance(principle, gh.LDiversity | gh.KAnonymity) else 8  # others name no size
+    product = [_divide(case, gh.Snug(), principle)]
+    if prod(map(len, case.positions)) <= MOST_KEYS:
+        product.append(_divide(case, gh.Snug(), principle, ON_POINTS))
+    return _pair(case, lambda _: snug.snug(case.rows, case.positions, holds, unit), *product)
+
+
 def _dense_or_not(run: Run) -> Iterator[Run]:
     """The codes of a node counted, and sorted."""
     for dense in (memory.DENSE, 0):
@@ -606,6 +615,7 @@ METHODS: dict[str, Callable[[Case, Random], Pair]] = {
     "EvenSplit": _even_split,
     "strict Mondrian": _strict,
     "relaxed Mondrian": _relaxed,
+    "Snug": _snug,
     "Refined": _refined,
     "OptGen": _opt_gen,
 }

@@ -38,7 +38,7 @@ def test_every_partition_of_a_tiny_table_has_the_chance_that_it_has_for_the_slow
     assert tally.n_outcomes > tally.n_tables
 
 
-@pytest.mark.parametrize("name", ["Tailor", "Ace", "Hybrid", "Symmetric", "strict Mondrian", "OptGen"])
+@pytest.mark.parametrize("name", ["Tailor", "Ace", "Hybrid", "Symmetric", "strict Mondrian", "Snug", "OptGen"])
 def test_groups_are_those_of_the_slow_twin_where_domains_are_wide(name: str) -> None:
     """More than 2^15 zipcodes, and 5,000 sensitive values."""
     take = partial(Case.take, n_zipcodes=33_000)

@@ -3,6 +3,7 @@
 A page is one session: its blocks run in order, in a folder of their own that holds a ``patients.csv``. A plain block
 right after a ``python`` or ``sh`` block is what that block prints; ``...`` stands for anything. Of ``sh`` blocks the
 lines that call ``glasshouse`` are run; a comment such as ``# exits with 1`` tells the exit code where it is not 0.
+Blocks of ``yaml`` are read as what the page says that they are. What is not run is in ``NOT_RUN``, with the reason.
 """
 
 from __future__ import annotations
@@ -28,16 +29,31 @@ from click.testing import CliRunner
 import glasshouse as gh
 from glasshouse import catalog
 from glasshouse.cli.commands import METHODS, glasshouse
+from glasshouse.policy import keys
+from glasshouse.publish import publish_to
 from tests.conftest import ROOT
 from tests.postgres.database import Database
 from tests.postgres.server import OWNER, Server
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 LINKED = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+NOT_RUN = {  # the first line of a block, and why it cannot be run
+    "under a principle": "a drawing: it is that of the package's docstring",
+    "cli": "the layers: they are compared with those that are enforced",
+    "glasshouse inspect FILE          what a table holds: types, risks, likely roles": "compared with the commands",
+    "KAnonymity(k=)                    n >= k": "formulas, which tests/naive has as programs",
+    "equal           1 between any two values": "formulas, which tests/naive has as programs",
+    "23    2024-05-01    flu       one value": "a legend of cells",
+    "k                   smallest n": "formulas, which tests/naive has as programs",
+    "prosecutor      with probability 1 / f: she knows that her target is in the table": "formulas",
+    "E[1 / F] = p * integral from 0 to 1 of  u^(f-1) / (p + (1-p) * u)  du": "a formula",
+}
+TOO_LONG = "glasshouse reproduce "  # with everybody it takes an hour, and other people's tables: its words are checked
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 REFERENCE = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
+HOMES = re.compile(r"^\| `([\w.]+)` \| (.+) \|$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -69,7 +85,12 @@ def prose_of(page: Path) -> str:
 
 
 def pages_with(*languages: str) -> list[Path]:
-    return [page for page in PAGES if any(block.language in languages for block in blocks_of(page))]
+    return [page for page in LINKED if any(block.language in languages for block in blocks_of(page))]
+
+
+def name_of(page: Path) -> str:
+    """The path of a page, for names of tests."""
+    return page.relative_to(ROOT).with_suffix("").as_posix().removeprefix("docs/")
 
 
 def run_python(block: Block, page: Path, names: dict[str, Any]) -> str:
@@ -82,12 +103,30 @@ def run_python(block: Block, page: Path, names: dict[str, Any]) -> str:
 
 def run_commands(block: Block) -> str:
     printed = ""
-    for line in filter(lambda line: line.startswith("glasshouse "), block.text.splitlines()):
-        result = CliRunner().invoke(glasshouse, shlex.split(line, comments=True)[1:])
+    for line in block.text.splitlines():
+        command = re.sub(r"^make demo\b", "glasshouse demo --out demo", line)  # what the Makefile does
+        if not command.startswith("glasshouse "):
+            continue  # `make` and `pip` are checked below, and not run
+        words = shlex.split(command, comments=True)[1:]
+        words, into = (words[:-2], words[-1]) if words[-2:-1] == [">"] else (words, None)
+        result = CliRunner().invoke(glasshouse, words)
         wanted = re.search(r"# exits with (\d+)", line)
         assert result.exit_code == (int(wanted[1]) if wanted else 0), f"{line}\n{result.output}"
-        printed += result.output
+        if into is not None:
+            Path(into).expanduser().write_text(result.output, encoding="utf-8")
+        elif not line.startswith("make "):
+            printed += result.output
     return printed
+
+
+def read_data(block: Block, page: Path) -> None:
+    """Read a block of YAML as what the page says that it is: a policy, or a taxonomy."""
+    Path("block.yaml").write_text(block.text, encoding="utf-8")
+    if page.stem == "policies":
+        policy = gh.load_policy("block.yaml")
+        publish_to("by-block", policy.read(), **policy.publish_arguments())
+    else:
+        assert "influenza" in repr(gh.Taxonomy.from_file("block.yaml"))
 
 
 def stripped(text: str) -> str:
@@ -106,7 +145,7 @@ def clinic(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     whole.run("DROP DATABASE clinic WITH (FORCE)")
 
 
-@pytest.mark.parametrize("page", pages_with("python", "sh"), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", pages_with("python", "sh", "yaml"), ids=name_of)
 def test_every_example_runs_and_prints_what_the_page_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -114,9 +153,12 @@ def test_every_example_runs_and_prints_what_the_page_says(
         request.getfixturevalue("clinic")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("HOME", str(tmp_path))
     pa_csv.write_csv(gh.synthetic.hospital_table(n=900, seed=1), tmp_path / "patients.csv")
     names: dict[str, Any] = {"__name__": page.stem}
     for block in blocks_of(page):
+        if block.language == "yaml":
+            read_data(block, page)
         if block.language not in ("python", "sh"):
             continue
         printed = stripped(run_python(block, page, names) if block.language == "python" else run_commands(block))
@@ -131,11 +173,71 @@ def test_every_example_runs_and_prints_what_the_page_says(
 def test_there_are_examples_to_run() -> None:
     blocks = [block for page in PAGES for block in blocks_of(page)]
 
-    assert sum(block.language == "python" and block.expected is not None for block in blocks) >= 30
-    assert sum("glasshouse " in block.text for block in blocks if block.language == "sh") >= 4
+    assert sum(block.language == "python" and block.expected is not None for block in blocks) >= 80
+    assert sum("glasshouse " in block.text for block in blocks if block.language == "sh") >= 15
 
 
-@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.stem)
+def test_what_is_not_run_is_of_a_kind_that_cannot_be() -> None:
+    met = set()
+    for page in LINKED:
+        blocks = blocks_of(page)
+        shown = [before.language in ("python", "sh") and before.expected is not None for before in blocks]
+        for block, is_output in zip(blocks, [False, *shown], strict=False):
+            first = block.text.splitlines()[0].strip()
+            if block.language in ("python", "sh", "yaml") or (not block.language and is_output):
+                continue
+            assert block.language in ("", "text"), f"{page.name}, line {block.line}: {block.language} is not run"
+            if first.startswith(TOO_LONG):
+                glasshouse.commands["reproduce"].make_context("reproduce", shlex.split(first)[2:])
+                continue
+            assert first in NOT_RUN, f"{page.name}, line {block.line} is not run"
+            met.add(first)
+
+    assert set(NOT_RUN) == met
+
+
+def test_no_block_hides_from_the_tests() -> None:
+    for page in LINKED:
+        content = page.read_text(encoding="utf-8")
+        assert content.count("```") == 2 * len(blocks_of(page)), f"{page.name} has a block that is not at the margin"
+        assert "~~~" not in content, page.name
+
+
+def test_commands_that_are_not_run_are_those_of_make_and_pip() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for page in LINKED:
+        for block in filter(lambda block: block.language == "sh", blocks_of(page)):
+            for line in filter(None, block.text.splitlines()):
+                words = shlex.split(line, comments=True)
+                if words[:2] == ["pip", "install"]:
+                    wanted = re.fullmatch(r"\.(?:\[([\w,]+)\])?", words[2])
+                    assert wanted is not None, line
+                    assert set((wanted[1] or "").split(",")) - {""} <= extras.keys(), line
+                elif words[0] == "make":
+                    assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE), line
+                else:
+                    assert words[0] == "glasshouse", f"{page.name}: {line}"
+
+
+def test_the_drawings_of_the_rooms_are_that_of_the_package() -> None:
+    drawn = [
+        line.strip().split("  ")[0]
+        for line in (gh.__doc__ or "").splitlines()
+        if re.search(r"-->|under a|^ +\|$", line)
+    ]
+    for name in ("README.md", "CONTRIBUTING.md"):
+        block = next(block for block in blocks_of(ROOT / name) if "--->" in block.text)
+        assert drawn == [line.strip().split("  ")[0] for line in block.text.splitlines()], name
+
+
+def test_the_page_of_commands_lists_them_all() -> None:
+    listed = next(block for block in blocks_of(ROOT / "docs" / "commands.md") if block.language == "text")
+
+    assert sorted(glasshouse.commands) == sorted(line.split()[1] for line in listed.text.splitlines())
+
+
+@pytest.mark.parametrize("page", LINKED, ids=name_of)
 def test_links_lead_to_pages_and_headings_that_exist(page: Path) -> None:
     for link in LINK.findall(prose_of(page)):
         if link.startswith(("http://", "https://")):
@@ -162,6 +264,17 @@ def listed_in(section: list[dict[str, Any]]) -> list[str]:
     """The pages of a section of the navigation, and of the sections in it."""
     entries = [entry for titled in section for entry in titled.values()]
     return [page for entry in entries for page in ([entry] if isinstance(entry, str) else listed_in(entry))]
+
+
+def test_the_reference_tells_where_names_are_that_the_package_has_not() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    intro = page[: page.index("\n## ")]
+    elsewhere = {name for name in REFERENCE.findall(page) if name.rpartition(".")[2] not in gh.__all__}
+    elsewhere = {name for name in elsewhere if not name.startswith("glasshouse.synthetic.")}
+
+    assert elsewhere == {
+        f"{home}.{name}" for home, names in HOMES.findall(intro) for name in re.findall(r"`(\w+)`", names)
+    }
 
 
 def test_the_reference_has_every_public_name_and_nothing_that_is_not_there() -> None:
@@ -196,11 +309,37 @@ def test_every_option_of_the_command_line_is_explained(command: str) -> None:
     assert [] == [name for name in options if f"`{name}" not in prose]
 
 
-def test_everything_in_the_catalogue_is_on_the_page_about_publishing() -> None:
-    page = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
-    catalogued = [*catalog.PRINCIPLES.values(), *catalog.METHODS.values(), *catalog.RECODINGS.values()]
+@pytest.mark.parametrize(
+    ("name", "catalogued"),
+    [("principles", catalog.PRINCIPLES), ("methods", catalog.METHODS), ("recodings", catalog.RECODINGS)],
+)
+def test_everything_in_the_catalogue_is_on_the_page_of_its_room(name: str, catalogued: dict[str, type]) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
 
-    assert [] == [thing.__name__ for thing in catalogued if f"{thing.__name__}(" not in page]
+    assert [] == [thing.__name__ for thing in catalogued.values() if f"{thing.__name__}(" not in page]
+
+
+def test_every_key_of_a_policy_is_on_its_page() -> None:
+    page = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `\[([\w.]+)\]` \| (.+) \|$", page, re.MULTILINE))
+    rows["columns"] = rows.pop("columns.NAME")
+
+    assert keys.TABLES.keys() == rows.keys()
+    for table, known in {**keys.TABLES, "columns": keys.COLUMN}.items():
+        assert [] == [key for key in known if f"`{key}`" not in rows[table]], table
+
+
+def test_every_step_of_a_log_is_on_the_page_of_commands() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    told = re.search(r"^\| `step` \| (.+) \|$", page, re.MULTILINE)
+    made = {
+        name
+        for path in (ROOT / "src" / "glasshouse").rglob("*.py")
+        for name in re.findall(r"\bstep\(\s*\"(\w+)\"", path.read_text(encoding="utf-8"))
+    }
+
+    assert told is not None
+    assert made == set(re.findall(r"`(\w+)`", told[1]))
 
 
 def test_the_page_about_methods_tells_of_each_one_and_whether_it_is_random() -> None:

@@ -46,6 +46,7 @@ __all__ = [
 
 METHODS = [
     "mondrian",
+    "snug",
     "hybrid",
     "tailor",
     "ace",
@@ -168,7 +169,7 @@ method_options = _apply(
         click.option(
             "--method",
             type=click.Choice(METHODS),
-            help="How to divide; by default mirror, and mondrian for k-anonymity alone.",
+            help="How to divide; by default mirror, and snug for k-anonymity alone.",
         ),
         click.option(
             "--with",

@@ -41,21 +41,20 @@ class Points(Rows):
     Parameters
     ----------
     table
-        The microdata; it is copied, never changed. All its possible points must fit into 31 bits.
+        The microdata; it is copied, never changed. All its possible points must fit into 31 bits if they are counted.
     sensitive
         The sensitive columns to count.
+    tuples
+        The point of every tuple, numbered in the order of all codes, one attribute after another. If it is not given,
+        points are found by counting all that there could be.
     """
 
-    def __init__(self, table: Microdata, sensitive: Sequence[Column]) -> None:
-        kernels = compiled("glasshouse.engines._dividing_kernels")
-        shape = [column.domain.size for column in table.quasi]
-        keys = np.zeros(table.n_tuples, np.int32)  # of every tuple: its point among all that there could be
-        for column in table.quasi:
-            kernels.append_code(keys, column.codes, column.domain.size)
-        self._tuples = Groups(keys, math.prod(shape))
+    def __init__(self, table: Microdata, sensitive: Sequence[Column], tuples: Groups | None = None) -> None:
+        self._tuples = _counted(table) if tuples is None else tuples
         self._used = np.flatnonzero(self._tuples.sizes)
-        places = zip(table.quasi, np.unravel_index(self._used, shape), strict=True)
-        points = tuple(Column(column.domain, codes.astype(np.int32)) for column, codes in places)
+        example = np.empty(self._tuples.n_groups, np.int32)  # of every point: one of its tuples
+        example[self._tuples.labels] = np.arange(table.n_tuples, dtype=np.int32)
+        points = tuple(Column(column.domain, column.codes[example[self._used]]) for column in table.quasi)
         super().__init__(replace(table, quasi=points, identifier=None, n_tuples=len(self._used)), (), None)
         self._weights = self._tuples.sizes[self._used].astype(np.int32)
         self._moved.append(self._weights)
@@ -96,3 +95,12 @@ class Points(Rows):
         self._kernels.median_cuts(
             self.codes[dim], nodes.starts, nodes.stops, ancestors, widest, *scratch, value, self._weights
         )
+
+
+def _counted(table: Microdata) -> Groups:
+    """The point of every tuple among all that there could be, in the order of their codes."""
+    kernels = compiled("glasshouse.engines._dividing_kernels")
+    keys = np.zeros(table.n_tuples, np.int32)
+    for column in table.quasi:
+        kernels.append_code(keys, column.codes, column.domain.size)
+    return Groups(keys, math.prod(column.domain.size for column in table.quasi))

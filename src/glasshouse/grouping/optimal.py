@@ -136,8 +136,8 @@ class OptGen:
             if len(first) > self.MOST_POINTS:  # one more attribute can only add to them
                 raise NotSupported(
                     f"Opt-Gen on more than {self.MOST_POINTS} distinct combinations of quasi-identifiers",
-                    instead="use the method 'mirror', which takes tables of any size and holds against whoever knows it, "
-                    "or coarsen the quasi-identifiers",
+                    instead="use the method 'mirror', which takes tables of any size and holds against whoever knows "
+                    "it, or coarsen the quasi-identifiers",
                 )
         return point_of, np.stack([column.codes[first] for column in table.quasi], axis=1)
 

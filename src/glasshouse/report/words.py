@@ -33,6 +33,8 @@ METHODS = {
     "separate": "Everybody is in one group.",
     "mondrian": "The table is cut at the median of its widest attribute, or of the next one, and each part again, as "
     "long as both parts are safe.",
+    "snug": "The table is cut in two where both parts promise the smallest boxes, and each part again, as long as both "
+    "are safe. People with equal quasi-identifiers stay together.",
     "greedy": "People are sorted and taken in that order; a group is closed as soon as it is safe.",
     "randomised-greedy": "People are sorted and taken in that order; a group is closed when it is safe, or by chance "
     "later.",
