@@ -120,34 +120,43 @@ def in_words(found: list[Row]) -> str:
     return "; ".join(said)
 
 
-def markdown(found: list[Row]) -> str:
-    """A table for each table and recoding: errors in percent, with half the width of the interval."""
-    written = []
-    for table in names(found, "table"):
-        for recoding in names(found, "recoding"):
-            here = [row for row in found if (row["table"], row["recoding"]) == (table, recoding)]
-            if not here:
-                continue
-            bounds = names(here, "bound")
-            by = {(row["method"], row["bound"]): row for row in here}
-            written += ["", f"**{table}**, {recoding}:", "", "| | " + " | ".join(bounds) + " |"]
-            written.append("| --- |" + " --: |" * len(bounds))
-            for method in names(here, "method"):
-                cells = [cell(by.get((method, bound))) for bound in bounds]
-                written.append(f"| {method} | " + " | ".join(cells) + " |")
-    return "\n".join(written[1:])
+def ratios(found: list[Row], methods: tuple[str, ...]) -> str:
+    """As Markdown: the error of the best of some methods, as a multiple of Mirror's, with its interval."""
+    bounds = sorted({row["bound"] for row in found}, key=float)
+    letter = "l" if found[0]["principle"] == "l-diversity" else "t"
+    lines = [f"| | {letter} = " + " | ".join(bounds) + " |", "| --- |" + " --: |" * len(bounds)]
+    for recoding in names(found, "recoding"):
+        for table in names(found, "table"):
+            cells = []
+            for bound in bounds:
+                place = {"recoding": recoding, "table": table, "bound": bound}
+                there = [row for row in found if place.items() <= row.items() and row["method"] in methods]
+                cells.append(multiple(min(there, key=lambda row: float(row["to_mirror"]))) if there else "")
+            lines.append(f"| {recoding}, {table} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
-def cell(row: Row | None) -> str:
-    """One error in percent."""
-    if row is None:
-        return "-"
-    error, half = float(row["error"]) * 100, (float(row["high"]) - float(row["error"])) * 100
-    return f"{error:.3g} ± {half:.1g}" if half else f"{error:.3g}"
+def multiple(row: Row) -> str:
+    """A ratio with its interval; bold where Mirror is better beyond doubt, in italics where it is worse."""
+    middle, low, high = (float(row[name]) for name in ("to_mirror", "to_mirror_low", "to_mirror_high"))
+    mark = "**" if low > 1 else "*" if high < 1 else ""
+    digits = 1 if middle >= 10 else 2
+    return f"{mark}{middle:.{digits}f}{mark} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def tables() -> dict[str, str]:
+    """The tables of the page."""
+    questions, holding, other = rows(), ("Hybrid", "Anatomize"), ("Mondrian, strict *", "Mondrian, relaxed *")
+    return {
+        "holding": ratios(questions, holding),
+        "other": ratios(questions, other),
+        "values": ratios(rows("anatomy"), holding),
+        "closeness": ratios(rows(principle="t-closeness"), other),
+    }
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["tables"]:
-        sys.stdout.write(markdown(rows()) + "\n")
+        sys.stdout.write("\n\n".join(tables().values()) + "\n")
     else:
         (HERE / "mirror_world.svg").write_text(picture(rows()), encoding="utf-8")

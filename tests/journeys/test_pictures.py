@@ -35,6 +35,19 @@ def test_the_leaves_of_mirror_are_what_is_drawn_now(tmp_path: Path) -> None:
     )
 
 
+def test_mirror_against_the_world_is_drawn_and_told_from_its_numbers() -> None:
+    folder = ROOT / "docs" / "methods"
+    drawing = runpy.run_path(str(folder / "mirror_world.py"))
+    page = (folder / "mirror_world.md").read_text(encoding="utf-8")
+
+    assert (folder / "mirror_world.svg").read_text(encoding="utf-8") == drawing["picture"](drawing["rows"]())
+    for name, table in drawing["tables"]().items():
+        assert table in page, f"python docs/methods/mirror_world.py tables: {name}"
+    marks = re.findall(r"(\*{0,2})[\d.]+\*{0,2} \(", drawing["tables"]()["holding"])
+    told = f"Of {len(marks)} places Mirror is better beyond doubt at {marks.count('**')}, worse at {marks.count('*')};"
+    assert told in page
+
+
 def test_every_picture_has_a_script_and_every_script_a_picture() -> None:
     assert sorted(PICTURES) == sorted(path.stem for path in FOLDER.glob("*.svg"))
 
