@@ -45,7 +45,7 @@ check: $(VENV)/developer ## format, lint, types, import layers
 fix: $(VENV)/developer ## format and mend what can be mended
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 
-bench: $(VENV)/developer ## measure, as ratios to a physical limit or a peer
+bench: $(VENV)/developer ## measure, as ratios to a physical limit or a peer (hours; GLASSHOUSE_BENCH_ROWS=20000 for less)
 	@for script in $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 docs: $(VENV)/developer ## build the documentation into site/, and check that it needs no network and leads nowhere in vain

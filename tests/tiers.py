@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from fractions import Fraction
 
-FACTOR = Fraction(os.environ.get("GLASSHOUSE_TABLES", "1/3"))
+FACTOR = Fraction(os.environ.get("GLASSHOUSE_TABLES", "1/4"))
 
 
 def tables(n: int) -> int:
-    """So many tables, times what GLASSHOUSE_TABLES says; a third without."""
+    """So many tables, times what GLASSHOUSE_TABLES says; a quarter without."""
     return max(1, int(n * FACTOR))

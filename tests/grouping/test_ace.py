@@ -316,13 +316,13 @@ WAYS = [
 
 
 @pytest.mark.parametrize("thresholds", WAYS, ids=repr)
-@settings(RARE, max_examples=300)
+@settings(RARE, max_examples=120)
 @given(case=bucketed())
 def test_slices_are_those_of_the_slow_twin(thresholds: Thresholds, case: tuple[gh.Microdata, Buckets]) -> None:
     assert sliced_slowly(*case) == sliced(*case, thresholds, "perimeter")
 
 
-@settings(RARE, max_examples=150)
+@settings(RARE, max_examples=80)
 @given(case=bucketed(longest=5, attributes=12))
 def test_tuples_of_several_words_are_sliced_as_in_the_slow_twin(case: tuple[gh.Microdata, Buckets]) -> None:
     assert sliced_slowly(*case) == sliced(*case, Thresholds(), "perimeter")
@@ -353,7 +353,7 @@ def test_many_columns_of_two_tuples_are_sliced_as_in_the_slow_twin(width: int) -
         assert sliced_slowly(table, buckets) == sliced(table, buckets, Thresholds(), "perimeter")
 
 
-@settings(RARE, max_examples=150)
+@settings(RARE, max_examples=80)
 @given(case=bucketed())
 def test_discernibility_slices_as_in_the_slow_twin(case: tuple[gh.Microdata, Buckets]) -> None:
     assert sliced_slowly(*case, "discernibility") == sliced(*case, Thresholds(), "discernibility")
@@ -412,7 +412,7 @@ def test_a_function_is_not_told_which_column_has_which_value(case: tuple[gh.Micr
 WIDE = [2**40 - 87, 2**41 - 21, 2**39 - 7]  # primes: no perimeter fits into 64 bits
 
 
-@settings(RARE, max_examples=100)
+@settings(RARE, max_examples=60)
 @given(case=bucketed(longest=7, attributes=2), seed=st.integers(0, 1000))
 def test_perimeters_beyond_64_bits_are_exact(case: tuple[gh.Microdata, Buckets], seed: int) -> None:
     plain, buckets = case
@@ -520,7 +520,7 @@ def test_a_function_is_called_by_one_thread_however_many_there_are(monkeypatch: 
     assert expected == groups("discernibility", 4)
 
 
-@settings(RARE, max_examples=100)
+@settings(RARE, max_examples=60)
 @given(plain=plain_tables(most=7, least=2), ell=st.integers(2, 3))
 def test_outcomes_of_any_small_table_have_the_twins_chances(plain: Plain, ell: int) -> None:
     table = of(plain)
@@ -533,7 +533,7 @@ def test_outcomes_of_any_small_table_have_the_twins_chances(plain: Plain, ell: i
     assert expected == enumerating.distribution(lambda draws: frozenset(divide(table, ell, draws)))
 
 
-@settings(RARE, max_examples=300)
+@settings(RARE, max_examples=120)
 @given(plain=plain_tables(most=60, missing=True), ell=st.integers(2, 4), seed=st.integers(0, 3))
 def test_groups_are_the_slices_of_the_deal(plain: Plain, ell: int, seed: int) -> None:
     table = of(plain, missing="category")

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""She divides her list as the publisher did: what she then believes is what trying every world gives."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+import glasshouse as gh
+from glasshouse.adversary.exact import exact_posterior
+from glasshouse.adversary.recomputed import attack_recomputed, bound_recomputed
+from glasshouse.adversary.rerun import Rerun
+from glasshouse.catalog import principle_to_data
+from glasshouse.published import Published
+from tests.tiers import tables
+
+NEAR = 1e-9
+PAIRS = gh.KAnonymity(k=2)
+TREE = gh.Taxonomy.from_nested({"any": {"north": {"far": ["1", "2"], "near": ["3"]}, "south": ["4", "5", "6"]}})
+
+RECODINGS: dict[str, Any] = {
+    "boxes": gh.Boxes(),
+    "taxonomies": gh.Taxonomies(),
+    "angel": gh.Angel(),
+    "angel, large buckets": gh.Angel(k=3),
+    "angel, labels": gh.Angel(cells="taxonomies"),
+    "angel, marginals": gh.Angel(marginals=[["x", "s"], ["y", "s"]]),
+    "angel, a marginal without values": gh.Angel(marginals=[["x", "s"], ["x", "y"]]),
+    "angel, no link": gh.Angel(marginals=[["x", "y"]]),
+}
+METHODS: dict[str, Any] = {"snug": gh.Snug(), "mondrian": gh.Mondrian()}
+
+
+@dataclass
+class Case:
+    """A table, how it is published, and who is on the list beside its people."""
+
+    people: dict[str, list[Any]]
+    values: list[str]
+    recoding: Any = field(default_factory=gh.Boxes)
+    method: Any = field(default_factory=gh.Snug)
+    principle: Any = PAIRS
+    outside: dict[str, list[Any]] = field(default_factory=lambda: {"x": [], "y": []})
+
+    @property
+    def steps(self) -> tuple[Any, Any, Any]:
+        return self.principle, self.method, self.recoding
+
+    def _read(self, columns: dict[str, Any], **more: Any) -> gh.Microdata:
+        labelled = isinstance(self.recoding, gh.Taxonomies) or getattr(self.recoding, "cells", "") == "taxonomies"
+        trees: Any = {"taxonomies": dict.fromkeys(("x", "y"), TREE)} if labelled else {}
+        shown = {name: [str(v) for v in column] if labelled else column for name, column in columns.items()}
+        return gh.read(shown, quasi=["x", "y"], **trees, **more)
+
+    def publish(self, seed: int = 1) -> gh.Release:
+        table = self._read({**self.people, "s": self.values}, sensitive="s")
+        principle, method, recoding = self.steps
+        return gh.publish(
+            table, principle=principle, method=method, recoding=recoding, source=gh.Source.seeded(seed), threads=1
+        )
+
+    def external(self) -> gh.Microdata:
+        return self._read({name: column + self.outside[name] for name, column in self.people.items()})
+
+    def attack(self, release: gh.Release, attack: Any = attack_recomputed, **more: Any) -> Any:
+        knowledge = gh.Knowledge(external=self.external(), **more)
+        return attack(release, Published.of(release), knowledge, self.steps)
+
+    def by_force(self, release: gh.Release, corrupted: dict[int, Any] | None = None, **more: Any) -> Any:
+        """Every world."""
+        known = corrupted or {}
+        return exact_posterior(
+            self.external(),
+            Rerun(principle=self.principle, method=self.method, recoding=release_recoding(self, release)),
+            release.tables,
+            values=Counter(self.values),
+            sensitive="s",
+            corrupted={row: value for row, value in known.items() if value is not gh.ABSENT},
+            absent=[row for row, value in known.items() if value is gh.ABSENT],
+            limit_worlds=3000,
+            limit_runs=3000,
+            **more,
+        )
+
+
+def release_recoding(case: Case, release: gh.Release) -> Any:
+    """The recoding with every parameter fixed, as the release states it."""
+    return (
+        replace(case.recoding, k=release.recipe.recoding["k"]) if isinstance(case.recoding, gh.Angel) else case.recoding
+    )
+
+
+def random_case(rng: random.Random, recoding: Any, **more: Any) -> Case:
+    n = rng.choice([4, 5, 6, 6, 7, 8])
+    people = {axis: [rng.randint(1, rng.choice([2, 3, 6])) for _ in range(n)] for axis in ("x", "y")}
+    values = list(rng.choice(["aab", "abc", "aabb", "aabc"]) * 3)[:n] if n < 7 else ["a"] * (n - 2) + ["b", "c"]
+    return Case(people, rng.sample(values, n), recoding, **more)
+
+
+def beliefs_of(found: Any, row: int) -> dict[Any, float]:
+    kind = found.kind[row]
+    mine = slice(found.offsets[kind], found.offsets[kind + 1])
+    return {found.values[c]: float(b) for c, b in zip(found.codes[mine], found.beliefs[mine], strict=True)}
+
+
+def differs(found: Any, expected: Any, known: Any = ()) -> bool:
+    """Whether anybody is believed to have anything, or to be there, with another probability."""
+    for row in expected.of:
+        wanted = {} if row in known else {value: float(b) for value, b in expected.of[row].items()}
+        believed = beliefs_of(found, row)
+        if any(abs(believed.get(v, 0) - wanted.get(v, 0)) > NEAR for v in {*believed, *wanted}):
+            return True
+        if abs(found.presence[found.kind[row]] - float(expected.presence[row])) > NEAR:
+            return True
+    return False
+
+
+# --- against every world ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("recoding", RECODINGS)
+def test_beliefs_are_those_of_every_world(recoding: str, method: str) -> None:
+    rng = random.Random(f"{recoding} {method}")
+    n_tried = n_divided = 0
+    for seed in range(tables(150)):
+        case = random_case(rng, RECODINGS[recoding], method=METHODS[method])
+        try:
+            release = case.publish(seed)
+        except gh.Infeasible:  # too few people for a bucket
+            continue
+        found = case.attack(release)
+        n_tried += 1
+        n_divided += len(found.offsets) > 4
+
+        assert "exact" == found.how
+        assert not differs(found, case.by_force(release)), case
+    assert n_tried > tables(140)
+    assert n_divided > n_tried / 6 or recoding in ("angel, no link",)
+
+
+def test_linking_and_groups_that_look_alike_make_a_difference() -> None:
+    rng = random.Random(5)
+    n_linked = {"boxes": 0, "angel": 0}
+    n_alike = {"boxes": 0, "angel": 0}
+    for recoding in n_linked:
+        for seed in range(tables(300)):
+            case = random_case(rng, RECODINGS[recoding])
+            release = case.publish(seed)
+            expected = case.by_force(release)
+            linked = gh.attack(release, gh.Linking(), knowledge=gh.Knowledge(external=case.external()))
+            found = case.attack(release)
+            n_linked[recoding] += differs(linked, expected)
+            n_alike[recoding] += any("show the same cells" in note for note in found.notes)
+
+            assert not differs(found, expected)
+    assert min(n_linked.values()) >= 3  # so that an attack that only links would be found out
+    assert min(n_alike.values()) >= 3
+
+
+@pytest.mark.parametrize("recoding", ["boxes", "taxonomies", "angel", "angel, marginals"])
+def test_corrupted_people_take_their_values_with_them(recoding: str) -> None:
+    rng = random.Random(recoding)
+    n_exact = n_refused = 0
+    for seed in range(tables(150)):
+        case = random_case(rng, RECODINGS[recoding])
+        release = case.publish(seed)
+        rows = rng.sample(range(len(case.values)), rng.choice([1, 1, 2, 3]))
+        known: Any = {row: case.values[row] for row in rows}
+        prior = {"a": 2, "b": "1/3", "c": 1} if seed % 2 else None
+        try:
+            found = case.attack(release, corrupted=known, prior=prior)
+        except gh.NotSupported as refusal:
+            assert "which of several groups" in str(refusal) and recoding.startswith("angel")
+            n_refused += 1
+            continue
+        n_exact += 1
+
+        assert not differs(found, case.by_force(release, known, prior=prior), known)
+        assert all(not beliefs_of(found, row) for row in rows)
+    assert n_exact > tables(60)
+
+
+@pytest.mark.parametrize("recoding", ["boxes", "angel"])
+def test_whoever_fits_nothing_or_is_known_to_be_absent_is_left_off_the_list(recoding: str) -> None:
+    rng = random.Random(7)
+    n_tried = 0
+    for seed in range(tables(120)):
+        case = random_case(rng, RECODINGS[recoding])
+        case = replace(case, outside={"x": [9, rng.randint(1, 6)], "y": [9, rng.randint(1, 6)]})
+        release = case.publish(seed)
+        known: Any = {len(case.values) + 1: gh.ABSENT}
+        expected = case.by_force(release, known)
+        found = case.attack(release, corrupted=known)
+        n_tried += 1
+
+        assert not differs(found, expected)
+        assert any("1 people fit nothing" in note for note in found.notes)
+        assert [0, 0] == [found.presence[found.kind[len(case.values) + i]] for i in (0, 1)]
+    assert n_tried
+
+
+@pytest.mark.parametrize("recoding", ["boxes", "angel", "angel, marginals", "angel, no link"])
+def test_with_people_outside_the_table_on_her_list_no_belief_is_above_the_bound(recoding: str) -> None:
+    rng = random.Random(11)
+    n_tried = n_reached = 0
+    for seed in range(tables(100)):
+        case = random_case(rng, RECODINGS[recoding])
+        if len(case.values) > 6:
+            continue
+        n = rng.choice([1, 2])
+        case = replace(case, outside={axis: [rng.randint(1, 4) for _ in range(n)] for axis in ("x", "y")})
+        release = case.publish(seed)
+        bound = case.attack(release, bound_recomputed)
+        try:
+            expected = case.by_force(release)
+        except gh.NotSupported:  # too many worlds
+            continue
+        n_tried += 1
+        assert "bound" == bound.how
+        for row in expected.of:
+            believed = beliefs_of(bound, row)
+            for value, belief in expected.of[row].items():
+                assert float(belief) <= believed.get(value, 0) + NEAR
+                n_reached += float(belief) > believed[value] - NEAR
+            assert float(expected.presence[row]) <= bound.presence[bound.kind[row]]
+    assert n_tried > tables(20)
+    assert n_reached
+
+
+# --- through the front door -------------------------------------------------------------------------------------------
+
+
+PATIENTS = gh.synthetic.hospital(500, seed=4)
+
+
+@pytest.mark.parametrize("recoding", [gh.Boxes(), gh.Angel()])
+@pytest.mark.parametrize("principle", [gh.KAnonymity(k=5), {"disease": gh.KAnonymity(k=5)}])
+def test_the_default_release_for_k_anonymity_is_attacked_exactly_at_any_size(recoding: Any, principle: Any) -> None:
+    release = gh.publish(PATIENTS, principle=principle, method=gh.Snug(), recoding=recoding)
+    knowledge = gh.Knowledge(external=PATIENTS)
+    found = gh.attack(release, gh.ReverseEngineering(how="exact"), knowledge=knowledge)
+    bound = gh.attack(release, gh.ReverseEngineering(how="bound"), knowledge=knowledge)
+
+    assert "exact" == found.how and 500 == found.n_people
+    assert (bound.largest[bound.kind] >= found.largest[found.kind] - NEAR).all()
+    assert "follows from quasi-identifiers alone" in found.explain(found.worst().person)
+    shares = [sum(beliefs_of(found, row).values()) for row in range(500)]
+    assert shares == pytest.approx([1] * 500)
+
+
+def test_a_list_with_outsiders_is_answered_by_the_bound_and_exactly_not_at_all() -> None:
+    release = gh.publish(PATIENTS.take(range(400)), principle=gh.KAnonymity(k=5))
+    knowledge = gh.Knowledge(external=PATIENTS)
+
+    assert "bound" == gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge).how
+    with pytest.raises(gh.NotSupported, match="who can be in the table"):
+        gh.attack(release, gh.ReverseEngineering(how="exact"), knowledge=knowledge)
+
+
+def test_a_list_that_lacks_people_is_answered_by_the_bound() -> None:
+    release = gh.publish(PATIENTS, principle=gh.KAnonymity(k=5))
+    knowledge = gh.Knowledge(external=PATIENTS.take(range(400)))
+
+    assert "bound" == gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge).how
+
+
+@pytest.mark.filterwarnings("ignore::glasshouse.DisclosureWarning")
+def test_a_principle_on_sensitive_values_is_refused_for_cuts_that_were_not_made_tell() -> None:
+    release = gh.publish(PATIENTS, principle=gh.LDiversity(ell=2), method=gh.Snug(), recoding=gh.Boxes())
+
+    with pytest.raises(gh.NotSupported, match="cuts that were not made"):
+        gh.attack(release, gh.ReverseEngineering(), knowledge=gh.Knowledge(external=PATIENTS))
+
+
+def test_mondrian_under_k_anonymity_is_divided_again_where_its_cuts_cannot_be_read() -> None:
+    recoding = gh.Angel(marginals=[["age", "disease"], ["sex", "zipcode", "disease"]])
+    release = gh.publish(PATIENTS, principle=gh.KAnonymity(k=5), method=gh.Mondrian(), recoding=recoding)
+
+    assert "exact" == gh.attack(release, gh.ReverseEngineering(), knowledge=gh.Knowledge(external=PATIENTS)).how
+
+
+def small() -> tuple[Case, gh.Release]:
+    case = Case({"x": [1, 2, 3, 4], "y": [1, 1, 1, 1]}, list("abaa"))
+    return case, case.publish()
+
+
+def test_what_cannot_be_is_said_to_be_so() -> None:
+    case, release = small()
+
+    with pytest.raises(gh.InputError, match="which nobody in the release has"):
+        case.attack(release, corrupted={0: "z"})
+    with pytest.raises(gh.InputError, match="no table of these people"):
+        case.attack(release, corrupted={2: "b"})
+    with pytest.raises(gh.InputError, match="no table of these people"):
+        case.attack(release, corrupted={0: "b", 1: "b"})
+    with pytest.raises(gh.InputError, match="no weight to a value"):
+        case.attack(release, prior={"a": 1})
+
+
+def test_other_people_or_another_algorithm_are_noticed() -> None:
+    case, release = small()
+    others = replace(case, people={"x": [1, 2, 3, 5], "y": [1, 1, 1, 1]})
+    for wrong in (others, replace(case, principle=gh.KAnonymity(k=4)), replace(case, principle=gh.KAnonymity(k=5))):
+        with pytest.raises(gh.InputError, match="do not give the groups of the release"):
+            wrong.attack(release)
+    with pytest.raises(gh.InputError, match="do not give the groups of the release"):
+        replace(case, recoding=gh.Angel(k=2)).attack(release)
+
+
+def test_a_marginal_of_other_people_is_noticed() -> None:
+    columns = {"x": [1, 2, 3, 4], "y": [1, 1, 2, 2]}
+    case = Case(columns, list("abab"), gh.Angel(marginals=[["x", "s"], ["y"]]))
+    release = case.publish()
+
+    with pytest.raises(gh.InputError, match="do not give the groups of the release"):
+        replace(case, people={**columns, "y": [1, 1, 2, 3]}).attack(release)
+
+
+def test_what_is_not_known_exactly_is_refused() -> None:
+    case, release = small()
+
+    with pytest.raises(gh.NotSupported, match="prior by person"):
+        case.attack(release, prior={0: {"a": 1, "b": 2}})
+    with pytest.raises(gh.NotSupported, match="tuples were dropped"):
+        case.attack(replace(release, n_dropped=1))
+    with pytest.raises(gh.NotSupported, match="secret order"):
+        replace(case, method=gh.Mondrian(partitioning="relaxed")).attack(release)
+    with pytest.raises(gh.NotSupported, match="has corrupted people"):
+        case.attack(release, bound_recomputed, corrupted={0: "a"})
+
+
+def test_what_another_tool_wrote_is_divided_again_if_the_list_fits_it() -> None:
+    theirs = {"x": ["1-2", "1-2", "3-4", "3-4"], "s": list("abaa")}
+    release = gh.foreign_release(theirs, quasi=["x"], sensitive="s", principle=PAIRS, method=gh.Snug())
+    people = gh.Knowledge(external=gh.read({"x": [1, 2, 3, 4]}, quasi=["x"]))
+    found = gh.attack(release, gh.ReverseEngineering(), knowledge=people)
+
+    assert ("exact", {"a": 1.0}, {"a": 0.5, "b": 0.5}) == (found.how, found.of(2), found.of(0))
+
+
+def test_the_recipe_that_she_supposes_is_the_one_she_runs() -> None:
+    _, release = small()
+    supposed = replace(release.recipe, principle=principle_to_data(gh.KAnonymity(k=4), ["s"]))
+    people = gh.read({"x": [1, 2, 3, 4], "y": [1, 1, 1, 1]}, quasi=["x", "y"])
+
+    with pytest.raises(gh.InputError):
+        gh.attack(release, gh.ReverseEngineering(), knowledge=gh.Knowledge(external=people, recipe=supposed))
