@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from glasshouse.principles.requirement import Requirement
     from glasshouse.randomness import Source
 
-__all__ = ["Mondrian", "both_hold", "widest_first"]
+__all__ = ["Mondrian", "both_hold", "claim_of_cuts", "widest_first"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,20 +78,7 @@ class Mondrian:
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
-        if not requirement.columns:
-            return Claim(
-                adversary=Adversary.ALGORITHM_AWARE,
-                theorem="cuts look at quasi-identifiers alone, so the algorithm tells nothing that they do not tell",
-                limits=("k-anonymity protects no sensitive value: a group may share one",),
-            )
-        return Claim(
-            adversary=Adversary.LINKING,
-            theorem="every published group satisfies the principle, recounted from the published tables",
-            limits=(
-                "an adversary who knows that Mondrian was used can learn more: a cut that was not made tells that a "
-                "part would have broken the principle (minimality attack)",
-            ),
-        )
+        return claim_of_cuts("Mondrian", requirement)
 
     def divide(
         self,
@@ -139,6 +126,24 @@ class Mondrian:
 
     def _cuts(self, rows: Rows, nodes: Nodes, dims: NDArray[np.intp]) -> Cuts:
         return rows.median_cuts(nodes, dims) if self.partitioning == "strict" else rows.half_cuts(nodes, dims)
+
+
+def claim_of_cuts(method: str, requirement: Requirement) -> Claim:
+    """What a method promises that makes the first cut of several that leaves both parts safe."""
+    if not requirement.columns:
+        return Claim(
+            adversary=Adversary.ALGORITHM_AWARE,
+            theorem="cuts look at quasi-identifiers alone, so the algorithm tells nothing that they do not tell",
+            limits=("k-anonymity protects no sensitive value: a group may share one",),
+        )
+    return Claim(
+        adversary=Adversary.LINKING,
+        theorem="every published group satisfies the principle, recounted from the published tables",
+        limits=(
+            f"an adversary who knows that {method} was used can learn more: a cut that was not made tells that a part "
+            "would have broken the principle (minimality attack)",
+        ),
+    )
 
 
 def widest_first(low: NDArray[np.int32], high: NDArray[np.int32], places: Places) -> NDArray[np.intp]:

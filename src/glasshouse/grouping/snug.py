@@ -16,12 +16,12 @@ import numpy as np
 from glasshouse.engines import Memory, Nodes
 from glasshouse.errors import NotSupported
 from glasshouse.grouping.mirror import least_size
-from glasshouse.grouping.mondrian import both_hold
+from glasshouse.grouping.mondrian import both_hold, claim_of_cuts
 from glasshouse.grouping.snug_points import SnugPoints
-from glasshouse.principles.adversaries import Adversary, Claim
 
 if TYPE_CHECKING:
     from glasshouse.microdata import Groups, Microdata
+    from glasshouse.principles.adversaries import Claim
     from glasshouse.principles.requirement import Requirement
     from glasshouse.randomness import Source
 
@@ -77,20 +77,7 @@ class Snug:
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
-        if not requirement.columns:
-            return Claim(
-                adversary=Adversary.ALGORITHM_AWARE,
-                theorem="cuts look at quasi-identifiers alone, so the algorithm tells nothing that they do not tell",
-                limits=("k-anonymity protects no sensitive value: a group may share one",),
-            )
-        return Claim(
-            adversary=Adversary.LINKING,
-            theorem="every published group satisfies the principle, recounted from the published tables",
-            limits=(
-                "an adversary who knows that Snug was used can learn more: a cut that was not made tells that a part "
-                "would have broken the principle (minimality attack)",
-            ),
-        )
+        return claim_of_cuts("Snug", requirement)
 
     def divide(
         self,
