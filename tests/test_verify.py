@@ -27,6 +27,7 @@ from glasshouse.verify.distances import ordered_excess
 from glasshouse.verify.groups import divide, histograms
 from glasshouse.verify.risk import _expected_reciprocals
 from tests.naive import verification as naive
+from tests.tiers import examples
 
 QUASI = ["age", "zip"]
 DISEASES = ["asthma", "flu", "gastritis", "ulcer"]
@@ -67,7 +68,7 @@ def everything(frame: Any, **options: Any) -> dict[str, Any]:
 # --- against the twin -------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(rows)
 def test_every_number_is_the_slow_twins(table: list[dict[str, Any]]) -> None:
     found = verify(
@@ -92,7 +93,7 @@ def test_every_number_is_the_slow_twins(table: list[dict[str, Any]]) -> None:
         assert column.closeness["equal"].exact == naive.t(table, QUASI, name, naive.equal_distance)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(rows)
 def test_ordered_and_hierarchical_t_are_the_cheapest_shipments(table: list[dict[str, Any]]) -> None:
     order = [*DISEASES[::-1]]

@@ -20,7 +20,9 @@ from tests.tiers import tables
 
 NEAR = 1e-9
 PAIRS = gh.KAnonymity(k=2)
-TREE = gh.Taxonomy.from_nested({"any": {"north": {"far": ["1", "2"], "near": ["3"]}, "south": ["4", "5", "6"]}})
+TREE = gh.Taxonomy.from_nested(
+    {"any": {"north": ["1", "2"], "middle": {"east": ["3"], "west": ["4"]}, "south": ["5", "6"]}}
+)
 
 RECODINGS: dict[str, Any] = {
     "boxes": gh.Boxes(),
@@ -81,8 +83,8 @@ class Case:
             sensitive="s",
             corrupted={row: value for row, value in known.items() if value is not gh.ABSENT},
             absent=[row for row, value in known.items() if value is gh.ABSENT],
-            limit_worlds=3000,
-            limit_runs=3000,
+            limit_worlds=400,
+            limit_runs=400,
             **more,
         )
 
@@ -94,8 +96,8 @@ def release_recoding(case: Case, release: gh.Release) -> Any:
     )
 
 
-def random_case(rng: random.Random, recoding: Any, **more: Any) -> Case:
-    n = rng.choice([4, 5, 6, 6, 7, 8])
+def random_case(rng: random.Random, recoding: Any, most: int = 8, **more: Any) -> Case:
+    n = min(most, rng.choice([4, 5, 6, 6, 7, 8]))
     people = {axis: [rng.randint(1, rng.choice([2, 3, 6])) for _ in range(n)] for axis in ("x", "y")}
     values = list(rng.choice(["aab", "abc", "aabb", "aabc"]) * 3)[:n] if n < 7 else ["a"] * (n - 2) + ["b", "c"]
     return Case(people, rng.sample(values, n), recoding, **more)
@@ -127,7 +129,7 @@ def differs(found: Any, expected: Any, known: Any = ()) -> bool:
 def test_beliefs_are_those_of_every_world(recoding: str, method: str) -> None:
     rng = random.Random(f"{recoding} {method}")
     n_tried = n_divided = 0
-    for seed in range(tables(150)):
+    for seed in range(tables(75)):
         case = random_case(rng, RECODINGS[recoding], method=METHODS[method])
         try:
             release = case.publish(seed)
@@ -139,34 +141,57 @@ def test_beliefs_are_those_of_every_world(recoding: str, method: str) -> None:
 
         assert "exact" == found.how
         assert not differs(found, case.by_force(release)), case
-    assert n_tried > tables(140)
+    assert n_tried > tables(60)
     assert n_divided > n_tried / 6 or recoding in ("angel, no link",)
 
 
-def test_linking_and_groups_that_look_alike_make_a_difference() -> None:
-    rng = random.Random(5)
-    n_linked = {"boxes": 0, "angel": 0}
-    n_alike = {"boxes": 0, "angel": 0}
-    for recoding in n_linked:
-        for seed in range(tables(300)):
-            case = random_case(rng, RECODINGS[recoding])
-            release = case.publish(seed)
-            expected = case.by_force(release)
-            linked = gh.attack(release, gh.Linking(), knowledge=gh.Knowledge(external=case.external()))
-            found = case.attack(release)
-            n_linked[recoding] += differs(linked, expected)
-            n_alike[recoding] += any("show the same cells" in note for note in found.notes)
+OVERLAPPING = [  # found by search: such tables are one in some thousands
+    {"x": [24, 25, 23, 24, 21, 23], "y": [4, 1, 3, 2, 4, 2]},
+    {"x": [6, 3, 2, 2, 6, 6, 2, 3], "y": [4, 1, 1, 1, 1, 4, 2, 2]},
+]
 
-            assert not differs(found, expected)
-    assert min(n_linked.values()) >= 3  # so that an attack that only links would be found out
-    assert min(n_alike.values()) >= 3
+
+@pytest.mark.parametrize("people", OVERLAPPING)
+def test_where_boxes_overlap_she_knows_more_than_linking_tells(people: dict[str, list[int]]) -> None:
+    rng = random.Random(5)
+    n_linked = 0
+    for seed in range(tables(60)):
+        n = len(people["x"])
+        order = rng.sample(range(n), n)
+        values = ["b", *rng.choices("aabc", k=3 if n == 6 else 1), *"aaaaaa"][:n]
+        case = Case({axis: [column[i] for i in order] for axis, column in people.items()}, rng.sample(values, n))
+        release = case.publish(seed)
+        expected = case.by_force(release)
+        linked = gh.attack(release, gh.Linking(), knowledge=gh.Knowledge(external=case.external()))
+        n_linked += differs(linked, expected)
+
+        assert not differs(case.attack(release), expected)
+    assert n_linked >= tables(15)  # so that an attack that only links would be found out
+
+
+@pytest.mark.parametrize("recoding", ["taxonomies", "angel"])
+def test_groups_that_show_the_same_cells_are_one_to_her(recoding: str) -> None:
+    rng = random.Random(6)
+    n_alike = 0
+    for seed in range(tables(90)):
+        case = random_case(rng, RECODINGS[recoding])
+        if recoding == "taxonomies":  # six people along one attribute, in two groups
+            line = {"x": [rng.randint(1, 6) for _ in range(6)], "y": [1] * 6}
+            case = Case(line, rng.sample("aabbcc", 6), RECODINGS[recoding], principle=gh.KAnonymity(k=3))
+        release = case.publish(seed)
+        found = case.attack(release)
+        if any("show the same cells" in note for note in found.notes):
+            n_alike += 1
+
+            assert not differs(found, case.by_force(release))
+    assert n_alike >= tables(6)
 
 
 @pytest.mark.parametrize("recoding", ["boxes", "taxonomies", "angel", "angel, marginals"])
 def test_corrupted_people_take_their_values_with_them(recoding: str) -> None:
     rng = random.Random(recoding)
     n_exact = n_refused = 0
-    for seed in range(tables(150)):
+    for seed in range(tables(90)):
         case = random_case(rng, RECODINGS[recoding])
         release = case.publish(seed)
         rows = rng.sample(range(len(case.values)), rng.choice([1, 1, 2, 3]))
@@ -174,44 +199,54 @@ def test_corrupted_people_take_their_values_with_them(recoding: str) -> None:
         prior = {"a": 2, "b": "1/3", "c": 1} if seed % 2 else None
         try:
             found = case.attack(release, corrupted=known, prior=prior)
-        except gh.NotSupported as refusal:
-            assert "which of several groups" in str(refusal) and recoding.startswith("angel")
+        except gh.NotSupported:  # batches that look alike, and have different values
             n_refused += 1
             continue
         n_exact += 1
 
         assert not differs(found, case.by_force(release, known, prior=prior), known)
         assert all(not beliefs_of(found, row) for row in rows)
-    assert n_exact > tables(60)
+    assert n_exact > tables(40)
+    assert recoding.startswith("angel") or not n_refused
+
+
+def test_which_of_two_groups_of_the_same_cells_is_whose_is_not_guessed_from_corrupted_people() -> None:
+    case = Case({"x": [1, 2, 3, 4], "y": [1, 1, 1, 1]}, list("aabb"), gh.Angel(k=4))
+    release = case.publish()
+
+    assert {"a": 0.5, "b": 0.5} == case.attack(release).of(0)
+    with pytest.raises(gh.NotSupported, match="which of several groups"):
+        case.attack(release, corrupted={0: "a"})
 
 
 @pytest.mark.parametrize("recoding", ["boxes", "angel"])
 def test_whoever_fits_nothing_or_is_known_to_be_absent_is_left_off_the_list(recoding: str) -> None:
     rng = random.Random(7)
     n_tried = 0
-    for seed in range(tables(120)):
-        case = random_case(rng, RECODINGS[recoding])
+    for seed in range(tables(45)):
+        case = random_case(rng, RECODINGS[recoding], most=6)
         case = replace(case, outside={"x": [9, rng.randint(1, 6)], "y": [9, rng.randint(1, 6)]})
         release = case.publish(seed)
         known: Any = {len(case.values) + 1: gh.ABSENT}
-        expected = case.by_force(release, known)
         found = case.attack(release, corrupted=known)
+        try:
+            expected = case.by_force(release, known)
+        except gh.NotSupported:  # too many worlds
+            continue
         n_tried += 1
 
         assert not differs(found, expected)
         assert any("1 people fit nothing" in note for note in found.notes)
         assert [0, 0] == [found.presence[found.kind[len(case.values) + i]] for i in (0, 1)]
-    assert n_tried
+    assert n_tried > tables(20)
 
 
 @pytest.mark.parametrize("recoding", ["boxes", "angel", "angel, marginals", "angel, no link"])
 def test_with_people_outside_the_table_on_her_list_no_belief_is_above_the_bound(recoding: str) -> None:
     rng = random.Random(11)
     n_tried = n_reached = 0
-    for seed in range(tables(100)):
-        case = random_case(rng, RECODINGS[recoding])
-        if len(case.values) > 6:
-            continue
+    for seed in range(tables(60)):
+        case = random_case(rng, RECODINGS[recoding], most=6)
         n = rng.choice([1, 2])
         case = replace(case, outside={axis: [rng.randint(1, 4) for _ in range(n)] for axis in ("x", "y")})
         release = case.publish(seed)
@@ -228,7 +263,7 @@ def test_with_people_outside_the_table_on_her_list_no_belief_is_above_the_bound(
                 assert float(belief) <= believed.get(value, 0) + NEAR
                 n_reached += float(belief) > believed[value] - NEAR
             assert float(expected.presence[row]) <= bound.presence[bound.kind[row]]
-    assert n_tried > tables(20)
+    assert n_tried > tables(25)
     assert n_reached
 
 
@@ -246,7 +281,7 @@ def test_the_default_release_for_k_anonymity_is_attacked_exactly_at_any_size(rec
     found = gh.attack(release, gh.ReverseEngineering(how="exact"), knowledge=knowledge)
     bound = gh.attack(release, gh.ReverseEngineering(how="bound"), knowledge=knowledge)
 
-    assert "exact" == found.how and 500 == found.n_people
+    assert ("exact", 500) == (found.how, found.n_people)
     assert (bound.largest[bound.kind] >= found.largest[found.kind] - NEAR).all()
     assert "follows from quasi-identifiers alone" in found.explain(found.worst().person)
     shares = [sum(beliefs_of(found, row).values()) for row in range(500)]
@@ -332,6 +367,15 @@ def test_what_is_not_known_exactly_is_refused() -> None:
         replace(case, method=gh.Mondrian(partitioning="relaxed")).attack(release)
     with pytest.raises(gh.NotSupported, match="has corrupted people"):
         case.attack(release, bound_recomputed, corrupted={0: "a"})
+
+
+def test_of_whoever_is_known_to_be_absent_the_bound_says_nothing() -> None:
+    case, release = small()
+    case = replace(case, outside={"x": [2, 2], "y": [1, 1]})
+    bound = case.attack(release, bound_recomputed, corrupted={5: gh.ABSENT})
+
+    assert ({}, 0.0) == (bound.of(5), bound.present(5))
+    assert ({"a": 0.5, "b": 0.5}, 1.0) == (bound.of(4), bound.present(4))
 
 
 def test_what_another_tool_wrote_is_divided_again_if_the_list_fits_it() -> None:

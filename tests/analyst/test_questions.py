@@ -22,6 +22,7 @@ from glasshouse.analyst.questions import (
 )
 from glasshouse.analyst.value_sets import ValueSet
 from glasshouse.errors import InputError, ParameterError
+from tests.tiers import examples
 
 DOMAINS: dict[str, list[Any]] = {"a": [None, 1, 2, 3, 4], "b": ["x", "y", None], "c": [0.5, 1.5, 2.5], "d": [0, 1]}
 PEOPLE = [dict(zip(DOMAINS, values, strict=True)) for values in product(*DOMAINS.values())]
@@ -60,7 +61,7 @@ def satisfied(terms: list[dict[str, ValueSet]], person: dict[str, Any]) -> int:
     return sum(all(person[column] in values for column, values in term.items()) for term in terms)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(conditions)
 def test_whoever_satisfies_the_condition_satisfies_exactly_one_term(condition: Condition) -> None:
     terms = disjoint_terms(condition)
@@ -70,7 +71,7 @@ def test_whoever_satisfies_the_condition_satisfies_exactly_one_term(condition: C
         assert not any(values.is_empty or values.is_everything for values in term.values())
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(conditions, conditions)
 def test_no_two_terms_hold_of_anybody_whatever_the_domain(one: Condition, two: Condition) -> None:
     terms = disjoint_terms(Or((one, two)))

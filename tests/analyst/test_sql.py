@@ -20,6 +20,7 @@ from glasshouse.analyst.questions import EVERYBODY, And, Condition, Measure, Not
 from glasshouse.analyst.sql import question_of
 from glasshouse.analyst.value_sets import ValueSet
 from glasshouse.errors import DomainError, InputError, MissingExtra, SchemaError
+from tests.tiers import examples
 
 COLUMNS = {
     "age": "integer",
@@ -186,7 +187,7 @@ def found(question: Question) -> list[int]:
     return [i for i, person in enumerate(PEOPLE) for term in terms if all(person[c] in v for c, v in term.items())]
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(said)
 def test_terms_take_everybody_once_of_whom_the_condition_is_true_and_so_does_a_database(
     database: Any, condition: Said
@@ -201,7 +202,7 @@ def test_terms_take_everybody_once_of_whom_the_condition_is_true_and_so_does_a_d
     assert [number for (number,) in rows] == actual
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(said, said, said)
 def test_and_binds_closer_than_or_and_not_closer_than_both(database: Any, a: Said, b: Said, c: Said) -> None:
     a, b, c = ((text if " AND " not in text and " OR " not in text else f"({text})", t) for text, t in (a, b, c))
@@ -492,14 +493,14 @@ WORDS = """
 STARTS = st.sampled_from(["", "SELECT ", "SELECT COUNT(*) WHERE ", "SELECT COUNT(*) WHERE sex = "])
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.sampled_from(WORDS.split()), max_size=14), STARTS)
 def test_no_jumble_of_words_raises_anything_but_an_input_error(words: list[str], start: str) -> None:
     with suppress(InputError):
         disjoint_terms(question_of(start + " ".join(words), COLUMNS).where)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.text(max_size=60), STARTS)
 def test_no_text_raises_anything_but_an_input_error(text: str, start: str) -> None:
     with suppress(InputError):

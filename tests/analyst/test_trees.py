@@ -35,6 +35,7 @@ from glasshouse.release import PublishedColumn
 from tests.conftest import ROOT
 from tests.naive import perturbed as naive_perturbed
 from tests.naive import trees as naive
+from tests.tiers import examples
 
 KDD = ROOT.parent / "shared" / "data" / "census_income_kdd.parquet"
 ALL_IN = {"significance": 1, "size_weight": 1}
@@ -203,7 +204,7 @@ def same(nodes: list[Node], number: int, twin: naive.Grown) -> None:
 
 @pytest.mark.parametrize("significance", [1, 0.9, 0.3])
 @given(table=perturbed_rows(), p=retentions, least=st.sampled_from([Fraction(1), Fraction(1, 50), Fraction(0)]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_trees_are_those_of_the_twin(
     significance: float, table: tuple[list[naive.Row], naive.Box, int], p: Fraction, least: Fraction
 ) -> None:
@@ -222,7 +223,7 @@ def test_trees_are_those_of_the_twin(
 
 
 @given(perturbed_rows())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_cut_between_the_ends_of_cells_and_no_other_set_of_categories_gains_more(
     table: tuple[list[naive.Row], naive.Box, int],
 ) -> None:

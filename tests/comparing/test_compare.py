@@ -24,6 +24,7 @@ from glasshouse.comparing.keeping import Kept, key_of
 from glasshouse.comparing.row import Row
 from glasshouse.comparing.running import run
 from glasshouse.comparing.scoring import Setting, score
+from glasshouse.comparing.side_by_side import _usual
 from glasshouse.comparing.twin import twin_of
 from glasshouse.comparing.ways import methods_of, recodings_of
 from glasshouse.report import Effort
@@ -150,6 +151,18 @@ def test_other_principles_get_the_method_that_an_expert_takes(
 
     assert found.recommended is not None
     assert found.recommended.method.partition(" ")[0] == expected
+
+
+@pytest.mark.filterwarnings("ignore::glasshouse.DisclosureWarning")
+@pytest.mark.parametrize(
+    "principle", [gh.KAnonymity(k=3), gh.LDiversity(ell=2), gh.DeltaGrowth(delta="0.5", lambda_="0.2", k=4)]
+)
+def test_among_equals_the_way_is_taken_that_publish_takes(table: gh.Microdata, principle: Any) -> None:
+    recipe = gh.publish(table, principle=principle).recipe
+    asked = principle.grouping() if isinstance(principle, gh.DeltaGrowth) else principle
+    requirement = gh.principles.Requirement.of(asked, table)
+
+    assert (recipe.method["name"], recipe.recoding["name"]) == _usual(principle, requirement)
 
 
 def test_catalogued_methods_all_have_parameters_to_compare_them_with(table: gh.Microdata) -> None:

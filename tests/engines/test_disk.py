@@ -44,6 +44,7 @@ from glasshouse.publish_file import PublishedFile, publish_file
 from glasshouse.recoding.anatomy import Anatomy
 from glasshouse.verify.streamed import recount
 from tests.naive import enumerating
+from tests.tiers import examples
 
 Groups = tuple[frozenset[int], ...]
 
@@ -254,7 +255,7 @@ def diverse(draw: st.DrawFn) -> tuple[list[int], int]:
     return draw(st.permutations(codes)), ell
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     case=diverse(),
     seed=st.integers(0, 99),
@@ -355,7 +356,7 @@ def test_a_stream_that_is_not_the_one_that_was_counted_is_refused(tmp_path: Path
 # ------------------------------------------------------------------------------------------------------- the spill
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     parts=st.lists(st.integers(0, 3), max_size=60),
     page=st.integers(1, 7),
@@ -408,7 +409,7 @@ def test_partitions_shrink_with_the_table_and_grow_fewer_with_very_many_values()
 # ------------------------------------------------------------------------------------------------ packing of tuples
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(data=st.data(), n=st.integers(1, 12), gaps=st.booleans())
 def test_packed_tuples_sort_as_their_values_and_unpack_to_them(data: st.DataObject, n: int, gaps: bool) -> None:
     kinds = data.draw(

@@ -13,6 +13,7 @@ from glasshouse.kernels import interpreted
 from glasshouse.microdata.counts import Counts
 from glasshouse.principles import Requirement
 from tests.tables import Plain, plain_tables
+from tests.tiers import examples
 
 NEVER, ALWAYS = 10**9, 0
 
@@ -20,7 +21,7 @@ PRINCIPLES = [gh.KAnonymity(k=2), gh.LDiversity(ell=2), gh.DistinctLDiversity(el
 
 
 @pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda principle: principle.name)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(plain=plain_tables(missing=True))
 def test_strict_groups_do_not_depend_on_the_layout(principle: gh.Principle, plain: Plain) -> None:
     table = plain.microdata(missing="category")
@@ -56,7 +57,7 @@ def test_a_table_is_crowded_from_so_many_tuples_for_every_possible_point() -> No
     assert Points(table, ()).whole().sizes.tolist() == [4]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     groups=st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4)), max_size=6), min_size=1, max_size=4),
     interpret=st.booleans(),

@@ -29,6 +29,7 @@ from glasshouse.randomness import Source
 from tests.naive import enumerating
 from tests.naive import transparent as naive
 from tests.tables import Plain, partition, plain_tables
+from tests.tiers import examples
 
 Buckets = list[dict[int, list[int]]]
 # Many random tables are not l-eligible, and thrown away.
@@ -123,7 +124,7 @@ def _any_tuples(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@settings(RARE, max_examples=400)
+@settings(RARE, max_examples=examples(400))
 @given(counts=st.lists(st.integers(1, 30), min_size=1, max_size=12), ell=st.integers(1, 6), data=st.data())
 def test_buckets_have_the_values_and_lengths_of_the_figure(counts: list[int], ell: int, data: st.DataObject) -> None:
     assume(max(counts) * ell <= sum(counts))
@@ -316,13 +317,13 @@ WAYS = [
 
 
 @pytest.mark.parametrize("thresholds", WAYS, ids=repr)
-@settings(RARE, max_examples=120)
+@settings(RARE, max_examples=examples(120))
 @given(case=bucketed())
 def test_slices_are_those_of_the_slow_twin(thresholds: Thresholds, case: tuple[gh.Microdata, Buckets]) -> None:
     assert sliced_slowly(*case) == sliced(*case, thresholds, "perimeter")
 
 
-@settings(RARE, max_examples=80)
+@settings(RARE, max_examples=examples(80))
 @given(case=bucketed(longest=5, attributes=12))
 def test_tuples_of_several_words_are_sliced_as_in_the_slow_twin(case: tuple[gh.Microdata, Buckets]) -> None:
     assert sliced_slowly(*case) == sliced(*case, Thresholds(), "perimeter")
@@ -353,14 +354,14 @@ def test_many_columns_of_two_tuples_are_sliced_as_in_the_slow_twin(width: int) -
         assert sliced_slowly(table, buckets) == sliced(table, buckets, Thresholds(), "perimeter")
 
 
-@settings(RARE, max_examples=80)
+@settings(RARE, max_examples=examples(80))
 @given(case=bucketed())
 def test_discernibility_slices_as_in_the_slow_twin(case: tuple[gh.Microdata, Buckets]) -> None:
     assert sliced_slowly(*case, "discernibility") == sliced(*case, Thresholds(), "discernibility")
 
 
 @pytest.mark.parametrize("name", OWN)
-@settings(RARE, max_examples=60)
+@settings(RARE, max_examples=examples(60))
 @given(case=bucketed(longest=6, attributes=3))
 def test_a_function_of_ones_own_slices_as_in_the_slow_twin(name: str, case: tuple[gh.Microdata, Buckets]) -> None:
     table, buckets = case
@@ -387,7 +388,7 @@ def test_long_columns_of_ties_are_sliced_by_a_function_as_in_the_slow_twin(seed:
     assert sliced_slowly(table, buckets, name) == sliced(table, buckets, Thresholds(), own(table, name))
 
 
-@settings(RARE, max_examples=60)
+@settings(RARE, max_examples=examples(60))
 @given(case=bucketed(longest=6, attributes=2), seed=st.integers(0, 1000))
 def test_a_function_is_not_told_which_column_has_which_value(case: tuple[gh.Microdata, Buckets], seed: int) -> None:
     """Even one that looks at the order of its list divides symmetric buckets into symmetric ones (Lemma 4)."""
@@ -412,7 +413,7 @@ def test_a_function_is_not_told_which_column_has_which_value(case: tuple[gh.Micr
 WIDE = [2**40 - 87, 2**41 - 21, 2**39 - 7]  # primes: no perimeter fits into 64 bits
 
 
-@settings(RARE, max_examples=60)
+@settings(RARE, max_examples=examples(60))
 @given(case=bucketed(longest=7, attributes=2), seed=st.integers(0, 1000))
 def test_perimeters_beyond_64_bits_are_exact(case: tuple[gh.Microdata, Buckets], seed: int) -> None:
     plain, buckets = case
@@ -483,7 +484,7 @@ def test_every_outcome_under_a_function_has_the_chance_that_it_has_in_the_slow_t
     assert expected == enumerating.distribution(lambda draws: frozenset(divide(table, ell, draws, penalty=penalty)))
 
 
-@settings(RARE, max_examples=60)
+@settings(RARE, max_examples=examples(60))
 @given(plain=plain_tables(most=40, missing=True), ell=st.integers(2, 4), seed=st.integers(0, 3))
 def test_a_function_that_says_what_a_known_penalty_says_gives_its_groups(plain: Plain, ell: int, seed: int) -> None:
     table = of(plain, missing="category")
@@ -520,7 +521,7 @@ def test_a_function_is_called_by_one_thread_however_many_there_are(monkeypatch: 
     assert expected == groups("discernibility", 4)
 
 
-@settings(RARE, max_examples=60)
+@settings(RARE, max_examples=examples(60))
 @given(plain=plain_tables(most=7, least=2), ell=st.integers(2, 3))
 def test_outcomes_of_any_small_table_have_the_twins_chances(plain: Plain, ell: int) -> None:
     table = of(plain)
@@ -533,7 +534,7 @@ def test_outcomes_of_any_small_table_have_the_twins_chances(plain: Plain, ell: i
     assert expected == enumerating.distribution(lambda draws: frozenset(divide(table, ell, draws)))
 
 
-@settings(RARE, max_examples=120)
+@settings(RARE, max_examples=examples(120))
 @given(plain=plain_tables(most=60, missing=True), ell=st.integers(2, 4), seed=st.integers(0, 3))
 def test_groups_are_the_slices_of_the_deal(plain: Plain, ell: int, seed: int) -> None:
     table = of(plain, missing="category")
@@ -593,7 +594,7 @@ def test_segments_are_dealt_by_themselves_and_threads_change_nothing(monkeypatch
     assert expected != groups(1 << 20, 1, 1 << 20)  # pieces have streams of their own
 
 
-@settings(RARE, max_examples=60)
+@settings(RARE, max_examples=examples(60))
 @given(plain=plain_tables(most=40, missing=True), ell=st.integers(2, 3))
 def test_interpreted_kernels_give_the_same_groups(plain: Plain, ell: int) -> None:
     table = of(plain, missing="category")

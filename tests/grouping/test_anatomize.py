@@ -24,6 +24,7 @@ from tests.naive import by_force, enumerating
 from tests.naive.anatomize import anatomize as naive
 from tests.naive.mondrian import Partition
 from tests.tables import Plain, partition, plain_tables
+from tests.tiers import examples
 
 
 def line(sensitive: Sequence[int]) -> list[Any]:
@@ -75,7 +76,7 @@ def test_every_partition_is_as_likely_as_for_the_slow_twin(sensitive: list[int],
     assert expected == enumerating.distribution(lambda draws: frozenset(product(sensitive, ell, draws)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(case=diverse_codes(most_values=5, most_of_one=2))
 def test_every_partition_of_a_tiny_table_is_as_likely_as_for_the_slow_twin(case: tuple[list[int], int]) -> None:
     sensitive, ell = case
@@ -86,7 +87,7 @@ def test_every_partition_of_a_tiny_table_is_as_likely_as_for_the_slow_twin(case:
     assert expected == enumerating.distribution(lambda draws: frozenset(product(sensitive, ell, draws)))
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 @given(case=diverse_codes(most_values=14, most_of_one=25))
 def test_groups_take_the_most_frequent_values_left_and_equal_ones_by_their_order(case: tuple[list[int], int]) -> None:
     """With all random choices fixed, residues included, the two agree tuple by tuple."""
@@ -116,7 +117,7 @@ def test_many_values_and_frequent_ones_among_rare_ones_are_taken_in_the_right_or
         assert expected == product(sensitive, ell, LastChoice())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(case=diverse_codes(), seed=st.integers(0, 9))
 def test_the_reconstruction_error_is_that_of_theorem_4(case: tuple[list[int], int], seed: int) -> None:
     sensitive, ell = case
@@ -131,7 +132,7 @@ def test_the_reconstruction_error_is_that_of_theorem_4(case: tuple[list[int], in
     assert (n - r) * (1 - Fraction(1, ell)) + r == error
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     cases=st.lists(diverse_codes(most_values=4, most_of_one=3), min_size=1, max_size=4),
     tuples=st.sampled_from([1, 7, 1 << 18]),
@@ -182,7 +183,7 @@ def test_several_segments_are_as_likely_divided_as_for_the_slow_twin(tuples: int
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("tuples", [1, 6, 1 << 18])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(cases=st.lists(diverse_codes(), min_size=1, max_size=5), seed=st.integers(0, 3), backwards=st.booleans())
 def test_each_piece_is_divided_by_the_choices_of_its_number(
     threads: int, tuples: int, cases: list[tuple[list[int], int]], seed: int, backwards: bool
@@ -220,7 +221,7 @@ def test_a_seeded_run_depends_neither_on_threads_nor_on_the_order_of_rows() -> N
     check_threads_and_rows(Anatomize(), gh.LDiversity(ell=3))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(case=diverse_codes(), seed=st.integers(0, 3))
 def test_interpreted_kernels_give_the_same_groups(case: tuple[list[int], int], seed: int) -> None:
     sensitive, ell = case
@@ -242,7 +243,7 @@ def test_every_tuple_is_as_likely_to_be_taken_early_as_late() -> None:
 
 
 @pytest.mark.parametrize("identifier", [None, "id"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(plain=plain_tables(most=20), data=st.data(), seed=st.integers(0, 3))
 def test_a_seeded_run_does_not_depend_on_the_order_of_rows(
     identifier: str | None, plain: Plain, data: st.DataObject, seed: int

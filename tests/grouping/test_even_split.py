@@ -26,6 +26,7 @@ from tests.grouping.schedules import check_threads_and_rows
 from tests.naive import by_force
 from tests.naive import greedy as naive
 from tests.tables import Plain, partition, plain_tables
+from tests.tiers import examples
 
 ORDERINGS = ["lexicographic", "hilbert"]
 
@@ -43,7 +44,7 @@ def even_twin(table: gh.Microdata, holds: Any, seed: int) -> Any:
     return back(naive.even_split(rows, positions, holds), order)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(
     plain=plain_tables(most=40, missing=True), ell=st.integers(2, 4), extra=st.integers(0, 2), seed=st.integers(0, 5)
 )
@@ -56,7 +57,7 @@ def test_even_splits_are_those_of_the_slow_twin(plain: Plain, ell: int, extra: i
 
 
 @pytest.mark.parametrize("extra", [0, 1])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(plain=plain_tables(most=40), k=st.integers(2, 5))
 def test_extra_means_nothing_to_other_principles(extra: int, plain: Plain, k: int) -> None:
     table = plain.microdata()
@@ -70,7 +71,7 @@ def test_extra_means_nothing_to_other_principles(extra: int, plain: Plain, k: in
 
 
 @pytest.mark.parametrize("ordering", ORDERINGS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     plain=plain_tables(most=40, missing=True), ell=st.integers(2, 4), extra=st.integers(0, 1), seed=st.integers(0, 5)
 )
@@ -84,7 +85,7 @@ def test_symmetric_groups_are_those_of_the_slow_twin(
     assert expected == found(Symmetric(extra=extra, ordering=ordering), gh.LDiversity(ell=ell), table, seed)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(sensitive=st.lists(st.integers(0, 3), min_size=1, max_size=14), t=st.sampled_from(["0", "1/5", "0.4", "0.7"]))
 def test_symmetric_groups_under_t_closeness_are_those_of_the_slow_twin(sensitive: list[int], t: str) -> None:
     table = people([(i,) for i in range(len(sensitive))], sensitive)

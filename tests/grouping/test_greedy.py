@@ -24,6 +24,7 @@ from tests.grouping.schedules import check_threads_and_rows
 from tests.naive import by_force, enumerating, principles
 from tests.naive import greedy as naive
 from tests.tables import Plain, plain_tables
+from tests.tiers import examples
 
 LASTS = ["merge", "drop"]
 ORDERINGS = ["lexicographic", "hilbert"]
@@ -42,7 +43,7 @@ def found(method: Any, principle: Any, table: gh.Microdata, seed: int) -> Any:
 
 
 @pytest.mark.parametrize("ordering", ORDERINGS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     plain=plain_tables(most=30, missing=True),
     ell=st.integers(2, 5),
@@ -61,7 +62,7 @@ def test_groups_under_l_diversity_are_those_of_the_slow_twin(
         assert expected == found_groups
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(data=st.data(), ell=st.integers(2, 4), last=st.sampled_from(LASTS))
 def test_groups_under_designated_diversity_are_those_of_the_slow_twin(data: st.DataObject, ell: int, last: str) -> None:
     sensitive = data.draw(st.lists(st.sampled_from([0, 0, 0, 1, 2]), min_size=1, max_size=30).filter(lambda s: 1 in s))
@@ -82,7 +83,7 @@ def test_groups_under_designated_diversity_are_those_of_the_slow_twin(data: st.D
 @pytest.mark.parametrize("leap", [False, True])
 @pytest.mark.parametrize("largest", [0, 2**62])
 @pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     sensitive=st.lists(st.integers(0, 4), min_size=1, max_size=14),
     t=st.sampled_from(["0", "0.05", "1/7", "0.25", "1/3", "0.4", "0.6", "0.9"]),
@@ -128,7 +129,7 @@ def test_groups_under_t_closeness_are_those_of_the_slow_twin(
 
 
 @pytest.mark.parametrize("distance", ["equal", "ordered"])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     runs=st.lists(
         st.tuples(st.sampled_from([0, 0, 0, 1, 2]), st.sampled_from([1, 2, 3, 30, 90])), min_size=2, max_size=12
@@ -197,7 +198,7 @@ def test_randomised_groups_under_t_closeness_are_as_likely_as_for_the_slow_twin(
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(plain=plain_tables(most=30), seed=st.integers(0, 3), last=st.sampled_from(LASTS))
 def test_with_p_0_the_groups_are_those_of_greedy(plain: Plain, seed: int, last: str) -> None:
     table = plain.microdata()
@@ -207,7 +208,7 @@ def test_with_p_0_the_groups_are_those_of_greedy(plain: Plain, seed: int, last: 
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(plain=plain_tables(most=30), principle=st.sampled_from([gh.LDiversity(ell=2), gh.TCloseness(t=0.3)]))
 def test_interpreted_kernels_give_the_same_groups(plain: Plain, principle: Any) -> None:
     table = plain.microdata()

@@ -24,6 +24,7 @@ from glasshouse.randomness import Source
 from tests.naive import enumerating
 from tests.naive import transparent as naive
 from tests.tables import Plain, partition, plain_tables
+from tests.tiers import examples
 
 # Many random tables are not l-eligible, and thrown away.
 RARE = settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
@@ -111,7 +112,7 @@ def test_every_outcome_has_the_chance_that_it_has_in_the_slow_twin(
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
-@settings(RARE, max_examples=100)
+@settings(RARE, max_examples=examples(100))
 @given(plain=plain_tables(most=9, least=4, missing=True))
 def test_outcomes_of_any_small_table_have_the_twins_chances(penalty: str, plain: Plain) -> None:
     assume(max(Counter(plain.sensitive).values()) <= min(3, len(plain.sensitive) // 2))
@@ -124,7 +125,7 @@ def test_outcomes_of_any_small_table_have_the_twins_chances(penalty: str, plain:
     assert expected == enumerating.distribution(lambda draws: frozenset(divide(table, 2, draws, penalty=mine)))
 
 
-@settings(RARE, max_examples=60)
+@settings(RARE, max_examples=examples(60))
 @given(plain=plain_tables(most=30, missing=True), ell=st.integers(2, 3), seed=st.integers(0, 3))
 def test_a_function_that_says_what_a_known_penalty_says_gives_its_groups(plain: Plain, ell: int, seed: int) -> None:
     table = identified(plain.quasi, plain.sensitive, missing="category")
@@ -169,7 +170,7 @@ def _first_tuples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
-@settings(RARE, max_examples=100)
+@settings(RARE, max_examples=examples(100))
 @given(plain=plain_tables(most=40, missing=True), ell=st.integers(2, 4))
 def test_groups_refine_those_of_tailor_as_assign_says(penalty: str, plain: Plain, ell: int) -> None:
     table = identified(plain.quasi, plain.sensitive, missing="category")

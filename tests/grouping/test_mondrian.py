@@ -17,6 +17,7 @@ from glasshouse.microdata.ties import tie_order
 from glasshouse.principles import Requirement
 from tests.naive import mondrian as naive
 from tests.tables import Plain, partition, plain_tables
+from tests.tiers import examples
 
 PARTITIONINGS = ["strict", "relaxed"]
 
@@ -53,7 +54,7 @@ def divide(table: gh.Microdata, partitioning: str, ell: int, seed: int = 0, **en
 
 
 @pytest.mark.parametrize("partitioning", PARTITIONINGS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(plain=plain_tables(missing=True), ell=st.integers(2, 4), seed=st.integers(0, 5))
 def test_groups_are_those_of_the_slow_twin(partitioning: str, plain: Plain, ell: int, seed: int) -> None:
     table = plain.microdata(missing="category")
@@ -63,7 +64,7 @@ def test_groups_are_those_of_the_slow_twin(partitioning: str, plain: Plain, ell:
 
 @pytest.mark.parametrize("dense", [0, 1 << 40])
 @pytest.mark.parametrize("partitioning", PARTITIONINGS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(plain=plain_tables(most=150, least=40), ell=st.integers(2, 3))
 def test_sorting_and_counting_a_node_give_the_same_cuts(partitioning: str, dense: int, plain: Plain, ell: int) -> None:
     table = plain.microdata()
@@ -78,7 +79,7 @@ def test_sorting_and_counting_a_node_give_the_same_cuts(partitioning: str, dense
 
 
 @pytest.mark.parametrize("dense", [0, memory.DENSE])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(data=st.data(), ell=st.integers(2, 3))
 def test_strict_cuts_follow_the_taxonomy(dense: int, data: st.DataObject, ell: int) -> None:
     leaves = [f"{a}{b}{c}" for a in "xyz" for b in "12" for c in "pqr"]
@@ -108,7 +109,7 @@ def test_threads_and_pieces_change_nothing(partitioning: str, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("partitioning", PARTITIONINGS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(plain=plain_tables(missing=True), ell=st.integers(2, 3))
 def test_interpreted_kernels_give_the_same_groups(partitioning: str, plain: Plain, ell: int) -> None:
     table = plain.microdata(missing="category")

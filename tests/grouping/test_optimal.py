@@ -22,6 +22,7 @@ from glasshouse.principles import Requirement
 from glasshouse.recoding import Boxes
 from tests.naive import optimal as naive
 from tests.tables import partition
+from tests.tiers import examples
 
 Rows = Sequence[tuple[tuple[int, ...], int]]
 
@@ -56,7 +57,7 @@ def tables(draw: st.DrawFn, *, most_points: int = 6) -> tuple[Rows, int]:
     return rows, ell
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(case=tables())
 def test_groups_are_those_of_the_slow_twin(case: tuple[Rows, int]) -> None:
     rows, ell = case
@@ -129,7 +130,7 @@ def least_cost(rows: Rows, ell: int) -> int:
     return min(coverings(frozenset(range(len(rows))), []))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(case=tables(most_points=8))
 def test_no_partition_into_boxes_is_cheaper(case: tuple[Rows, int]) -> None:
     rows, ell = case
@@ -213,7 +214,7 @@ def test_it_claims_nothing_against_who_knows_it_and_says_why() -> None:
 # Laws
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(case=tables(most_points=9), data=st.data())
 def test_neither_row_order_nor_threads_nor_seeds_nor_names_of_values_matter(
     case: tuple[Rows, int], data: st.DataObject
@@ -228,7 +229,7 @@ def test_neither_row_order_nor_threads_nor_seeds_nor_names_of_values_matter(
     assert divide(microdata(rows), ell) == found
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(case=tables(most_points=9))
 def test_every_group_is_diverse_and_keeps_equal_tuples_together(case: tuple[Rows, int]) -> None:
     rows, ell = case
@@ -241,7 +242,7 @@ def test_every_group_is_diverse_and_keeps_equal_tuples_together(case: tuple[Rows
         assert all((rows[i][0] == rows[j][0]) <= (j in group) for i in group for j in range(len(rows)))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(case=tables(most_points=8))
 def test_bounds_save_time_and_change_nothing(case: tuple[Rows, int]) -> None:
     """Without the bounds on boxes and on coverings all are tried, up to any cost."""

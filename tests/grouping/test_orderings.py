@@ -21,6 +21,7 @@ from tests.grouping.schedules import in_pieces, ways
 from tests.naive import enumerating
 from tests.naive import greedy as naive
 from tests.tables import Plain, plain_tables
+from tests.tiers import examples
 
 
 @st.composite
@@ -39,7 +40,7 @@ def as_rows(columns: list[list[int]]) -> list[Any]:
     return [(cell, 0) for cell in zip(*columns, strict=True)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(columns=grids(), data=st.data())
 def test_both_orders_are_those_of_the_slow_twin_and_ties_keep_their_order(
     columns: list[list[int]], data: st.DataObject
@@ -72,7 +73,7 @@ def test_codes_of_all_32_bits_are_sorted() -> None:
     assert naive.hilbert(as_rows(columns)) == hilbert(as_arrays(columns)).tolist()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(columns=grids(most=12), data=st.data())
 def test_interpreted_kernels_give_the_same_orders(columns: list[list[int]], data: st.DataObject) -> None:
     arrays, ties = as_arrays(columns), np.arange(len(columns[0]), dtype=np.int32)
@@ -82,7 +83,7 @@ def test_interpreted_kernels_give_the_same_orders(columns: list[list[int]], data
 
 
 @pytest.mark.parametrize("identifier", [None, "id"])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(plain=plain_tables(most=20, missing=True), data=st.data())
 def test_the_canonical_order_is_the_one_that_seeded_ties_are_drawn_over(
     identifier: str | None, plain: Plain, data: st.DataObject
@@ -142,7 +143,7 @@ def test_without_identifiers_every_order_of_ties_is_equally_likely(ordering: str
 
 @pytest.mark.parametrize("ordering", ["lexicographic", "hilbert"])
 @pytest.mark.parametrize("tuples", [1, 4, 1 << 18])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(plain=plain_tables(most=30, missing=True), data=st.data(), seed=st.integers(0, 3))
 def test_a_seeded_order_is_one_of_content_on_any_number_of_threads_and_for_any_order_of_rows(
     ordering: str, tuples: int, plain: Plain, data: st.DataObject, seed: int

@@ -18,6 +18,7 @@ from glasshouse.principles import Requirement
 from tests.grouping.test_mondrian import diverse, positions_of, rows_of
 from tests.naive import snug as naive
 from tests.tables import Plain, partition, plain_tables
+from tests.tiers import examples
 
 
 def twin(table: gh.Microdata, principle: Any) -> set[frozenset[int]]:
@@ -36,7 +37,7 @@ principles = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(plain=plain_tables(missing=True), principle=principles, crowd=st.sampled_from([0, 8, 1 << 40]))
 def test_groups_are_those_of_the_slow_twin(plain: Plain, principle: Any, crowd: int) -> None:
     table = plain.microdata(missing="category")
@@ -45,7 +46,7 @@ def test_groups_are_those_of_the_slow_twin(plain: Plain, principle: Any, crowd: 
 
 
 @pytest.mark.parametrize("dense", [0, 1 << 30])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(plain=plain_tables(most=150, least=40), principle=principles)
 def test_sorting_and_counting_a_node_give_the_same_cuts(dense: int, plain: Plain, principle: Any) -> None:
     table = plain.microdata()
@@ -67,7 +68,7 @@ def test_a_long_node_whose_codes_spread_far_is_sorted_digit_by_digit(
     assert twin(table, gh.KAnonymity(k=5)) == divide(table, gh.KAnonymity(k=5))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(data=st.data(), principle=principles)
 def test_cuts_between_values_follow_the_taxonomy(data: st.DataObject, principle: Any) -> None:
     leaves = [f"{a}{b}{c}" for a in "xyz" for b in "12" for c in "pqr"]
@@ -94,7 +95,7 @@ def test_threads_and_pieces_change_nothing(principle: Any, monkeypatch: pytest.M
     assert expected == divide(table, principle, threads=4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(plain=plain_tables(missing=True), principle=principles)
 def test_interpreted_kernels_give_the_same_groups(plain: Plain, principle: Any) -> None:
     table = plain.microdata(missing="category")

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from glasshouse.grouping.sorting import along, joined, label_along, runs, spread, together
 from tests.grouping.schedules import ways
+from tests.tiers import examples
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(labels=st.lists(st.integers(-1, 4), min_size=1, max_size=25), given_ties=st.booleans(), data=st.data())
 def test_tuples_come_group_after_group_each_in_tie_order_and_dropped_ones_not_at_all(
     labels: list[int], given_ties: bool, data: st.DataObject
@@ -27,7 +28,7 @@ def test_tuples_come_group_after_group_each_in_tie_order_and_dropped_ones_not_at
     assert sum(map(len, groups)) == len(order)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(sizes=st.lists(st.integers(0, 6), min_size=1, max_size=12), data=st.data())
 def test_columns_follow_an_order_and_labels_come_back_from_it(sizes: list[int], data: st.DataObject) -> None:
     n, offsets = sum(sizes), np.cumsum([0, *sizes])
@@ -49,7 +50,7 @@ def test_columns_follow_an_order_and_labels_come_back_from_it(sizes: list[int], 
     assert [run if run < published else -1 for run in by_run.tolist()] == some[order].tolist()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(tuples=st.lists(st.tuples(*[st.sampled_from([0, 1, 2, 70_000])] * 3), min_size=1, max_size=25), data=st.data())
 def test_a_run_is_all_tuples_that_are_equal_in_every_column(
     tuples: list[tuple[int, int, int]], data: st.DataObject

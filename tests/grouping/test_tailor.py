@@ -29,6 +29,7 @@ from glasshouse.microdata.synthetic import ANATOMY_QUASI, TRANSPARENT_QUASI
 from glasshouse.principles import Requirement
 from tests.naive import transparent as naive
 from tests.tables import Plain, partition, plain_tables
+from tests.tiers import examples
 
 NEVER = 1 << 20  # a threshold that no node of these tables reaches
 EXTREMES = [
@@ -112,7 +113,7 @@ def tables(draw: st.DrawFn, *, most: int = 40) -> Plain:
 
 
 @pytest.mark.parametrize("thresholds", EXTREMES, ids=str)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(plain=tables(), ell=st.integers(1, 4), seed=st.integers(0, 5))
 def test_leaves_are_those_of_the_slow_twin_at_every_threshold(
     thresholds: Thresholds, plain: Plain, ell: int, seed: int
@@ -123,7 +124,7 @@ def test_leaves_are_those_of_the_slow_twin_at_every_threshold(
         assert twin(table, ell, order) == leaves(table, ell, order, thresholds)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(plain=plain_tables(missing=True, most=30), ell=st.integers(1, 3), which=st.sampled_from(EXTREMES))
 def test_missing_values_lie_with_the_largest(plain: Plain, ell: int, which: Thresholds) -> None:
     table = plain.microdata(missing="category")
@@ -165,7 +166,7 @@ def test_a_census_is_divided_alike_by_both_implementations(
     assert expected == leaves(table, ell, order, thresholds)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), ell=st.integers(1, 3), n=st.integers(4, 30))
 def test_perimeters_beyond_64_bits_are_exact(seed: int, ell: int, n: int) -> None:
     random = np.random.default_rng(seed)
@@ -208,7 +209,7 @@ def test_very_many_people_who_are_all_alike_take_linear_time() -> None:
     assert np.diff(offsets).tolist() == [2] * (n // 2)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(plain=tables(), ell=st.integers(1, 3), which=st.sampled_from(EXTREMES), data=st.data())
 def test_fields_of_any_width_give_the_same_leaves(
     plain: Plain, ell: int, which: Thresholds, data: st.DataObject
@@ -264,7 +265,7 @@ def test_threads_and_pieces_change_nothing(penalty: str, monkeypatch: pytest.Mon
     assert expected == groups(1) == groups(4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(plain=tables(most=60), ell=st.integers(1, 3), which=st.sampled_from(EXTREMES))
 def test_interpreted_kernels_give_the_same_leaves(plain: Plain, ell: int, which: Thresholds) -> None:
     table = plain.microdata()
@@ -276,7 +277,7 @@ def test_interpreted_kernels_give_the_same_leaves(plain: Plain, ell: int, which:
         assert expected == leaves(table, ell, order, which)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(plain=tables(most=24), ell=st.integers(1, 3))
 def test_discernibility_is_that_of_the_slow_twin(plain: Plain, ell: int) -> None:
     table = plain.microdata()
@@ -287,7 +288,7 @@ def test_discernibility_is_that_of_the_slow_twin(plain: Plain, ell: int) -> None
         assert squares == leaves(table, ell, order, penalty=Discernibility())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(plain=tables(most=16), ell=st.integers(1, 2))
 def test_a_function_of_ones_own_is_that_of_the_slow_twin(plain: Plain, ell: int) -> None:
     """The same function twice: of values, and of codes, which here count as values."""

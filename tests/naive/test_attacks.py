@@ -77,7 +77,7 @@ MANY_VALUES: dict[str, Any] = {"n_values": (2, 3, 30), "ells": (2, 2, 3), "max_w
 
 @pytest.mark.parametrize("name", TRANSPARENT)
 def test_transparent_methods_keep_every_belief_at_one_over_l(name: str) -> None:
-    counts = tally(name, TRANSPARENT[name], by_force.random_cases(11, 60, people=(4, 5, 6, 7), **MANY_VALUES))
+    counts = tally(name, TRANSPARENT[name], by_force.random_cases(11, 35, people=(4, 5, 6, 7), **MANY_VALUES))
 
     assert counts.times_promised <= 1
     assert counts.n_divided > 100

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from glasshouse.microdata import Counts
 from tests.principles.cases import KINDS, counts_of, large, slow, small
+from tests.tiers import examples
 
 
 @given(st.integers(1, 5).flatmap(lambda m: st.lists(small(m), min_size=1, max_size=4)))
@@ -23,7 +24,7 @@ def test_counts_made_from_histograms_are_those_made_from_tuples(histograms):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
-@slow(max_examples=60)
+@slow(max_examples=examples(60))
 def test_a_principle_holds_where_its_definition_holds(kind, data):
     m = data.draw(st.integers(1, 5))
     case = data.draw(KINDS[kind](m))

@@ -18,6 +18,7 @@ from glasshouse.principles import earth_movers
 from glasshouse.principles.earth_movers import EarthMover
 from tests.naive import principles as naive
 from tests.principles.cases import KINDS, counts_of, domain_of, filled, slow, small, trees
+from tests.tiers import examples
 
 DISEASES = {
     "any": {
@@ -68,7 +69,7 @@ def test_the_diseases_of_li_et_al_are_as_far_apart_as_printed(other, distance):
 
 
 @given(st.data())
-@slow(max_examples=60)
+@slow(max_examples=examples(60))
 def test_a_distance_is_exactly_the_cheapest_transport(data):
     m = data.draw(st.integers(2, 6))
     tree = data.draw(trees(m))
@@ -87,7 +88,7 @@ def test_a_distance_is_exactly_the_cheapest_transport(data):
 
 
 @given(st.data())
-@slow(max_examples=60)
+@slow(max_examples=examples(60))
 def test_kernels_agree_compiled_interpreted_and_on_lists(data):
     m = data.draw(st.integers(1, 6))
     histograms = data.draw(st.lists(small(m), min_size=1, max_size=5))

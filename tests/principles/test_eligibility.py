@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 import glasshouse.principles as p
 from glasshouse.errors import DomainError, Infeasible, InputError
 from tests.principles.cases import KINDS, counts_of, domain_of, filled, large, slow, small
+from tests.tiers import examples
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
-@slow(max_examples=60)
+@slow(max_examples=examples(60))
 def test_a_table_is_refused_exactly_where_it_does_not_obey(kind, data):
     m = data.draw(st.integers(1, 5))
     case = data.draw(KINDS[kind](m))
@@ -45,7 +46,7 @@ def test_a_table_is_refused_exactly_where_it_does_not_obey(kind, data):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
-@slow(max_examples=60)
+@slow(max_examples=examples(60))
 def test_what_is_said_to_be_feasible_is_and_nothing_stricter_is(kind, data):
     m = data.draw(st.integers(1, 5))
     case = data.draw(KINDS[kind](m))

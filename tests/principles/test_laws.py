@@ -13,6 +13,7 @@ import glasshouse.principles as p
 from glasshouse import kernels
 from glasshouse.errors import NotSupported
 from tests.principles.cases import KINDS, counts_of, domain_of, large, slow, small
+from tests.tiers import examples
 
 
 def add(*histograms):
@@ -21,7 +22,7 @@ def add(*histograms):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
-@slow(max_examples=60)
+@slow(max_examples=examples(60))
 def test_the_union_of_two_groups_that_obey_obeys(kind, data):
     m = data.draw(st.integers(2, 5))
     case = data.draw(KINDS[kind](m))
@@ -61,7 +62,7 @@ def test_the_union_of_two_groups_that_obey_obeys_for_all_pairs_of_small_groups()
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
-@slow(max_examples=60)
+@slow(max_examples=examples(60))
 def test_a_group_that_obeys_the_stricter_principle_obeys_the_laxer_one(kind, data):
     m = data.draw(st.integers(1, 5))
     case = data.draw(KINDS[kind](m))

@@ -84,6 +84,15 @@ def test_beliefs_are_those_of_attack(sample: str) -> None:
     assert ["linking", "algorithm-aware", "corrupting"] == [found["adversary"] for found in facts["beliefs"]]
 
 
+def test_the_adversary_who_knows_the_algorithm_attacks_k_anonymity_of_hundreds_exactly() -> None:
+    table = gh.synthetic.hospital(500, seed=2)
+    release = gh.publish(table, principle=gh.KAnonymity(k=5))
+    linking, aware, _ = gh.make_report(release, table, effort=QUICK).to_dict()["beliefs"]
+
+    assert ("algorithm-aware", True, "exact") == (aware["adversary"], aware["ran"], aware["how"])
+    assert 500 == aware["people"] == linking["people"]
+
+
 def test_people_whom_an_attack_exposes_are_counted_and_warned_of() -> None:
     release = made(method=gh.Greedy(), recoding=gh.Boxes())
     facts = gh.make_report(release, PATIENTS, effort=QUICK).to_dict()
