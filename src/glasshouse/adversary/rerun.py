@@ -101,18 +101,23 @@ class Rerun:
         labels = tuple(numbers.setdefault(label, len(numbers) - 1) for label in groups.labels.tolist())
         return tuple(kept.tolist()), labels
 
+    def published(self, table: Microdata, groups: Groups) -> dict[str, pa.Table] | None:
+        """What the recoding writes of these groups, some draws made anyhow; None if ANGEL has no buckets for them."""
+        if isinstance(self.recoding, Angel):
+            return self._angelized(table, groups)
+        return dict(self.recoding.recode(table, groups, source=Source.seeded(0)))
+
     def _recoded(self, table: Microdata, partition: _Outcome, limit: int) -> tuple[dict[Hashable, Fraction], int]:
         kept, labels = partition
         left = table if len(kept) == table.n_tuples else table.take(np.array(kept))
         groups = Groups(np.array(labels, np.int32), max(labels, default=-1) + 1)
-        if isinstance(self.recoding, Angel):
-            return {self._angelized(left, groups): Fraction(1)}, 1
-        if isinstance(self.recoding, Permutation):  # the content is the same whatever is drawn
-            tables = self.recoding.recode(left, groups, source=Source.seeded(0))
-            return {up_to_numbering(tables, apart=[column.name for column in left.sensitive]): Fraction(1)}, 1
+        if isinstance(self.recoding, Angel | Permutation):  # the content is the same whatever is drawn
+            tables = self.published(left, groups)
+            apart = [column.name for column in left.sensitive] if isinstance(self.recoding, Permutation) else ()
+            return {None if tables is None else up_to_numbering(tables, apart=apart): Fraction(1)}, 1
         return chances(lambda draws: up_to_numbering(self.recoding.recode(left, groups, source=draws)), limit=limit)
 
-    def _angelized(self, table: Microdata, groups: Groups) -> Hashable | None:
+    def _angelized(self, table: Microdata, groups: Groups) -> dict[str, pa.Table] | None:
         """ANGEL's buckets: strict, k-anonymous, by each marginal's quasi-identifiers alone."""
         recoding = self.recoding.resolved(Requirement.of(self.asked, table))
         if groups.n_dropped:
@@ -131,7 +136,7 @@ class Rerun:
             except Infeasible:
                 return None
             buckets.append(Mondrian().divide(view, requirement, engine=_ONE_THREAD))
-        return up_to_numbering(recoding.recode(table, groups, buckets=buckets))
+        return dict(recoding.recode(table, groups, buckets=buckets))
 
 
 class _Ties:

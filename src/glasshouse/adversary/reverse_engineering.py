@@ -61,7 +61,8 @@ class ReverseEngineering:
     Likelihoods at scale: `Greedy` and `RandomisedGreedy` (MINIMALITY D), `Symmetric`, `EvenSplit` and `Mondrian` (the
     cuts that were not made). They need everybody in the table on her list, and nobody else. `Mirror`: by Theorems M1
     and M2 she believes the published shares; where the release leaves open who is in which group, the bound is the
-    largest of them.
+    largest of them. `Snug` under k-anonymity alone: she divides her list again, and believes the shares of the groups
+    that she finds; with others on the list, the bound is the largest share of the groups whose cells cover a person.
 
     The bound is that of the method's theorem, as the release states it. Theorems hold for an adversary who holds every
     table equally likely beforehand and has corrupted nobody: with a prior of her own or with corrupted people no bound
@@ -271,16 +272,41 @@ def _mirrored_bound(*given: Any) -> Posterior:
     return bound_mirrored(*given)
 
 
+def _recomputed(*given: Any, **options: Any) -> Posterior:
+    from glasshouse.adversary.recomputed import attack_recomputed
+
+    return attack_recomputed(*given, **options)
+
+
+def _mondrian(*given: Any, **options: Any) -> Posterior:
+    """By the cuts that were not made; where that is refused, and values decided nothing, by dividing the list again."""
+    try:
+        return _decisions(*given, **options)
+    except NotSupported as refusal:
+        try:
+            return _recomputed(*given, **options)
+        except NotSupported:
+            raise refusal from None
+
+
+def _recomputed_bound(*given: Any) -> Posterior:
+    from glasshouse.adversary.recomputed import bound_recomputed
+
+    return bound_recomputed(*given)
+
+
 _LIKELIHOODS: dict[str, Callable[..., Posterior]] = {
     "greedy": _greedy,
     "randomised-greedy": _greedy,
     "symmetric": _decisions,
     "even-split": _decisions,
-    "mondrian": _decisions,
+    "mondrian": _mondrian,
     "mirror": _mirrored,
+    "snug": _recomputed,
 }
 
-_BOUNDS: dict[str, Callable[..., Posterior]] = {"mirror": _mirrored_bound}  # whose theorem tells more than one number
+# whose theorem tells more than one number
+_BOUNDS: dict[str, Callable[..., Posterior]] = {"mirror": _mirrored_bound, "snug": _recomputed_bound}
 
 
 def _may(published: Published, people: Any) -> dict[int, set[Any]]:

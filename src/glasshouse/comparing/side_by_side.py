@@ -17,10 +17,12 @@ from glasshouse.comparing.scoring import Setting
 from glasshouse.comparing.twin import twin_of
 from glasshouse.comparing.ways import methods_of, recodings_of
 from glasshouse.errors import InputError, ParameterError
+from glasshouse.grouping import Mondrian
 from glasshouse.log import step
 from glasshouse.principles import BackgroundSensitive, Requirement
 from glasshouse.publish import default_method, default_recoding
 from glasshouse.randomness import Source
+from glasshouse.recoding import Perturbed
 from glasshouse.report.effort import Effort
 
 if TYPE_CHECKING:
@@ -120,8 +122,7 @@ def compare(
         effort=effort or Effort(),
     )
     rows = _rows(setting, ways, processes, progress, Kept(None if resume is None else Path(resume)))
-    usual = "perturbed" if isinstance(principle, BackgroundSensitive) else default_recoding(requirement).name
-    found = recommend(rows, preferred=(default_method(requirement).name, usual), presence=presence)
+    found = recommend(rows, preferred=_usual(principle, requirement), presence=presence)
     return Comparison(
         rows=tuple(sorted(rows, key=_place)),
         recommended=found.row,
@@ -159,6 +160,13 @@ def _rows(
                 tell("comparing", len(rows), len(ways))
     # a row that was kept may have been made under an older name
     return [replace(rows[i], method=label_of(ways[i][0]), recoding=label_of(ways[i][1])) for i in range(len(ways))]
+
+
+def _usual(principle: Any, requirement: Requirement) -> tuple[str, str]:
+    """The method and the recoding that `publish` takes if none is named."""
+    if isinstance(principle, BackgroundSensitive):
+        return Mondrian.name, Perturbed.name
+    return default_method(requirement).name, default_recoding(requirement).name
 
 
 def _place(row: Row) -> tuple[bool, bool, float]:

@@ -49,9 +49,10 @@ class Snug:
     Guarantee
     ---------
     Every group satisfies the principle, so a *linking* adversary, who knows the quasi-identifiers, learns what the
-    principle allows. Under k-anonymity alone no cut depends on a sensitive value, and the code is no help to an
-    *algorithm-aware* one. Under any other principle it promises nothing against her, as `Mondrian` does not: a cut that
-    was not made tells her that a part would have broken the principle. Boxes may overlap.
+    principle allows. Under k-anonymity alone no cut depends on a sensitive value: an *algorithm-aware* one, where boxes
+    overlap, finds out who is in which group, and then believes the shares of that group, as k-anonymity lets her. Under
+    any other principle it promises nothing against her, as `Mondrian` does not: a cut that was not made tells her that
+    a part would have broken the principle.
 
     Cost
     ----
