@@ -253,8 +253,8 @@ def test_beliefs_are_those_of_the_slow_twin_also_where_inner_failures_couple_gro
         compared += 1
         telling += bool(failed)
         coupled += any(sum(all(group & {*part} for part in cut) for group in groups) > 1 for cut in failed)
-    assert compared > tables(45)
-    assert telling > tables(15)
+    assert compared >= tables(45)
+    assert telling >= tables(15)
     assert coupled > tables(6) or name not in ("strict", "relaxed")
 
 
@@ -275,7 +275,7 @@ def test_corrupted_people_are_taken_out_of_what_is_unknown_and_still_count_in_th
         expected, _, _ = by_twin(case, corrupted)
         assert_same(beliefs_of(found, len(case.values)), expected, (name, seed))
         compared += 1
-    assert compared > tables(10)
+    assert compared >= tables(10)
 
 
 def test_people_alike_share_what_a_secret_order_of_ties_leaves_open() -> None:

@@ -399,7 +399,7 @@ def test_the_claim_names_the_theorem_and_its_limits() -> None:
         {"floor": 0},
         {"floor": "many"},
         {"inner": "hybrid"},
-        {"priority": "age"},
+        {"priority": "age,age"},
         {"priority": ("age", "age")},
         {"slack": "0.9"},
         {"slack": "1.0000001"},

@@ -179,7 +179,7 @@ def test_seeded_ties_are_as_likely_one_way_as_the_other() -> None:
 def test_an_order_or_a_priority_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(gh.ParameterError, match="ordering must be 'lexicographic' or 'hilbert'"):
         check_ordering("Greedy", "peano", ())
-    for priority in ("age", ("age", "age"), (1,)):
+    for priority in ("age,", "age,age", ("age", "age"), (1,), ("",)):
         with pytest.raises(gh.ParameterError, match="priority must be names of different quasi-identifiers"):
             check_ordering("Greedy", "hilbert", priority)  # type: ignore[arg-type]
     assert check_ordering("Greedy", "hilbert", ["age", "sex"]) == ("age", "sex")

@@ -166,7 +166,7 @@ def test_inside_other_methods_somebody_is_believed_above_one_in_l(coarse: Any, i
 @pytest.mark.parametrize("inner", ["anatomize", "ace"])
 def test_inside_tailor_nobody_is(inner: str) -> None:
     tally = by_force.Tally(f"{inner} inside Tailor")
-    for case in by_force.random_cases(8, 10, people=(5, 6), ells=(2,), n_values=(4, 5), max_worlds=200):
+    for case in by_force.random_cases(8, 6, people=(5, 6), ells=(2,), n_values=(4, 5), max_worlds=200):
         method = forced(Refined(coarse=Tailor(), inner=inner), lambda: PAIRS, case.positions)
         tally.add(case, by_force.worst_belief(method, case))
     by_force.say(tally)

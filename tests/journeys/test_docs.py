@@ -46,6 +46,7 @@ NOT_RUN = {  # the first line of a block, and why it cannot be run
     "23    2024-05-01    flu       one value": "a legend of cells",
     "k                   smallest n": "formulas, which tests/naive has as programs",
     "prosecutor      with probability 1 / f: she knows that her target is in the table": "formulas",
+    "python benchmarks/mirror.py": "it takes half an hour, and other people's tables",
     "E[1 / F] = p * integral from 0 to 1 of  u^(f-1) / (p + (1-p) * u)  du": "a formula",
 }
 TOO_LONG = "glasshouse reproduce "  # with everybody it takes an hour, and other people's tables: its words are checked
