@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from glasshouse.comparing.frontier import MARKS, frontier
+from glasshouse.report.document import document
 from glasshouse.report.page import text
-from glasshouse.report.style import STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,43 +17,28 @@ if TYPE_CHECKING:
 
 __all__ = ["page"]
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _TITLE = "Ways to publish, compared"
 _OWN = "body { max-width: 76rem; } tr.chosen th, tr.chosen td { background: var(--leaf-wash); }"
 
 
 def page(found: Comparison) -> str:
     """Write the page."""
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="robots" content="noindex">',
-            f"<title>{_TITLE}: {text(found.principle)}</title>",
-            f"<style>{STYLE}{MARKS}{_OWN}</style>",
-            "</head>",
-            "<body>",
-            "<header>",
-            '<p class="inside">Inside: do not publish this page</p>',
-            f"<h1>{_TITLE}</h1>",
-            f'<p class="lead">{text(found.principle)}</p>',
-            f'<p class="soft">{found.n_tuples:,} tuples; questions: {text(found.workload)}; '
-            f"{'one run' if found.runs == 1 else f'means of {found.runs} runs'}, seed {found.seed}.</p>",
-            "</header>",
-            "<main>",
-            *_recommendation(found),
-            *_picture(found),
-            *_table(found),
-            *_failures(found),
-            "</main>",
-            "</body>",
-            "</html>\n",
-        ]
-    )
+    body = [
+        "<header>",
+        '<p class="inside">Inside: do not publish this page</p>',
+        f"<h1>{_TITLE}</h1>",
+        f'<p class="lead">{text(found.principle)}</p>',
+        f'<p class="soft">{found.n_tuples:,} tuples; questions: {text(found.workload)}; '
+        f"{'one run' if found.runs == 1 else f'means of {found.runs} runs'}, seed {found.seed}.</p>",
+        "</header>",
+        "<main>",
+        *_recommendation(found),
+        *_picture(found),
+        *_table(found),
+        *_failures(found),
+        "</main>",
+    ]
+    return document(f"{_TITLE}: {text(found.principle)}", body, f"{MARKS}{_OWN}")
 
 
 def _recommendation(found: Comparison) -> Iterator[str]:

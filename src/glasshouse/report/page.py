@@ -12,8 +12,8 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.report.document import document
 from glasshouse.report.figures import belief_figure, error_figure, width_figure
-from glasshouse.report.style import STYLE
 from glasshouse.report.words import HOW
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["name", "page", "text"]
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _TITLE = "Steward's report"
 _LEVELS = {"stop": "Stop.", "attention": "Attention.", "note": "Note."}
 _ADVERSARIES = {
@@ -66,25 +65,7 @@ def page(facts: Mapping[str, Any]) -> str:
     for anchor, heading, parts in sections:
         body += [f'<section id="{anchor}"><h2>{heading}</h2>', *parts, "</section>"]
     body += ["</main>"]
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="robots" content="noindex">',
-            f"<title>{_TITLE}: {text(facts['guarantee']['promise'])}</title>",
-            f"<style>{STYLE}</style>",
-            "</head>",
-            "<body>",
-            *body,
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )
+    return document(f"{_TITLE}: {text(facts['guarantee']['promise'])}", body)
 
 
 _FIRST = ("short", "In short", "")
