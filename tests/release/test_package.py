@@ -85,7 +85,7 @@ def test_the_manifest_is_of_version_two_and_lists_every_file_with_its_size_and_s
     assert found == listed
     assert manifest["$schema"] == "https://datapackage.org/profiles/2.0/datapackage.json"
     assert {resource["hash"] for resource in manifest["resources"]} < {digest for _, digest in listed.values()}
-    assert manifest["glasshouse"]["format_version"] == 2
+    assert manifest["glasshouse"]["format_version"] == 3
     assert manifest["glasshouse"].keys() >= {"recipe", "guarantee", "columns", "software"}
     assert manifest["glasshouse"]["guarantee"]["adversary"] == "algorithm-aware"
 

@@ -28,6 +28,7 @@ from tests.release.kinds import ALL, of_kind, plain, write
 from tests.tiers import tables as some
 
 FORMAT_1 = sorted((Path(__file__).parent / "format_1").iterdir())
+FORMAT_2 = sorted((Path(__file__).parent / "format_2").iterdir())
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
@@ -60,6 +61,17 @@ def test_a_release_of_the_first_format_is_still_read(folder: Path, tmp_path: Pat
     assert manifest_of(folder)["glasshouse"]["format_version"] == 1
     assert (release.n_tuples, release.recipe.seeded, release.title) == (8, True, "")
     assert release.recipe.recoding["name"] == folder.name
+    assert verify_release(release).holds
+    release.save(tmp_path / "now", allow_seed=True)
+    assert plain(gh.load(tmp_path / "now").tables) == plain(release.tables)
+
+
+@pytest.mark.parametrize("folder", FORMAT_2, ids=lambda folder: folder.name)
+def test_a_release_of_the_second_format_is_still_read(folder: Path, tmp_path: Path) -> None:
+    release = gh.load(folder)
+
+    assert manifest_of(folder)["glasshouse"]["format_version"] == 2
+    assert (release.n_tuples, release.recipe.recoding["name"]) == (8, folder.name)
     assert verify_release(release).holds
     release.save(tmp_path / "now", allow_seed=True)
     assert plain(gh.load(tmp_path / "now").tables) == plain(release.tables)
@@ -218,10 +230,10 @@ def test_a_manifest_that_is_too_large_is_not_even_read(tmp_path: Path) -> None:
 def test_a_release_of_a_format_to_come_is_refused_with_what_to_do(tmp_path: Path) -> None:
     folder = write("boxes", tmp_path, "parquet")
     manifest = manifest_of(folder)
-    manifest["glasshouse"]["format_version"] = 3
+    manifest["glasshouse"]["format_version"] = 4
     put(folder, manifest)
 
-    with pytest.raises(gh.SourceError, match=r"has format 3.*reads up to 2: install a newer one"):
+    with pytest.raises(gh.SourceError, match=r"has format 4.*reads up to 3: install a newer one"):
         gh.load(folder)
 
 

@@ -40,7 +40,7 @@ __all__ = [
     "read_bounded",
 ]
 
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 """The format that is written; every one up to it is read."""
 
 MANIFEST: Final = "datapackage.json"
