@@ -82,6 +82,18 @@ class DomainError(InputError):
         self.column = column
         self.values = tuple(values)
 
+    @classmethod
+    def unreadable(
+        cls, column: str, cells: Sequence[str], *, n_records: int, reason: str, consequence: str
+    ) -> DomainError:
+        """Some published cells cannot be read: how many, in how many records, one of them, and what to do."""
+        return cls(
+            f"column {column!r} of the release has {len(cells):,} different cells that cannot be read, in "
+            f"{n_records:,} records, as {cells[0]}: {reason}. {consequence}; or write the cells as docs/cells.md says",
+            column=column,
+            values=cells,
+        )
+
 
 class ParameterError(InputError):
     """A parameter is out of its range: what, whose, what was allowed, what was got."""

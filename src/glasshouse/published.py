@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from glasshouse.cells import MISSING, SUPPRESSED, quoted, settled, text_of
 from glasshouse.errors import InputError, NotSupported
-from glasshouse.microdata.domains import text_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,6 +40,8 @@ class Seats:
         For each attribute which of these texts every seat shows.
     group, count
         The group (or batch) of every seat, and how many tuples sit there.
+    foreign
+        Whether another tool wrote the cells.
     """
 
     quasi: tuple[str, ...]
@@ -47,6 +49,7 @@ class Seats:
     of_seat: tuple[NDArray[np.int32], ...]
     group: NDArray[np.int32]
     count: NDArray[np.int64]
+    foreign: bool = False
 
     def __len__(self) -> int:
         return len(self.group)
@@ -115,10 +118,10 @@ class Published:
     def without_values(cls, release: Release) -> Published:
         """Read the quasi-identifiers of a release without a sensitive column: every tuple has one unnamed value."""
         (table,) = release.tables.values()
-        cells, of_row = _coded(table, release.recipe.quasi)
+        cells, of_row = _coded(table, release.recipe.quasi, release)
         group, n_groups = _numbered(of_row)
         code = np.zeros(table.num_rows, np.int32)
-        seats = _seats(release.recipe.quasi, cells, of_row, group)
+        seats = _seats(release.recipe.quasi, cells, of_row, group, foreign=_is_foreign(release))
         return cls("boxes", "", (None,), (seats,), *_histogram(group, code, 1, n_groups))
 
     @classmethod
@@ -126,14 +129,14 @@ class Published:
         """One table with quasi-identifiers and sensitive values."""
         (table,) = release.tables.values()
         quasi = release.recipe.quasi
-        cells, of_row = _coded(table, quasi)
+        cells, of_row = _coded(table, quasi, release)
         if kind == "permutation":
             group, n_groups = np.asarray(table["Group-ID"]).astype(np.int64) - 1, None
         else:
             group, n_groups = _numbered(of_row)
         values, code = _values(table[column])
         offsets, codes, counts = _histogram(group, code, len(values), n_groups)
-        seats = _seats(quasi, cells, of_row, group)
+        seats = _seats(quasi, cells, of_row, group, foreign=_is_foreign(release))
         return cls(kind, column, values, (seats,), offsets, codes, counts)
 
     @classmethod
@@ -148,7 +151,7 @@ class Published:
         for table in release.tables.values():
             quasi = tuple(name for name in release.recipe.quasi if name in table.column_names)
             if quasi and number in table.column_names:
-                cells, of_row = _coded(table, quasi)
+                cells, of_row = _coded(table, quasi, release)
                 found.append(_seats(quasi, cells, of_row, np.asarray(table[number]).astype(np.int64) - 1))
         return cls(kind, column, values, tuple(found), offsets, codes, counts)
 
@@ -157,7 +160,7 @@ class Published:
         """One perturbed tuple of every group; the histogram is that of the sample."""
         table = release.data
         quasi = release.recipe.quasi
-        cells, of_row = _coded(table, quasi)
+        cells, of_row = _coded(table, quasi, release)
         values, code = _values(table[column])
         group = np.arange(table.num_rows, dtype=np.int64)
         offsets, codes, counts = _histogram(group, code, len(values), table.num_rows)
@@ -166,19 +169,32 @@ class Published:
         return cls("sample", column, values, (seats,), offsets, codes, counts)
 
 
+def _is_foreign(release: Release) -> bool:
+    return str(release.recipe.recoding.get("name")) == "foreign"
+
+
 def _coded(
-    table: pa.Table, names: tuple[str, ...]
+    table: pa.Table, names: tuple[str, ...], release: Release
 ) -> tuple[tuple[tuple[str, ...], ...], tuple[NDArray[np.int32], ...]]:
-    """The different texts of every attribute's cells, and which each row shows."""
+    """The different texts of every attribute's cells, and which each row shows.
+
+    Where the values themselves are published, those that look like cells are put in quotes. Where another tool left a
+    cell empty, it suppressed the value.
+    """
+    write = quoted if str(release.recipe.recoding.get("name")) in ("anatomy", "permutation") else text_of
+    empty = SUPPRESSED if _is_foreign(release) else MISSING
     texts, codes = [], []
     for name in names:
         column = table[name].combine_chunks()
         encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         if isinstance(encoded, pa.ChunkedArray):
             encoded = encoded.combine_chunks()
-        words = [text_of(value) for value in encoded.dictionary.to_pylist()]
-        indices = encoded.indices.fill_null(len(words)) if encoded.null_count else encoded.indices
-        texts.append((*words, *(["missing"] if encoded.null_count else [])))
+        words = [write(value) for value in encoded.dictionary.to_pylist()]
+        indices = encoded.indices
+        if encoded.null_count:
+            words += [] if empty in words else [empty]
+            indices = indices.fill_null(words.index(empty))
+        texts.append(tuple(words))
         codes.append(np.asarray(indices).astype(np.int32))
     return tuple(texts), tuple(codes)
 
@@ -188,7 +204,7 @@ def _values(column: pa.ChunkedArray) -> tuple[tuple[Any, ...], NDArray[np.int32]
     plain = column.combine_chunks()
     plain = plain.cast(plain.type.value_type) if pa.types.is_dictionary(plain.type) else plain
     encoded = plain.dictionary_encode()
-    values = encoded.dictionary.to_pylist()
+    values = [settled(value) for value in encoded.dictionary.to_pylist()]
     order = sorted(range(len(values)), key=lambda i: (str(type(values[i])), values[i]))
     rank = np.empty(len(values) + 1, np.int32)
     rank[order] = np.arange(len(values), dtype=np.int32)
@@ -229,6 +245,8 @@ def _seats(
     cells: tuple[tuple[str, ...], ...],
     of_row: tuple[NDArray[np.int32], ...],
     group: NDArray[np.int64],
+    *,
+    foreign: bool = False,
 ) -> Seats:
     """Put rows with the same cells and the same group onto one seat."""
     seat, n_seats = _numbered((*of_row, group.astype(np.int32)))
@@ -240,4 +258,5 @@ def _seats(
         tuple(codes[first] for codes in of_row),
         group[first].astype(np.int32),
         np.bincount(seat, minlength=n_seats).astype(np.int64),
+        foreign,
     )

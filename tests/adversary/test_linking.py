@@ -284,7 +284,7 @@ def test_the_command_line_attacks_a_release_folder(tmp_path: Path) -> None:
 
 
 def test_every_way_to_write_a_cell_is_understood() -> None:
-    from glasshouse.adversary.cells import CellReader
+    from glasshouse.adversary.cell_codes import CellReader
 
     ages = gh.read({"age": [20, 25, 30, 40], "zip": ["47601", "47602", "47911", "50000"]}, quasi=["age", "zip"])
     age, place = CellReader(ages.quasi[0].domain), CellReader(ages.quasi[1].domain)

@@ -29,8 +29,8 @@ from glasshouse.analyst.reconstruction import inverted, likeliest
 from glasshouse.analyst.tree_axes import Categories, Line
 from glasshouse.analyst.tree_growing import Growth, Node, Pieces, grow
 from glasshouse.analyst.trees import PerturbedTreeClassifier, optimistic, people, pessimistic
+from glasshouse.cells import interval, value_set, with_missing
 from glasshouse.microdata import Groups
-from glasshouse.microdata.cells import interval, value_set, with_missing
 from glasshouse.release import PublishedColumn
 from tests.conftest import ROOT
 from tests.naive import perturbed as naive_perturbed

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glasshouse.adversary.cells import CellReader
+from glasshouse.adversary.cell_codes import codes_of_cells
 from glasshouse.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def match(people: Microdata, kinds: NDArray[np.int64], seats: Seats, *, pairs: i
         if name not in known:
             raise SchemaError.unknown(name, known, role="a quasi-identifier of the release")
     columns = [people.column(name) for name in seats.quasi]
-    axes = [_Axis(*axis) for axis in zip(columns, seats.cells, seats.of_seat, strict=True)]
+    axes = [_Axis(column, seats) for column in columns]
     points = np.stack([column.codes[kinds] for column in columns], axis=1)
     found = list(_together(points, axes, np.arange(len(kinds)), np.arange(len(seats)), pairs))
     who = np.concatenate([np.empty(0, np.int64), *(pair[0] for pair in found)])
@@ -75,17 +75,16 @@ def match(people: Microdata, kinds: NDArray[np.int64], seats: Seats, *, pairs: i
 class _Axis:
     """One attribute: for every cell the codes that it covers, and their smallest and largest."""
 
-    def __init__(self, column: Column, cells: Sequence[str], shown: NDArray[np.int32]) -> None:
-        reader = CellReader(column.domain)
-        covered = [reader.codes(cell) for cell in cells]
-        self.shown = shown
+    def __init__(self, column: Column, seats: Seats) -> None:
+        covered = codes_of_cells(column.domain, seats, column.name)
+        self.shown = shown = seats.of_seat[seats.quasi.index(column.name)]
         empty = np.iinfo(np.int32)
         self.low = np.array([codes[0] if len(codes) else empty.max for codes in covered], np.int32)[shown]
         self.high = np.array([codes[-1] if len(codes) else empty.min for codes in covered], np.int32)[shown]
         solid = all(len(codes) == 0 or codes[-1] - codes[0] + 1 == len(codes) for codes in covered)
         self.table = None
-        if not solid and len(cells) * column.domain.size <= _DENSE:
-            self.table = np.zeros((len(cells), column.domain.size), bool)
+        if not solid and len(covered) * column.domain.size <= _DENSE:
+            self.table = np.zeros((len(covered), column.domain.size), bool)
             for i, codes in enumerate(covered):
                 self.table[i, codes] = True
         self.sparse = None if solid or self.table is not None else [set(codes.tolist()) for codes in covered]

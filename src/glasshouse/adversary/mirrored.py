@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.adversary.cells import CellReader
+from glasshouse.adversary.cell_codes import codes_of_cells
 from glasshouse.adversary.linking import promised_limit
 from glasshouse.adversary.matching import match
 from glasshouse.adversary.permanents import largest_shares
@@ -267,9 +267,9 @@ class _Table:
         """Boxes one of whose ends is the value of a single person: a second group with this box would lack it."""
         found = np.zeros(n_groups, bool)
         group = self.seats.group[self.seat]
-        for name, cells, of_seat in zip(self.seats.quasi, self.seats.cells, self.seats.of_seat, strict=True):
+        for name, of_seat in zip(self.seats.quasi, self.seats.of_seat, strict=True):
             column = people.column(name)
-            covered = [CellReader(column.domain).codes(cell) for cell in cells]
+            covered = codes_of_cells(column.domain, self.seats, name)
             shown = of_seat[self.seat]
             own = column.codes[examples][self.kind]
             wide = np.array([len(codes) > 1 for codes in covered], bool)[shown]

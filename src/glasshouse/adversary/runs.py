@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.adversary.cells import CellReader
+from glasshouse.adversary.cell_codes import codes_of_cells
 from glasshouse.adversary.matching import match
 from glasshouse.engines import Memory
 from glasshouse.errors import InputError, NotSupported, SchemaError
@@ -185,8 +185,7 @@ class _Finder:
         place = {name: i for i, name in enumerate(seats.quasi)}
         self.ends, self.shown = [], []  # by attribute: the least and largest code of every text, and each seat's text
         for column in columns:
-            reader = CellReader(column.domain)
-            covered = [reader.codes(text) for text in seats.cells[place[column.name]]]
+            covered = codes_of_cells(column.domain, seats, column.name)
             pairs = [(found[0], found[-1]) if len(found) else (-1, -1) for found in covered]
             self.ends.append(np.array(pairs, np.int32).reshape(-1, 2))
             self.shown.append(seats.of_seat[place[column.name]])

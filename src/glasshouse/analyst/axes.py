@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from glasshouse.analyst.supports import Listed, OrMissing, Span, number_of
+from glasshouse.analyst.supports import Endless, Listed, OrMissing, Prefix, Span, number_of
+from glasshouse.cells import key_of, zoned
 from glasshouse.errors import InputError, NotSupported
-from glasshouse.microdata.domains import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,17 +48,25 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class CellPoints:
-    """The points of one cell: a range of positions, or some values; and perhaps missing, which is a point too."""
+    """The points of one cell: a range of positions, or some values; and perhaps missing, which is a point too.
+
+    Where nobody says which values a cell has (it has no end, or stars), ``unlisted`` tells which may be among them.
+    """
 
     low: Any = None
     high: Any = None
     values: tuple[Any, ...] | None = None
     missing: bool = False
     counted: bool = True
+    closed: tuple[bool, bool] = (True, True)
+    zoned: bool = False
+    unlisted: Support | None = None
 
     @property
     def size(self) -> int:
         """How many points there are; 0 for a stretch that is measured."""
+        if self.unlisted is not None:
+            return 0
         if self.values is not None:
             return len(self.values) + self.missing
         return int(self.high - self.low) + 1 + self.missing if self.counted or self.low == self.high else 0
@@ -85,8 +93,17 @@ class Axis:
         """Take supports as points; with ``points`` these are all the values that the attribute can have."""
         cells = tuple(_points_of(support, kind) for support in supports)
         if points is None:
+            endless = sum(cell.unlisted is not None for cell in cells)
+            if endless:
+                raise InputError(
+                    f"{endless:,} cells of {name!r} have no end, or stars, and nothing says which values they stand "
+                    f"for: say which values there are, in their order (ordered={{{name!r}: [...]}})"
+                )
             return cls(name, kind, cells)
         known = [value for value in points if value is not None]
+        offsets = {zoned(value) for value in known} | {cell.zoned for cell in cells if cell.low is not None}
+        if kind == "timestamp" and len(offsets) > 1:
+            raise InputError(f"some times of {name!r} have an offset, and others have none")
         covered = cls(name, kind, cells)._covered(known)
         chosen = tuple(
             CellPoints(values=tuple(known[i] for i in codes), missing=cell.missing)
@@ -139,19 +156,23 @@ class Axis:
         ascending = True
         found: list[Sequence[int]] = []
         for cell in self.cells:
+            if cell.unlisted is not None:
+                found.append([i for i, value in enumerate(values) if _may_have(cell.unlisted, value)])
+                continue
             if cell.values is not None:
-                by_text = {text_of(v): i for i, v in enumerate(values)} if by_text is None else by_text
-                places = (by_text.get(text_of(value)) for value in cell.values)
+                by_text = {key_of(v): i for i, v in enumerate(values)} if by_text is None else by_text
+                places = (by_text.get(key_of(value)) for value in cell.values)
                 found.append(sorted(place for place in places if place is not None))
                 continue
             if line is None:
                 line = [position(value, self.kind) for value in values]
                 ascending = all(a < b for a, b in pairwise(line))
-            found.append(
-                range(bisect_left(line, cell.low), bisect_right(line, cell.high))
-                if ascending
-                else [i for i, at in enumerate(line) if cell.low <= at <= cell.high]
-            )
+            if ascending:
+                first = (bisect_left if cell.closed[0] else bisect_right)(line, cell.low)
+                last = (bisect_right if cell.closed[1] else bisect_left)(line, cell.high)
+                found.append(range(first, max(first, last)))
+            else:
+                found.append([i for i, at in enumerate(line) if _between(cell, at)])
         return found
 
     def draw(self, cell: NDArray[np.int32], source: Source) -> pa.Array:
@@ -196,6 +217,7 @@ class Axis:
             at = (at - _EPOCH.toordinal()).astype(np.int32)
         elif self.kind == "timestamp":
             at = at - number_of(dt.datetime(1970, 1, 1), self.kind)
+            kind = pa.timestamp("us", "UTC") if any(c.zoned for c in self.cells) else kind
         return pa.array(at, mask=gone).cast(kind)
 
 
@@ -207,12 +229,24 @@ def position(value: Any, kind: str) -> Any:
 def _points_of(support: Support, kind: str) -> CellPoints:
     if isinstance(support, OrMissing):
         inner = _points_of(support.support, kind)
-        return CellPoints(inner.low, inner.high, inner.values, missing=True, counted=inner.counted)
+        return replace(inner, missing=True)
     if isinstance(support, Span):
-        return CellPoints(support.low, support.high, counted=kind in _COUNTED)
+        closed = support.closed_low, support.closed_high
+        return CellPoints(support.low, support.high, counted=kind in _COUNTED, closed=closed, zoned=support.zoned)
+    if isinstance(support, Endless) or (isinstance(support, Prefix) and support.listed() is None):
+        return CellPoints(values=(), unlisted=support)
     values = tuple(support.listed() or ())
     missing = isinstance(support, Listed) and None in values
     return CellPoints(values=tuple(value for value in values if value is not None), missing=missing)
+
+
+def _between(cell: CellPoints, at: Any) -> bool:
+    above = cell.low <= at if cell.closed[0] else cell.low < at
+    return bool(above and (at <= cell.high if cell.closed[1] else at < cell.high))
+
+
+def _may_have(support: Support, value: Any) -> bool:
+    return support.covers(str(value)) if isinstance(support, Prefix) else value in support.extent()  # type: ignore[attr-defined]
 
 
 def _runs(places: Sequence[int]) -> list[tuple[int, int]]:

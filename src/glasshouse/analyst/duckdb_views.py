@@ -30,7 +30,7 @@ import pyarrow as pa
 
 from glasshouse.analyst.evidence import Evidence
 from glasshouse.analyst.inverting import retention
-from glasshouse.analyst.supports import Listed, OrMissing, Span, value_at
+from glasshouse.analyst.supports import Endless, Listed, OrMissing, Span, value_at
 from glasshouse.errors import InputError, MissingExtra, NotSupported
 
 if TYPE_CHECKING:
@@ -220,11 +220,14 @@ def _only(support: Support) -> Any:
 
 def _ends(supports: Sequence[Support]) -> list[tuple[Any, Any]] | None:
     """The ends of cells that are intervals of a line; nothing where some are not. A missing value has none."""
-    found = []
+    found: list[tuple[Any, Any]] = []
     for support in supports:
         inner = support.support if isinstance(support, OrMissing) else support
         if isinstance(inner, Span):
-            found.append((value_at(inner.low, inner.kind), value_at(inner.high, inner.kind)))
+            low, high = (value_at(end, inner.kind, zoned=inner.zoned) for end in (inner.low, inner.high))
+            found.append((low, high))
+        elif isinstance(inner, Endless):
+            found.append((inner.low, inner.high))
         elif inner == Listed((None,)):
             found.append((None, None))
         else:

@@ -7,11 +7,13 @@ and the histograms of one sensitive column.
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.analyst.clocks import Clock
 from glasshouse.analyst.supports import CellSupports
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from glasshouse.release import Release
 
 __all__ = ["Evidence"]
-
-_EXACT = ("anatomy", "permutation")  # whose cells are the values themselves
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,16 +98,30 @@ class Evidence:
         """What each different cell of an attribute stands for."""
         cells = seats.cells[seats.quasi.index(attribute)]
         if (attribute, cells) not in self._supports:
-            reader = CellSupports(
-                name=attribute,
-                kind=self.kinds[attribute],
-                order=self.ordered.get(attribute),
-                taxonomy=self.taxonomies.get(attribute),
-                cells=cells,
-            )
-            exact = str(self.release.recipe.recoding.get("name")) in _EXACT
-            self._supports[attribute, cells] = tuple(map(reader.exact if exact else reader.of, cells))
+            reader = self._reader(attribute, seats)
+            self._supports[attribute, cells] = reader.of_all(seats)
         return self._supports[attribute, cells]
+
+    def clock(self, column: str) -> Clock:
+        """By which clock the times of a column are shown."""
+        if column in self.release.recipe.sensitive:
+            moments = [value for value in self.domain_of(self.published(column)) if isinstance(value, dt.datetime)]
+            return Clock(column, frozenset(moment.utcoffset() for moment in moments))
+        offsets: set[dt.timedelta | None] = set()
+        for seats in self.published(None).seats:
+            if column in seats.quasi:
+                offsets |= self._reader(column, seats).offsets
+        return Clock(column, frozenset(offsets))
+
+    def _reader(self, attribute: str, seats: Seats) -> CellSupports:
+        return CellSupports(
+            name=attribute,
+            kind=self.kinds[attribute],
+            order=self.ordered.get(attribute),
+            taxonomy=self.taxonomies.get(attribute),
+            cells=seats.cells[seats.quasi.index(attribute)],
+            foreign=seats.foreign,
+        )
 
     def shares(self, seats: Seats, attribute: str, values: ValueSet) -> NDArray[np.float64]:
         """How likely a tuple of each seat has one of the values."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.supports import OrMissing, Prefix, Span, number_of
+from glasshouse.analyst.supports import Endless, OrMissing, Prefix, Span, number_of
+from glasshouse.cells import key_of, zoned
 from glasshouse.errors import InputError
-from glasshouse.microdata.domains import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,6 +41,8 @@ class Places:
         numbered.sort()
         self._numbers = [number for number, _ in numbered]
         self._in_order = [place for _, place in numbered]
+        self._values = values
+        self._zoned = {zoned(value) for value in values if value is not None and kind == "timestamp"}
 
     def of(self, value: Any) -> int | None:
         """The place of one value; nothing if the domain lacks it."""
@@ -52,15 +54,23 @@ class Places:
             missing = self.of(None)
             return self.inside(support.support) + ([] if missing is None else [missing])  # missing is the last value
         if isinstance(support, Span):
-            first, last = bisect_left(self._numbers, support.low), bisect_right(self._numbers, support.high)
+            if self._zoned and self._zoned != {support.zoned}:
+                raise InputError(
+                    "the times of the release have offsets and those of the workload have none, or the reverse"
+                )
+            first = (bisect_left if support.closed_low else bisect_right)(self._numbers, support.low)
+            last = (bisect_right if support.closed_high else bisect_left)(self._numbers, support.high)
             return sorted(self._in_order[first:last])
+        if isinstance(support, Endless):
+            extent = support.extent()
+            return [i for i, value in enumerate(self._values) if value is not None and value in extent]
         if isinstance(support, Prefix):
             return [place for text, place in self._by_text.items() if text is not None and support.covers(text)]
         return sorted(place for value in support.listed() or () if (place := self.of(value)) is not None)
 
 
 def _key(value: Any) -> str | None:
-    return None if value is None else text_of(value)
+    return None if value is None else key_of(value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -128,7 +128,7 @@ def query(
     1 ± 0
     """
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
-    return answer_question(evidence, question_of(sql, evidence.kinds))
+    return answer_question(evidence, question_of(sql, evidence.kinds, evidence.clock))
 
 
 def answer_question(evidence: Evidence, question: Question) -> Answer:

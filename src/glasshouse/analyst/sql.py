@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.analyst.clocks import Clock
 from glasshouse.analyst.questions import EVERYBODY, And, Condition, Measure, Or, Question, Test
 from glasshouse.analyst.sql_literals import WRITTEN, fitting, literal
 from glasshouse.analyst.sql_parsing import (
@@ -37,7 +38,7 @@ from glasshouse.analyst.value_sets import ValueSet
 from glasshouse.errors import DomainError, InputError, SchemaError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = ["question_of"]
 
@@ -47,7 +48,7 @@ _MISSING = ValueSet.of([None])
 _PRESENT = ~_MISSING
 
 
-def question_of(sql: str, columns: Mapping[str, str]) -> Question:
+def question_of(sql: str, columns: Mapping[str, str], clock: Callable[[str], Clock] | None = None) -> Question:
     """Read a question in SQL.
 
     Parameters
@@ -57,6 +58,8 @@ def question_of(sql: str, columns: Mapping[str, str]) -> Question:
     columns
         The release's columns, and the kind of each: ``integer``, ``float``, ``date``, ``timestamp``, ``boolean`` or
         ``category``.
+    clock
+        By which clock the times of a column are shown; by default times have no offsets.
 
     Returns
     -------
@@ -82,7 +85,11 @@ def question_of(sql: str, columns: Mapping[str, str]) -> Question:
     >>> question.measures
     (Measure(kind='count', column=None, name='count'),)
     """
-    return _Reader(columns).question(parsed(sql))
+    return _Reader(columns, clock or _without_offsets).question(parsed(sql))
+
+
+def _without_offsets(column: str) -> Clock:
+    return Clock(column, frozenset())
 
 
 @dataclass(eq=False)
@@ -90,6 +97,7 @@ class _Reader:
     """Turns the parser's tree into a question about some columns."""
 
     columns: Mapping[str, str]
+    clock: Callable[[str], Clock]
     tables: set[str] = field(default_factory=lambda: {"release"})
 
     def question(self, select: Any) -> Question:
@@ -351,4 +359,4 @@ class _Reader:
         value = literal(node)
         if value is None:
             raise self._refused(node)
-        return None if value.written == "null" else fitting(value, name, self.columns[name])
+        return None if value.written == "null" else fitting(value, name, self.columns[name], self.clock)

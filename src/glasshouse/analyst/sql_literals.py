@@ -7,10 +7,15 @@ import datetime as dt
 import re
 from decimal import Decimal, InvalidOperation
 from math import isinf
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from glasshouse.analyst.sql_parsing import bare, shown
 from glasshouse.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from glasshouse.analyst.clocks import Clock
 
 __all__ = ["WRITTEN", "Value", "fitting", "literal"]
 
@@ -63,8 +68,8 @@ def literal(node: Any) -> Value | None:
     return None
 
 
-def fitting(value: Value, name: str, kind: str) -> Any:
-    """A literal as a value of a column."""
+def fitting(value: Value, name: str, kind: str, clock: Callable[[str], Clock]) -> Any:
+    """A literal as a value of a column; ``clock`` tells by which clock the column's times are shown."""
     found: Any = None
     if value.written == "number" and kind in ("integer", "float"):
         found = _number(value.text, name, kind)
@@ -76,6 +81,7 @@ def fitting(value: Value, name: str, kind: str) -> Any:
         found = _date(value.text)
     elif value.written in ("text", "date", "timestamp") and kind == "timestamp":
         found = _time(value.text)
+        found = None if found is None else clock(name).moment(found)
     if found is None:
         holds, write = WRITTEN[kind]
         raise DomainError(
@@ -109,10 +115,13 @@ def _date(text: str) -> dt.date | None:
 
 
 def _time(text: str) -> dt.datetime | None:
-    """A time by the clock that the release shows; no offsets, which would need to know where that clock is."""
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?", text, re.ASCII):
+    """A time by the clock that the release shows, or with an offset."""
+    if not re.fullmatch(
+        r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?)?", text, re.ASCII
+    ):
         return None
     try:
-        return dt.datetime.fromisoformat(text)
-    except ValueError:
+        found = dt.datetime.fromisoformat(text)
+        return found if found.tzinfo is None else found.astimezone(dt.UTC)
+    except (ValueError, OverflowError):
         return None

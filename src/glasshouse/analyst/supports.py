@@ -8,24 +8,51 @@ as any other (LeFevre et al. 2006; ANATOMY 4). Whole numbers and days are counte
 from __future__ import annotations
 
 import datetime as dt
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.analyst.value_sets import Listing
-from glasshouse.errors import InputError
-from glasshouse.microdata.cells import MISSING, OR_MISSING, SUPPRESSED, members, unquoted
-from glasshouse.microdata.domains import text_of
+import numpy as np
+
+from glasshouse.analyst.value_sets import Listing, ValueSet
+from glasshouse.cells import (
+    Anything,
+    Cell,
+    Grammar,
+    Interval,
+    Missing,
+    Node,
+    Period,
+    Set,
+    Unreadable,
+    Value,
+    place_of,
+    text_of,
+    zoned,
+)
+from glasshouse.cells import OrMissing as MissingToo
+from glasshouse.cells import Prefix as Starred
+from glasshouse.cells.values import LINE, NotAValue, value_of
+from glasshouse.cells.writing import OR_MISSING
+from glasshouse.errors import DomainError, InputError, NotSupported
+from glasshouse.microdata.taxonomy_tree import Tree
 
 if TYPE_CHECKING:
-    from glasshouse.analyst.value_sets import ValueSet
     from glasshouse.microdata.taxonomy import Taxonomy
+    from glasshouse.published import Seats
 
-__all__ = ["CellSupports", "Listed", "OrMissing", "Prefix", "Span", "Support", "number_of", "value_at"]
+__all__ = ["CellSupports", "Endless", "Listed", "OrMissing", "Prefix", "Span", "Support", "number_of", "value_at"]
+
+_MOST_STARS = 300  # beyond it no float can count what the stars stand for
+_MOST_LISTED_STARS = 5
+_CONSEQUENCE = (
+    "What they stand for would be left out of the answer: say what they refer to (taxonomies=, ordered=), or leave "
+    "the column out of the question"
+)
 
 
 class Support(ABC):
@@ -71,9 +98,10 @@ class Listed(Support):
 
 @dataclass(frozen=True, slots=True)
 class Span(Support):
-    """Everything from one number, day or moment to another; both ends are in it.
+    """Everything from one number, day or moment to another; the ends are in it unless told.
 
-    Ends are numbers: days of dates since the year 1, microseconds of timestamps. Whole numbers and days are counted.
+    Ends are numbers: days of dates since the year 1, microseconds of timestamps. Whole numbers and days are counted,
+    and then both ends are in it.
 
     >>> from glasshouse.analyst.value_sets import ValueSet
     >>> Span(21, 60, "integer").share(ValueSet.between(21, 24)), Span(0, 10, "float").share(ValueSet.between(0, 4))
@@ -83,6 +111,9 @@ class Span(Support):
     low: Any
     high: Any
     kind: str
+    closed_low: bool = True
+    closed_high: bool = True
+    zoned: bool = False
 
     @property
     def _counted(self) -> bool:
@@ -98,7 +129,7 @@ class Span(Support):
 
     def _moment(self, values: ValueSet, power: int) -> float:
         if self.low == self.high:
-            return float(self.low) ** power if value_at(self.low, self.kind) in values else 0.0
+            return float(self.low) ** power if value_at(self.low, self.kind, zoned=self.zoned) in values else 0.0
         total = 0.0
         for low, high, closed_low, closed_high in values.intervals():
             start = self.low if low is None else number_of(low, self.kind)
@@ -115,7 +146,8 @@ class Span(Support):
     def listed(self) -> Sequence[Any] | None:
         """Every whole number or day; nothing for what is measured."""
         if not self._counted:
-            return [value_at(self.low, self.kind)] if self.low == self.high else None
+            point = [value_at(self.low, self.kind, zoned=self.zoned)]
+            return point if self.low == self.high else None
         return _Steps(int(self.low), int(self.high), self.kind)
 
 
@@ -137,8 +169,59 @@ class _Steps(Sequence[Any]):
 
 
 @dataclass(frozen=True, slots=True)
+class Endless(Support):
+    """Everything above or below a value, or everything: nobody says where the values end.
+
+    A question is answered if it asks for all of it or for nothing of it, and refused otherwise.
+
+    >>> from glasshouse.analyst.value_sets import ValueSet
+    >>> Endless("age", 80, None).share(ValueSet.above(60)), Endless("age", 80, None).share(ValueSet.below(80))
+    (1.0, 0.0)
+    """
+
+    name: str
+    low: Any = None
+    high: Any = None
+    closed_low: bool = True
+    closed_high: bool = True
+
+    def share(self, values: ValueSet) -> float:
+        """All or nothing."""
+        extent = self.extent(whole=values.whole)
+        if not (extent & values).has_values:
+            return 0.0
+        if (extent & ~values).has_values:
+            raise self._unknown()
+        return 1.0
+
+    def moments(self, values: ValueSet) -> tuple[float, float]:
+        """Nothing, or unknown."""
+        if (self.extent(whole=values.whole) & values).has_values:
+            raise self._unknown()
+        return 0.0, 0.0
+
+    def extent(self, *, whole: bool = False) -> ValueSet:
+        """The set of its values."""
+        return ValueSet.between(self.low, self.high, closed=(self.closed_low, self.closed_high), whole=whole)
+
+    def listed(self) -> None:
+        """They cannot be listed."""
+        return
+
+    def _unknown(self) -> InputError:
+        return InputError(
+            f"column {self.name!r} has cells without an end, or only suppressed ones, and nothing says where its "
+            f"values end: ask about all of such a cell or nothing of it, or say which values there are, in their "
+            f"order (ordered={{{self.name!r}: [...]}})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Prefix(Support):
     """Texts that begin alike, the rest being so many digits: ``476**``.
+
+    If the column shows other characters than digits, nobody can say how many texts there are behind the stars: a
+    question about some of them is refused.
 
     >>> from glasshouse.analyst.value_sets import ValueSet
     >>> Prefix("476", 2).share(ValueSet.of(["47601", "47602", "10001"]))
@@ -147,28 +230,52 @@ class Prefix(Support):
 
     start: str
     stars: int
+    digits: bool = True
+    name: str = ""
 
     def share(self, values: ValueSet) -> float:
         """Count the listed ones among all that begin so."""
         pieces = values.pieces()
         if not isinstance(pieces, Listing):  # a range of texts
-            return float(sum(text in values for text in self.listed()) / 10**self.stars)
+            return self._share_of_a_range(values)
         inside = {text for text in map(text_of, pieces.values) if self.covers(text)}
-        share = float(len(inside) / 10**self.stars)
+        if inside and not self.digits:
+            raise self._unknown()
+        full = sum(len(text) == len(self.start) + self.stars and text[len(self.start) :].isdigit() for text in inside)
+        share = full / 10**self.stars if self.stars <= _MOST_STARS else 0.0
         return 1 - share if pieces.cofinite else share
+
+    def _share_of_a_range(self, values: ValueSet) -> float:
+        """Texts with one beginning lie together in the order of texts: all of them are in it, or none, or some."""
+        extent = ValueSet.between(self.start, self.start + chr(0x10FFFF))
+        if not (extent & values).has_values:
+            return 0.0
+        if not (extent & ~values).has_values:
+            return 1.0
+        texts = self.listed()
+        if texts is None:
+            raise self._unknown()
+        return sum(text in values for text in texts) / len(texts)
 
     def moments(self, values: ValueSet) -> tuple[float, float]:
         """Texts have none."""
         raise InputError("a sum needs a column of numbers")
 
     def covers(self, text: str) -> bool:
-        """Whether a text begins so and goes on with so many digits."""
-        rest = text[len(self.start) :]
-        return text.startswith(self.start) and len(rest) == self.stars and rest.isdigit()
+        """Whether a text begins so and is no longer than the cell."""
+        return text.startswith(self.start) and len(text) <= len(self.start) + self.stars
 
-    def listed(self) -> Sequence[Any]:
-        """All that begin so."""
+    def listed(self) -> Sequence[Any] | None:
+        """All that begin so and go on with digits; nothing where there are too many, or other characters."""
+        if not self.digits or self.stars > _MOST_LISTED_STARS:
+            return None
         return [f"{self.start}{number:0{self.stars}}" for number in range(10**self.stars)]
+
+    def _unknown(self) -> InputError:
+        return InputError(
+            f"column {self.name!r} has cells whose stars may stand for too many texts: ask about all of such a cell or "
+            f"nothing of it, or say which values there are, in their order (ordered={{{self.name!r}: [...]}})"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +304,6 @@ class OrMissing(Support):
         return None if values is None else [*values, None]
 
 
-_BRACKETS = re.compile(r"^([\[(])(.*?), ?(.*)([\])])$", re.DOTALL)
-_RANGE = re.compile(r"^()(-?[\d.]*\d)\s*(?:-|\.\.|to)\s*(-?[\d.]+)()$")  # of other tools: both ends are in it
-_PREFIX = re.compile(r"^([^*]*?)(\*+)$")
-_MONTH = re.compile(r"^(\d{4})(?:-(\d{2})|-?Q([1-4]))?$")
-
-
 @dataclass(frozen=True, kw_only=True)
 class CellSupports:
     """Reads the cells of one published column.
@@ -217,6 +318,8 @@ class CellSupports:
         The taxonomy that its cells are nodes of, if they are.
     cells
         All cells of the column, which ``*`` stands for.
+    foreign
+        Whether another tool may have written the cells, so that ``a|b`` and ``a,b`` are sets.
     """
 
     name: str
@@ -224,155 +327,239 @@ class CellSupports:
     order: Sequence[Any] | None = None
     taxonomy: Taxonomy | None = None
     cells: Sequence[str] = ()
+    foreign: bool = True
 
     def of(self, cell: str) -> Support:
-        """What a cell stands for."""
-        if cell == MISSING:
-            return Listed((None,))
-        if cell.endswith(OR_MISSING):
-            return OrMissing(self.of(cell.removesuffix(OR_MISSING)))
-        if self.taxonomy is not None and cell in self._leaves:
-            return Listed(tuple(map(self._read, self._leaves[cell])))
-        if cell == SUPPRESSED:
-            return self._anything()
-        for rule in (self._interval, self._set, self._unit, self._prefix):
-            found = rule(cell)
-            if found is not None:
-                return found
-        return self._one(unquoted(cell))
+        """What a cell stands for; refused if it cannot be read."""
+        read = self.read(cell)
+        if isinstance(read, Unreadable):
+            raise DomainError.unreadable(
+                self.name, [read.text], n_records=1, reason=read.reason, consequence=_CONSEQUENCE
+            )
+        return self.support(read)
 
-    def exact(self, text: str) -> Support:
-        """What a value stands for that is published as it is: itself."""
-        return Listed((None,)) if text == MISSING else self._one(text)
+    def of_all(self, seats: Seats) -> tuple[Support, ...]:
+        """What every different cell of the column stands for; refused, with a count, if some cannot be read."""
+        place = seats.quasi.index(self.name)
+        read = [self.read(text) for text in seats.cells[place]]
+        wrong = {i: cell for i, cell in enumerate(read) if isinstance(cell, Unreadable)}
+        if wrong:
+            raise DomainError.unreadable(
+                self.name,
+                [cell.text for cell in wrong.values()],
+                n_records=int(seats.count[np.isin(seats.of_seat[place], list(wrong))].sum()),
+                reason=next(iter(wrong.values())).reason,
+                consequence=_CONSEQUENCE,
+            )
+        return tuple(map(self.support, read))
+
+    def read(self, text: str) -> Cell:
+        """What a cell says."""
+        return self._grammar.parse(text)
 
     def value(self, text: str) -> Any:
         """A value of the column by its text."""
-        return self._read(text)
+        try:
+            return value_of(text, self.kind)
+        except NotAValue as reason:
+            raise DomainError(
+                f"column {self.name!r} has a value that is not understood, {text}: {reason}",
+                column=self.name,
+                values=[text],
+            ) from None
 
-    def _one(self, text: str) -> Support:
-        value = self._read(text)
-        if not self._is_measured:
-            return Listed((value,))
-        return Span(number_of(value, self.kind), number_of(value, self.kind), self.kind)
+    def support(self, cell: Cell) -> Support:
+        """What a cell that was read stands for."""
+        match cell:
+            case Missing():
+                return Listed((None,))
+            case MissingToo(inner):
+                return OrMissing(self.support(inner))
+            case Anything():
+                return self._anything
+            case Node(label):
+                return Listed(tuple(self.value(leaf) for leaf in self._leaves[label]))
+            case Set(values):
+                return Listed(values)
+            case Value(value):
+                return self._span(value, value) if self._is_measured else Listed((value,))
+            case Period(start, stop):
+                return self._of_period(start, stop)
+            case Starred(start, stars):
+                return self._beginning(start, stars, cell)
+            case Interval(low, high, closed_low, closed_high):
+                if self.order is not None:
+                    first, last = (self._grammar.rank_of(end) for end in (low, high))
+                    assert first is not None
+                    assert last is not None
+                    return Listed(tuple(self._ordered[first : last + 1]))
+                if low is None or high is None:
+                    return Endless(self.name, low, high, closed_low, closed_high)
+                return self._span(low, high, closed_low, closed_high)
+        raise AssertionError(cell)
+
+    @cached_property
+    def offsets(self) -> frozenset[dt.timedelta | None]:
+        """The offsets that the column's times have; None for times without one."""
+        found: set[dt.timedelta | None] = set()
+        for cell in self._read_cells:
+            found.update(end.utcoffset() for end in _ends_of(cell) if isinstance(end, dt.datetime))
+        return frozenset(found)
+
+    @cached_property
+    def _read_cells(self) -> tuple[Cell, ...]:
+        read = (self.read(text) for text in self.cells)
+        return tuple(cell.cell if isinstance(cell, MissingToo) else cell for cell in read)
+
+    @cached_property
+    def _grammar(self) -> Grammar:
+        return Grammar(kind=self.kind, order=self.order, taxonomy=self._leaves, known=self._known, joined=self.foreign)
+
+    @cached_property
+    def _known(self) -> dict[str, Any]:
+        """Texts that are values for sure, for they stand in a set of the column."""
+        if self.kind != "category":
+            return {}
+        alone = Grammar(kind=self.kind, joined=self.foreign)
+        sets = (alone.parse(text.removesuffix(OR_MISSING)) for text in self.cells if text.startswith("{"))
+        return {value: value for found in sets if isinstance(found, Set) for value in found.values}
 
     @property
     def _is_measured(self) -> bool:
-        return self.kind in ("integer", "float", "date", "timestamp") and self.order is None
+        return self.kind in LINE and self.order is None
 
-    def _interval(self, cell: str) -> Support | None:
-        match = _BRACKETS.match(cell) or (_RANGE.match(cell) if self.kind in ("integer", "float") else None)
-        if match is None:
-            return None
-        opening, low, high, closing = match.groups()
-        if self._is_measured:
-            start, stop = (number_of(self._read(unquoted(text)), self.kind) for text in (low, high))
-            if self.kind in ("integer", "date"):
-                start, stop = start + (opening == "("), stop - (closing == ")")
-            return Span(start, stop, self.kind)
-        if self.order is None:
-            raise InputError(
-                f"column {self.name!r} has intervals of categories, {cell}: say in which order they are (ordered=)"
+    @cached_property
+    def _ordered(self) -> list[Any]:
+        return [self.value(value) if isinstance(value, str) else value for value in self.order or ()]
+
+    def _span(self, low: Any, high: Any, closed_low: bool = True, closed_high: bool = True) -> Support:  # noqa: FBT001, FBT002
+        if isinstance(low, dt.time):
+            raise NotSupported(
+                f"column {self.name!r}, whose values are times of a day",
+                instead="publish it as a number of minutes or seconds",
             )
-        texts = [text_of(value) for value in self.order]
-        try:
-            first, last = texts.index(unquoted(low)), texts.index(unquoted(high))
-        except ValueError:
-            raise InputError(f"the order given for column {self.name!r} lacks an end of {cell}") from None
-        return Listed(tuple(self._read(text) for text in texts[first : last + 1]))
+        at, to = place_of(low, self.kind), place_of(high, self.kind)
+        return Span(at, to, self.kind, closed_low, closed_high, zoned(low))
 
-    def _set(self, cell: str) -> Support | None:
-        if not (cell.startswith("{") and cell.endswith("}")):
-            return None
-        return Listed(tuple(self._read(part) for part in members(cell[1:-1])))
-
-    def _unit(self, cell: str) -> Support | None:
-        """A month, a quarter or a year of dates."""
-        match = _MONTH.match(cell) if self.kind in ("date", "timestamp") else None
-        if match is None:
-            return None
-        year, month, quarter = match.groups()
-        first, length = (int(month), 1) if month else (3 * int(quarter) - 2, 3) if quarter else (1, 12)
-        start = dt.date(int(year), first, 1)
-        stop = dt.date(int(year) + (first + length > 12), (first + length - 1) % 12 + 1, 1)
+    def _of_period(self, start: Any, stop: Any) -> Support:
+        """A period by the clock that the column shows."""
         if self.kind == "date":
-            return Span(start.toordinal(), stop.toordinal() - 1, self.kind)
-        return Span(number_of(start, self.kind), number_of(stop, self.kind), self.kind)
+            return self._span(start, stop - dt.timedelta(days=1))
+        shown = self.offsets - {None}
+        if len(shown) > 1:
+            raise DomainError(
+                f"column {self.name!r} has periods beside times with {len(shown)} different offsets, so that nobody "
+                "can say when they begin: publish the column's times with one offset",
+                column=self.name,
+            )
+        zone = None if not shown else dt.timezone(next(iter(shown)) or dt.timedelta(0))
+        ends = [at if isinstance(at, dt.datetime) else dt.datetime.combine(at, dt.time.min) for at in (start, stop)]
+        first, last = (at.replace(tzinfo=zone) for at in ends)
+        return self._span(first, last, True, False)
 
-    def _prefix(self, cell: str) -> Support | None:
-        match = _PREFIX.match(cell)
-        return None if match is None or self.kind != "category" else Prefix(match[1], len(match[2]))
+    def _beginning(self, start: str, stars: int, prefix: Starred) -> Support:
+        if self.order is not None:
+            return Listed(tuple(value for value in self._ordered if prefix.covers(text_of(value))))
+        return Prefix(start, stars, self._shows_digits, self.name)
 
+    @cached_property
+    def _shows_digits(self) -> bool:
+        """Whether the column's codes are made of digits, as far as they are shown."""
+        shown = [cell.start for cell in self._read_cells if isinstance(cell, Starred)]
+        shown += [cell.value for cell in self._read_cells if isinstance(cell, Value)]
+        return all(mark.isdigit() for text in shown for mark in str(text))
+
+    @cached_property
     def _anything(self) -> Support:
         """Every value that some cell of the column stands for."""
+        others = [cell for cell in self._read_cells if not isinstance(cell, Anything | Unreadable)]
+        supports = [self.support(cell) for cell in others]
+        if self.order is not None:
+            return Listed(tuple(self._ordered))
         if self._is_measured:
-            spans = [self.of(cell) for cell in self.cells if cell not in (SUPPRESSED, MISSING)]
-            bounds = [span for span in spans if isinstance(span, Span)]
-            return Span(min(span.low for span in bounds), max(span.high for span in bounds), self.kind)
+            return self._all_of(supports)
         found: dict[Any, None] = {}
-        for cell in self.cells:
-            if cell != SUPPRESSED:
-                found.update(dict.fromkeys(self.of(cell).listed() or ()))
-        return Listed(tuple(found))
+        for support in supports:
+            values = support.listed()
+            if values is None:
+                return Endless(self.name)
+            found.update(dict.fromkeys(values))
+        return Listed(tuple(found)) if found else Endless(self.name)
 
-    @property
+    def _all_of(self, supports: Sequence[Support]) -> Support:
+        """From the least to the most of some cells of numbers, dates or times."""
+        lows: list[Any] = []
+        highs: list[Any] = []
+        has_ends = [True, True]
+        for support in supports:
+            if isinstance(support, Span):
+                lows.append(support.low)
+                highs.append(support.high)
+            elif isinstance(support, Endless):
+                for i, (end, found) in enumerate(((support.low, lows), (support.high, highs))):
+                    has_ends[i] &= end is not None
+                    found.extend([] if end is None else [place_of(end, self.kind)])
+            else:
+                places = [place_of(value, self.kind) for value in support.listed() or () if value is not None]
+                lows.extend(places)
+                highs.extend(places)
+        aware = bool(self.offsets - {None})
+        low = min(lows) if lows and has_ends[0] else None
+        high = max(highs) if highs and has_ends[1] else None
+        if low is not None and high is not None:
+            return Span(low, high, self.kind, zoned=aware)
+        ends = [None if at is None else value_at(at, self.kind, zoned=aware) for at in (low, high)]
+        return Endless(self.name, *ends)
+
+    @cached_property
     def _leaves(self) -> Mapping[str, tuple[str, ...]]:
-        leaves: Mapping[str, tuple[str, ...]] = _leaves_of(self.taxonomy)
-        return leaves
+        return _leaves_of(self.taxonomy)
 
-    def _read(self, text: Any) -> Any:
-        """A value of the column by its text."""
-        if not isinstance(text, str) or self.kind == "category":
-            return text
-        try:
-            if self.kind == "boolean":
-                return {"true": True, "false": False}[text]
-            if self.kind == "date":
-                return dt.date.fromisoformat(text)
-            if self.kind == "timestamp":
-                return dt.datetime.fromisoformat(text)
-            return int(text) if self.kind == "integer" else float(text)
-        except (KeyError, ValueError):
-            raise InputError(f"column {self.name!r} has a cell that is not understood: {text}") from None
+
+def _ends_of(cell: Cell) -> tuple[Any, ...]:
+    """The values that a cell names."""
+    match cell:
+        case Value(value):
+            return (value,)
+        case Set(values):
+            return values
+        case Interval(low, high):
+            return tuple(end for end in (low, high) if end is not None)
+    return ()
 
 
 def _leaves_of(taxonomy: Taxonomy | None) -> Mapping[str, tuple[str, ...]]:
     """For every node that is not a leaf, the texts of its leaves; nothing for rules, whose labels say it themselves."""
-    data = {} if taxonomy is None else taxonomy.to_data()
-    found: dict[str, tuple[str, ...]] = {}
-
-    def visit(node: Any) -> tuple[str, ...]:
-        if not isinstance(node, list):
-            return (text_of(node),)
-        leaves = tuple(leaf for child in node[1:] for leaf in visit(child))
-        found[text_of(node[0])] = leaves
-        return leaves
-
-    if data.get("kind") == "tree":
-        visit(data["tree"])
-    return found
+    tree = None if taxonomy is None else taxonomy.source
+    if not isinstance(tree, Tree):
+        return {}
+    below: list[list[str]] = [[] for _ in tree.labels]
+    inner = set(tree.parents)
+    for node in range(len(tree.labels) - 1, -1, -1):  # children come after their parents
+        if node not in inner:
+            below[node] = [tree.labels[node]]
+        if tree.parents[node] >= 0:
+            below[tree.parents[node]][:0] = below[node]
+    return {tree.names[node]: tuple(below[node]) for node in range(len(tree.labels)) if node in inner}
 
 
 def number_of(value: Any, kind: str) -> Any:
-    """Where a value lies on its column's line."""
-    if isinstance(value, dt.datetime):
-        return (value.replace(tzinfo=None) - dt.datetime(1, 1, 1)) // dt.timedelta(microseconds=1)
-    if isinstance(value, dt.date):
-        days = value.toordinal()
-        return days if kind == "date" else (days - 1) * 86_400_000_000
+    """Where a value lies on its column's line; a moment of a zone where the clock of offset 0 has it."""
     if isinstance(value, str):
         try:
             return Decimal(value)
         except InvalidOperation:
             raise InputError(f"{value!r} is not a number") from None
-    return value
+    return place_of(value, kind) if not isinstance(value, Decimal) else value
 
 
-def value_at(number: Any, kind: str) -> Any:
+def value_at(number: Any, kind: str, *, zoned: bool = False) -> Any:
     """The value at a place of the line."""
     if kind == "date":
         return dt.date.fromordinal(int(number))
     if kind == "timestamp":
-        return dt.datetime(1, 1, 1) + dt.timedelta(microseconds=int(number))
+        found = dt.datetime(1, 1, 1) + dt.timedelta(microseconds=int(number))
+        return found.replace(tzinfo=dt.UTC) if zoned else found
     return number
 
 

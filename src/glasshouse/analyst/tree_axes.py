@@ -219,8 +219,8 @@ def axes_of_seats(
     tuples, shares = np.arange(len(seats)), np.ones(len(seats))
     for name, cells, of_seat in zip(seats.quasi, seats.cells, seats.of_seat, strict=True):
         order = ordered.get(name)
-        reader = CellSupports(name=name, kind=kinds[name], order=order, cells=cells)
-        supports = [reader.of(cell) for cell in cells]
+        reader = CellSupports(name=name, kind=kinds[name], order=order, cells=cells, foreign=seats.foreign)
+        supports = list(reader.of_all(seats))
         ranks = None if order is None else {text_of(value): rank for rank, value in enumerate(order)}
         ends = [_ends(support, ranks) for support in supports]
         if any(end is None for end in ends):

@@ -20,8 +20,8 @@ from decimal import Decimal
 from math import ceil, floor, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from glasshouse.cells import MISSING, quoted
 from glasshouse.errors import InputError
-from glasshouse.microdata.cells import MISSING, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,7 +65,8 @@ class ValueSet:
     """Some values of one attribute, and perhaps missing.
 
     Made by `everything`, `nothing`, `of`, `between`, `above` and `below`, and from other sets by ``&``, ``|`` and
-    ``~``. Numbers compare as floats (whole numbers exactly), texts by code points, times by the clock they show.
+    ``~``. Numbers compare as floats (whole numbers exactly), texts by code points, times without an offset by the clock
+    they show, times with an offset as moments.
 
     Attributes
     ----------
@@ -179,6 +180,11 @@ class ValueSet:
     def is_empty(self) -> bool:
         """Whether nothing is in it, not even missing."""
         return not (self.starts or self.cuts or self.missing)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether some value is in it, missing aside."""
+        return self.starts or bool(self.cuts)
 
     @property
     def is_everything(self) -> bool:
@@ -295,13 +301,13 @@ def _in_so_many(sets: Sequence[ValueSet], enough: int) -> ValueSet:
 
 
 def _plain(value: Any, *, whole: bool = False) -> Any:
-    """A value as it is compared: decimals as floats (but exactly among whole numbers), times without their zone."""
+    """A value as it is compared: decimals as floats (but exactly among whole numbers), moments by one clock."""
     if isinstance(value, float | Decimal) and isnan(value):
         raise InputError("not-a-number has no place in the order of values: it is missing")
     if isinstance(value, dt.datetime):
         if whole:
             raise InputError("a set of days has no times in it")
-        return value.replace(tzinfo=None)
+        return value if value.tzinfo is None else value.astimezone(dt.UTC)
     return float(value) if isinstance(value, Decimal) and not whole else value
 
 

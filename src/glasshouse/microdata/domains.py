@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse.cells.text import text_of
 from glasshouse.errors import DomainError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.taxonomy import BoundTaxonomy, Taxonomy
 
-__all__ = ["Column", "Domain", "code"]
+__all__ = ["Column", "Domain", "code", "kind_of", "text_of"]
 
 _DENSE_RANGE = 1 << 22  # integers that span at most this many values are coded through a table, without a sort
 _PIECE = 1 << 16
@@ -51,6 +52,8 @@ class Domain:
         The taxonomy as it was declared, from which ``taxonomy`` was made.
     missing
         Whether missing is a value of its own; it has the last code.
+    declared
+        The texts of all values of the declared order, if there is one; some may be nobody's.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Domain:
     taxonomy: BoundTaxonomy | None = None
     tree: Taxonomy | None = None
     missing: bool = False
+    declared: tuple[str, ...] | None = None
 
     @property
     def size(self) -> int:
@@ -163,7 +167,8 @@ def code(
         domain = replace(domain, taxonomy=bound, tree=taxonomy, ordered=ordered)
         return _reorder(Column(domain, codes), np.asarray(bound.order))
     if order is not None:
-        return _reorder(Column(replace(domain, ordered=True), codes), _declared_order(domain, order))
+        domain = replace(domain, ordered=True, declared=tuple(map(text_of, order)))
+        return _reorder(Column(domain, codes), _declared_order(domain, order))
     return Column(domain, codes)
 
 
@@ -185,19 +190,6 @@ def kind_of(kind: pa.DataType, name: str) -> str:
     raise DomainError(
         f"column {name!r} has type {kind}, which cannot be coded: cast it to text or numbers", column=name
     )
-
-
-def text_of(value: Any) -> str:
-    """The one text of a value: numbers in their shortest exact form, dates in ISO form, ``true`` and ``false``.
-
-    >>> text_of(True), text_of(2.50), text_of("a b")
-    ('true', '2.5', 'a b')
-    """
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if hasattr(value, "isoformat"):
-        return str(value.isoformat())
-    return str(value)
 
 
 def _factorise(values: pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:

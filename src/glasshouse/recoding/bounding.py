@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse.cells import MISSING, quoted, value_set, with_missing
 from glasshouse.kernels import compiled
-from glasshouse.microdata.cells import MISSING, quoted, value_set, with_missing
 from glasshouse.recoding.generalized import group_ranges, group_sets, numbered
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from glasshouse.microdata.cells import interval, value_set, with_missing
+from glasshouse.cells import interval, value_set, with_missing
 from glasshouse.recoding.generalized import CellColumn, Generalization, generalized_table, group_ranges, group_sets
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from glasshouse.cells import label, quoted, with_missing
 from glasshouse.errors import NotSupported
-from glasshouse.microdata.cells import label, quoted, with_missing
 from glasshouse.recoding.boxes import Boxes, box_cells
 from glasshouse.recoding.generalized import CellColumn, Generalization, generalized_table, group_ranges
 

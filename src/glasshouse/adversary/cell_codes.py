@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Codes of cells: which values of her own list a published cell may stand for.
+
+Cells are read by `glasshouse.cells`. One that cannot be read is not one that fits nobody: the attack is refused, for a
+group that she cannot read might hold anybody.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glasshouse.cells import (
+    Anything,
+    Cell,
+    Grammar,
+    Interval,
+    Missing,
+    Node,
+    OrMissing,
+    Period,
+    Prefix,
+    Set,
+    Unreadable,
+    Value,
+    key_of,
+    place_of,
+    zoned,
+)
+from glasshouse.cells.values import LINE
+from glasshouse.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata.domains import Domain
+    from glasshouse.published import Seats
+
+__all__ = ["CellReader", "codes_of_cells"]
+
+
+def codes_of_cells(domain: Domain, seats: Seats, name: str) -> list[NDArray[np.int32]]:
+    """For every different cell of an attribute the codes that it may stand for; refused where one cannot be read."""
+    place = seats.quasi.index(name)
+    reader = CellReader(domain, foreign=seats.foreign)
+    read = [reader.read(text) for text in seats.cells[place]]
+    wrong = {i: cell for i, cell in enumerate(read) if isinstance(cell, Unreadable)}
+    if wrong:
+        shown = np.isin(seats.of_seat[place], list(wrong))
+        raise DomainError.unreadable(
+            name,
+            [cell.text for cell in wrong.values()],
+            n_records=int(seats.count[shown].sum()),
+            reason=next(iter(wrong.values())).reason,
+            consequence="The people behind them would be left out of the attack: read the external table with the "
+            "column's taxonomy or order (taxonomies=, ordered=)",
+        )
+    return [reader.codes_of(cell) for cell in read]
+
+
+@dataclass(eq=False)
+class CellReader:
+    """Reads the cells of one attribute, against the values that the adversary knows of.
+
+    Parameters
+    ----------
+    domain
+        The values of the attribute on her own list, with their order or taxonomy.
+    foreign
+        Whether another tool may have written the cells, so that ``a|b`` and ``a,b`` are sets.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from glasshouse.microdata.domains import code
+    >>> ages = CellReader(code(pa.array([21, 35, 40, 60]), name="age").domain)
+    >>> ages.codes("[21, 40]").tolist(), ages.codes("[21, 40)").tolist(), ages.codes("*").tolist()
+    ([0, 1, 2], [0, 1], [0, 1, 2, 3])
+    >>> sexes = CellReader(code(pa.array(["F", "M"]), name="sex").domain)
+    >>> sexes.codes("{F, M}").tolist(), sexes.codes("M").tolist(), sexes.codes("X").tolist()
+    ([0, 1], [1], [])
+    """
+
+    domain: Domain
+    foreign: bool = True
+
+    def codes(self, cell: str) -> NDArray[np.int32]:
+        """The codes of the values that the cell stands for, ascending; empty if she knows of none."""
+        read = self.read(cell)
+        if isinstance(read, Unreadable):
+            name = self.domain.name
+            raise DomainError(
+                f"column {name!r} has a cell that cannot be read, {read.text}: {read.reason}",
+                column=name,
+                values=[read.text],
+            )
+        return self.codes_of(read)
+
+    def read(self, text: str) -> Cell:
+        """What a cell stands for, before her list is looked at."""
+        cell = self._grammar.parse(text)
+        inner = cell.cell if isinstance(cell, OrMissing) else cell
+        ends: tuple[Any, ...] = ()
+        match inner:
+            case Value(value):
+                ends = (value,)
+            case Set(values):
+                ends = values
+            case Interval(low, high):
+                ends = tuple(end for end in (low, high) if end is not None)
+        moments = [end for end in ends if isinstance(end, dt.datetime)]
+        if moments and any(zoned(moment) != (self._zone is not None) for moment in moments):
+            return Unreadable(
+                text, "its times have an offset and those of the external table have none, or the reverse"
+            )
+        return cell
+
+    def codes_of(self, cell: Cell) -> NDArray[np.int32]:
+        """The codes of what a cell stands for."""
+        match cell:
+            case OrMissing(inner):
+                found = self.codes_of(inner)
+                gap = self._missing()
+                return found if len(gap) and len(found) and found[-1] == gap[0] else np.concatenate([found, gap])
+            case Missing():
+                return self._missing()
+            case Anything():
+                return np.arange(self.domain.size, dtype=np.int32)
+            case Value(value):
+                return self._known([value])
+            case Set(values):
+                return self._known(values)
+            case Node(label):
+                first, last = self._ranges[label]
+                return np.arange(first, last + 1, dtype=np.int32)
+            case Prefix(start, _):
+                return self._beginning(start, cell)
+            case Interval(low, high, closed_low, closed_high):
+                return self._between(low, high, closed=(closed_low, closed_high))
+            case Period(start, stop):
+                return self._between(self._on_clock(start), self._on_clock(stop), closed=(True, False))
+        raise AssertionError(cell)
+
+    @cached_property
+    def _grammar(self) -> Grammar:
+        return Grammar(
+            kind=self.domain.kind,
+            order=self.domain.declared,
+            taxonomy=self._ranges,
+            known=dict(zip(self.domain.texts, self._values, strict=True)),
+            joined=self.foreign,
+        )
+
+    @cached_property
+    def _values(self) -> list[Any]:
+        return list(self.domain.values.to_pylist())
+
+    @cached_property
+    def _ranges(self) -> dict[str, tuple[int, int]]:
+        """By label of a node of the taxonomy its first and last code."""
+        tree = self.domain.taxonomy
+        if tree is None:
+            return {}
+        return {label: (first, last) for label, (first, last) in zip(tree.labels, tree.ranges.tolist(), strict=True)}
+
+    @cached_property
+    def _zone(self) -> dt.tzinfo | None:
+        """The zone of her own times."""
+        example = self._values[0] if self.domain.kind == "timestamp" and self._values else None
+        return example.tzinfo if isinstance(example, dt.datetime) else None
+
+    def _on_clock(self, end: Any) -> Any:
+        """The beginning of a period by the clock that her own times are of."""
+        if self._zone is None or zoned(end):
+            return end
+        at = end if isinstance(end, dt.datetime) else dt.datetime.combine(end, dt.time.min)
+        return at.replace(tzinfo=self._zone)
+
+    def _missing(self) -> NDArray[np.int32]:
+        return np.array([self.domain.missing_code] if self.domain.missing else [], np.int32)
+
+    def _known(self, values: Sequence[Any]) -> NDArray[np.int32]:
+        found = {self._codes.get(self._key(value)) for value in values}
+        return np.array(sorted(code for code in found if code is not None), np.int32)
+
+    @cached_property
+    def _codes(self) -> dict[Any, int]:
+        return {self._key(value): code for code, value in enumerate(self._values)}
+
+    def _key(self, value: Any) -> Any:
+        """What tells two values apart: where they lie, or their texts."""
+        return place_of(value, self.domain.kind) if self.domain.kind in LINE else key_of(value)
+
+    @cached_property
+    def _texts(self) -> tuple[list[str], NDArray[np.int32]]:
+        """All texts in their order, and their codes."""
+        order = sorted(range(len(self._values)), key=self.domain.texts.__getitem__)
+        return [self.domain.texts[code] for code in order], np.array(order, np.int32)
+
+    def _beginning(self, start: str, prefix: Prefix) -> NDArray[np.int32]:
+        texts, codes = self._texts
+        first, last = bisect_left(texts, start), bisect_right(texts, start + chr(0x10FFFF))
+        return np.sort(codes[[i for i in range(first, last) if prefix.covers(texts[i])]])
+
+    @cached_property
+    def _line(self) -> tuple[list[Any], NDArray[np.int32]]:
+        """Where all values lie, ascending, and their codes: by the declared order, or by their own."""
+        at = [self._at(value) for value in self._values]
+        order = sorted(range(len(at)), key=at.__getitem__)
+        return [at[code] for code in order], np.array(order, np.int32)
+
+    def _at(self, value: Any) -> Any:
+        if self.domain.declared is None:
+            return place_of(value, self.domain.kind)
+        return self._grammar.rank_of(value)
+
+    def _between(self, low: Any, high: Any, *, closed: tuple[bool, bool]) -> NDArray[np.int32]:
+        places, codes = self._line
+        start = 0 if low is None else (bisect_left if closed[0] else bisect_right)(places, self._at(low))
+        stop = len(places) if high is None else (bisect_right if closed[1] else bisect_left)(places, self._at(high))
+        return np.sort(codes[start : max(start, stop)])

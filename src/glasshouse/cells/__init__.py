@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cells: the text of a published cell, how it is written, and what it stands for, whoever wrote it."""
+
+from glasshouse.cells.cell import (
+    Anything,
+    Cell,
+    Interval,
+    Missing,
+    Node,
+    OrMissing,
+    Period,
+    Prefix,
+    Set,
+    Unreadable,
+    Value,
+)
+from glasshouse.cells.parsing import Grammar, parse
+from glasshouse.cells.text import key_of, settled, text_of
+from glasshouse.cells.values import place_of, zoned
+from glasshouse.cells.writing import MISSING, SUPPRESSED, interval, label, quoted, value_set, with_missing
+
+__all__ = [
+    "MISSING",
+    "SUPPRESSED",
+    "Anything",
+    "Cell",
+    "Grammar",
+    "Interval",
+    "Missing",
+    "Node",
+    "OrMissing",
+    "Period",
+    "Prefix",
+    "Set",
+    "Unreadable",
+    "Value",
+    "interval",
+    "key_of",
+    "label",
+    "parse",
+    "place_of",
+    "quoted",
+    "settled",
+    "text_of",
+    "value_set",
+    "with_missing",
+    "zoned",
+]

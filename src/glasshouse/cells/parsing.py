@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parsing cells: what the text of a published cell stands for, whoever wrote it.
+
+The adversary and the analyst both read through this parser. It knows the cells that Glasshouse writes
+(`glasshouse.cells.writing`) and those of other tools; docs/cells.md has the table of all notations. What is no cell of
+the column, or may be read in two ways, is `Unreadable`, with a reason.
+
+Time and memory are linear in the length of the text: no interval, prefix or set of stars is ever listed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.cells.cell import (
+    Anything,
+    Cell,
+    Interval,
+    Missing,
+    Node,
+    OrMissing,
+    Period,
+    Prefix,
+    Set,
+    Unreadable,
+    Value,
+)
+from glasshouse.cells.text import key_of
+from glasshouse.cells.values import LINE, Ambiguous, NotAValue, number_in, period_of, place_of, value_of, zoned
+from glasshouse.cells.writing import EN_DASH, MISSING, OR_MISSING, SUPPRESSED
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping, Sequence
+
+__all__ = ["Grammar", "parse", "parts_of", "unquoted"]
+
+MOST_CHARACTERS = 1 << 20
+_MOST_IN_A_RANGE = 100  # characters of a range without brackets, in which every hyphen may be the one between the ends
+_SUPPRESSED_NUMBER = ("", "NA", "N/A", "<NA>", "NaN", "nan", "None", "NULL", "null")
+_INFINITE = {"-inf": None, "-Inf": None, "-∞": None, "inf": None, "Inf": None, "+inf": None, "∞": None}
+_BOUNDS = (("<=", "high", True), (">=", "low", True), ("≤", "high", True), ("≥", "low", True))
+_BOUNDS += (("<", "high", False), (">", "low", False))
+_ALWAYS_QUOTED = frozenset(',{}[]"')  # by every version of Glasshouse, in a text value
+_RESOLUTION = dt.timedelta(microseconds=1)
+_COUNTED = ("integer", "date")
+
+
+def parse(text: str, *, kind: str, order: Sequence[Any] | None = None, taxonomy: Container[str] | None = None) -> Cell:
+    """Read one cell; `Grammar` reads many of one column.
+
+    Parameters
+    ----------
+    text
+        The cell.
+    kind
+        Of the column: ``integer``, ``float``, ``date``, ``timestamp``, ``boolean`` or ``category``.
+    order
+        The declared order of its values, if it has one: cells are then intervals of this order.
+    taxonomy
+        The labels of the taxonomy's nodes, if cells are nodes.
+
+    Examples
+    --------
+    >>> parse("[20, 40)", kind="integer"), parse("20-40", kind="float"), parse("20-40", kind="category")
+    (Interval(low=20, high=39, ...), Interval(low=20.0, high=40.0, ...), Value(value='20-40'))
+    >>> parse("40-20", kind="integer").reason
+    'its low end lies above its high end'
+    """
+    return Grammar(kind=kind, order=order, taxonomy=taxonomy).parse(text)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Grammar:
+    """Reads the cells of one column.
+
+    Parameters
+    ----------
+    kind, order, taxonomy
+        As for `parse`.
+    known
+        Values of the column that are known by their texts; such a text is the value, whatever it looks like.
+    joined
+        Whether ``a|b`` and ``a,b`` are sets of texts, as other tools write them. Glasshouse never does.
+    """
+
+    kind: str
+    order: Sequence[Any] | None = None
+    taxonomy: Container[str] | None = None
+    known: Mapping[str, Any] = field(default_factory=dict)
+    joined: bool = True
+
+    def parse(self, text: str) -> Cell:
+        """Read a cell."""
+        if len(text) > MOST_CHARACTERS:
+            return Unreadable(text[:50] + "...", f"it has more than {MOST_CHARACTERS:,} characters")
+        try:
+            return self._cell(text)
+        except NotAValue as reason:
+            return Unreadable(text, str(reason))
+
+    def _cell(self, text: str) -> Cell:
+        if text == MISSING:
+            return Missing()
+        if text.endswith(OR_MISSING):
+            inner = self._without_missing(text.removesuffix(OR_MISSING))
+            if inner == Missing() or isinstance(inner, OrMissing | Unreadable):
+                raise NotAValue("it says twice that the value may be missing")
+            return OrMissing(inner)
+        return self._without_missing(text)
+
+    def _without_missing(self, text: str) -> Any:
+        if self.taxonomy is not None and text in self.taxonomy:
+            return Node(text)
+        if text == MISSING or text.endswith(OR_MISSING):
+            return Missing()  # for the caller to refuse
+        bare = text.strip()
+        for form in (text, bare):
+            if form in self.known and self._shows_itself(form):
+                return Value(self.known[form])
+        if text.startswith('"'):
+            return self._quoted(text)
+        if not bare.strip(SUPPRESSED):
+            return Anything()
+        if bare[0] == "{":
+            return self._set(bare)
+        if bare[0] in "[(]" and bare[-1] in "])[" and len(bare) > 1:
+            found = self._bracketed(bare)
+            if found is not None:
+                return found
+        if self._on_a_line:
+            return self._of_a_line(bare)
+        return self._of_categories(text, bare)
+
+    # ---------------------------------------------------------------------------------------- one value
+
+    def _quoted(self, text: str) -> Value | Node:
+        inner = unquoted(text)
+        if inner is None:
+            raise NotAValue("its quotes do not match")
+        hidden = inner == MISSING or inner.endswith(OR_MISSING)
+        if hidden and self.taxonomy is not None and inner in self.taxonomy and inner not in self.known:
+            return Node(inner)
+        return Value(self._value(inner))
+
+    def _shows_itself(self, text: str) -> bool:
+        """Whether a known value may stand in a cell as it is: Glasshouse puts those in quotes that look like cells."""
+        return self.joined or (_ALWAYS_QUOTED.isdisjoint(text) and text != SUPPRESSED)
+
+    def _value(self, text: str) -> Any:
+        return self.known[text] if text in self.known else value_of(text, self.kind)
+
+    @property
+    def _on_a_line(self) -> bool:
+        return self.kind in LINE and self.order is None
+
+    # ---------------------------------------------------------------------------------------- sets
+
+    def _set(self, text: str) -> Value | Set:
+        if not text.endswith("}") or len(text) < 2:
+            raise NotAValue("its braces do not match")
+        return self._members(parts_of(text[1:-1], ","))
+
+    def _members(self, parts: Sequence[str]) -> Value | Set:
+        found: dict[str, Any] = {}
+        for part in parts:
+            member = part.strip()
+            if member.startswith('"'):
+                inner = unquoted(member)
+                if inner is None:
+                    raise NotAValue("its quotes do not match")
+                value = self._value(inner)
+            elif member in self.known:
+                value = self.known[member]
+            elif not member:
+                raise NotAValue("one of its values is empty" if len(parts) > 1 else "it is an empty set")
+            elif member == MISSING:
+                raise NotAValue("it has a missing value among others: that is written as {a, b} or missing")
+            elif not set(member).isdisjoint('{}[]"'):
+                raise NotAValue("it is a set of something else than values")
+            else:
+                value = self._value(member)
+            found[key_of(value)] = value
+        values = tuple(found.values())
+        return Value(values[0]) if len(values) == 1 else Set(values)
+
+    # ---------------------------------------------------------------------------------------- intervals
+
+    def _bracketed(self, text: str) -> Interval | Period | Value | None:
+        """An interval in brackets; None for a text in brackets that need not be one."""
+        closed = text[0] == "[", text[-1] == "]"
+        parts = parts_of(text[1:-1], ",")
+        if len(parts) == 1 and self._has_an_order:
+            found = self._range(text[1:-1], closed)
+            if found is not None:
+                return found
+        if len(parts) == 2 and self._has_an_order:
+            return self._between(parts[0].strip(), parts[1].strip(), closed)
+        if len(parts) == 2:
+            raise NotAValue("it is an interval of categories: say in which order they are (ordered=)")
+        if len(parts) > 2:
+            raise NotAValue("it has more than one comma: is it a number with thousands grouped?")
+        if text[0] == "[" or self._on_a_line:
+            raise NotAValue("it is in brackets, and is no interval")
+        return None
+
+    @property
+    def _has_an_order(self) -> bool:
+        return self.order is not None or self.kind in LINE
+
+    def _range(self, text: str, closed: tuple[bool, bool] = (True, True)) -> Interval | Period | Value | None:
+        """A range without a comma, where there is one way to divide it into two ends."""
+        if len(text) > _MOST_IN_A_RANGE:
+            return None
+        for mark in ("..", "~", EN_DASH, "to" if self._on_a_line else " to "):
+            if text.count(mark) == 1:
+                low, _, high = text.partition(mark)
+                if self._is_an_end(low.strip()) and self._is_an_end(high.strip()):
+                    return self._between(low.strip(), high.strip(), closed)
+        found = []
+        marks = "-/" if self.kind in ("date", "timestamp") else "-"
+        for i, mark in enumerate(text):
+            low, high = text[:i].strip(), text[i + 1 :].strip()
+            if mark in marks and low and high and self._is_an_end(low) and self._is_an_end(high):
+                found.append((low, high))
+        if len(found) > 1:
+            raise NotAValue("it can be divided into two ends in more than one way")
+        return self._between(*found[0], closed) if found else None
+
+    def _is_an_end(self, text: str) -> bool:
+        """Whether a text can be an end: in a declared order, one that is in it."""
+        if self.order is not None:
+            return self._ranked(text) is not None
+        try:
+            return text not in _INFINITE and self._end(text) is not None
+        except Ambiguous:  # `_between` will refuse it
+            return True
+        except NotAValue:
+            return False
+
+    def _between(self, low: str, high: str, closed: tuple[bool, bool]) -> Interval | Period | Value:
+        first, last = self._end(low), self._end(high)
+        if self.order is not None:
+            return self._ordered(first, last, closed)
+        if isinstance(first, Period) or isinstance(last, Period):
+            return self._period(first, last, closed)
+        return self._interval(first, last, closed)
+
+    def _end(self, text: str) -> Any:
+        """An end of an interval: a value, a period, or None where there is no end."""
+        if text.startswith('"'):
+            text = unquoted(text) or text
+        if text in self.known:
+            return self.known[text]
+        if text in _INFINITE or not text:
+            return None
+        if self.order is not None:
+            return text
+        if self.kind == "integer":
+            return number_in(text)
+        if self.kind in ("date", "timestamp"):
+            period = period_of(text)
+            if period is None and self.kind == "timestamp" and ":" not in text:
+                day = value_of(text, "date")
+                period = day, _next_day(day)
+            if period is not None:
+                return Period(*period)
+        return value_of(text, self.kind)
+
+    def _interval(self, low: Any, high: Any, closed: tuple[bool, bool]) -> Interval | Value:
+        if low is not None and high is not None and zoned(low) != zoned(high):
+            raise NotAValue("one of its ends has an offset and the other has none")
+        if low is not None and high is not None and place_of(low, self.kind) > place_of(high, self.kind):
+            raise NotAValue("its low end lies above its high end")
+        if self.kind in _COUNTED:
+            low = None if low is None else _counted(low, up=True, closed=closed[0])
+            high = None if high is None else _counted(high, up=False, closed=closed[1])
+            closed = True, True
+        if low is not None and high is not None:
+            first, last = place_of(low, self.kind), place_of(high, self.kind)
+            if first > last or (first == last and closed != (True, True)):
+                raise NotAValue("nothing lies between its ends")
+            if first == last:
+                return Value(low)
+        return Interval(low, high, closed[0] or low is None, closed[1] or high is None)
+
+    def _period(self, low: Any, high: Any, closed: tuple[bool, bool]) -> Period | Interval | Value:
+        """From the first moment of a period to the last of another; an end that is left out leaves its period out."""
+        if isinstance(low, Period):
+            low, closed = low.start if closed[0] else low.stop, (True, closed[1])
+        if isinstance(high, Period):
+            high, closed = high.stop if closed[1] else high.start, (closed[0], False)
+        elif high is not None and closed[1]:
+            high, closed = self._after(high), (closed[0], False)
+        if low is None or high is None:
+            return self._interval(low, high, closed)
+        start, stop = low if closed[0] else self._after(low), high
+        if zoned(start) or zoned(stop):
+            raise NotAValue("one of its ends is a period, of whose clock nothing is said")
+        if place_of(start, self.kind) >= place_of(stop, self.kind):
+            raise NotAValue("its low end lies above its high end")
+        return Period(start, stop)
+
+    def _after(self, end: Any) -> Any:
+        return _next_day(end) if self.kind == "date" else end + _RESOLUTION
+
+    def _ordered(self, low: Any, high: Any, closed: tuple[bool, bool]) -> Interval | Value:
+        """From one place of the declared order to another."""
+        first = 0 if low is None else self._rank(low) + (not closed[0])
+        last = len(self._ranks) - 1 if high is None else self._rank(high) - (not closed[1])
+        if first > last:
+            raise NotAValue("its low end comes after its high end in the declared order")
+        ends = [self._of_rank(rank) for rank in (first, last)]
+        return Value(ends[0]) if first == last else Interval(*ends)
+
+    def _rank(self, text: str) -> int:
+        rank = self._ranked(text)
+        if rank is None:
+            raise NotAValue("the declared order lacks one of its ends")
+        return rank
+
+    def _ranked(self, text: Any) -> int | None:
+        """The place of a value in the declared order, by its text; None if it has none."""
+        try:
+            return self.rank_of(self._value(text) if isinstance(text, str) else text)
+        except NotAValue:
+            return None
+
+    def rank_of(self, value: Any) -> int | None:
+        """The place of a value in the declared order; None if it has none."""
+        return self._ranks.get(key_of(value))
+
+    def _of_rank(self, rank: int) -> Any:
+        assert self.order is not None
+        return self._typed(self.order[rank])
+
+    def _typed(self, value: Any) -> Any:
+        """A value of the declared order, which may give its text."""
+        return self._value(value) if isinstance(value, str) else value
+
+    @cached_property
+    def _ranks(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for rank, value in enumerate(self.order or ()):
+            with suppress(NotAValue):  # what is no value of the column stands in no cell
+                found[key_of(self._typed(value))] = rank
+        return found
+
+    # ---------------------------------------------------------------------------------------- by kind
+
+    def _of_a_line(self, text: str) -> Any:
+        """A cell of numbers, dates or times."""
+        if text in _SUPPRESSED_NUMBER:
+            return Anything()
+        if self.kind in ("date", "timestamp"):
+            period = period_of(text)
+            if period is not None:
+                return Period(*period)
+            if self.kind == "timestamp" and ":" not in text and text.count("-") == 2:
+                day = value_of(text, "date")
+                return Period(day, _next_day(day))
+        try:
+            return Value(value_of(text, self.kind))
+        except NotAValue as reason:
+            for found in (self._bound(text), self._range(text), self._starred(text)):
+                if found is not None:
+                    return found
+            if "|" in text:
+                return self._members(text.split("|"))
+            raise reason from None
+
+    def _of_categories(self, text: str, bare: str) -> Any:
+        """A cell of texts, of truth values, or of values in a declared order."""
+        if self.order is not None:
+            rank = self._ranked(bare)
+            if rank is not None:
+                return Value(self._of_rank(rank))
+            for found in (self._bound(bare), self._range(bare)):
+                if found is not None:
+                    return found
+        starred = self._starred(bare)
+        if starred is not None:
+            return starred
+        if self.joined and "|" in bare:
+            return self._members(bare.split("|"))
+        if "," in bare:
+            if not self.joined or not set(bare).isdisjoint("()[]{}"):
+                raise NotAValue("it has a comma, and is neither an interval, nor a set in braces, nor in quotes")
+            return self._members(parts_of(bare, ","))
+        return Value(self._value(text if self.kind == "category" else bare))
+
+    def _bound(self, text: str) -> Interval | Period | Value | None:
+        """What has an end on one side only: ``<40``, ``>=40``, ``40+``."""
+        found = next((bound for bound in _BOUNDS if text.startswith(bound[0])), None)
+        if found is None and not text.endswith("+"):
+            return None
+        mark, side, closed = found or ("+", "low", True)
+        end = (text.removesuffix(mark) if found is None else text.removeprefix(mark)).strip()
+        if not end or not self._is_an_end(end):
+            return None
+        low, high = (end, "") if side == "low" else ("", end)
+        return self._between(low, high, (closed, closed))
+
+    def _starred(self, text: str) -> Prefix | Interval | Value | None:
+        """A beginning whose other characters are stars; of whole numbers, all that begin so, with leading zeros."""
+        if SUPPRESSED not in text:
+            return None
+        start = text.rstrip(SUPPRESSED)
+        stars = len(text) - len(start)
+        if SUPPRESSED in start or not stars:
+            raise NotAValue("it has stars that are not at its end")
+        if self.kind == "category":
+            return Prefix(start, stars)
+        if self.kind == "integer" and start.isascii() and start.isdigit() and len(text) <= _MOST_IN_A_RANGE:
+            return Interval(int(start) * 10**stars, (int(start) + 1) * 10**stars - 1)
+        raise NotAValue("it has stars, and is neither a text nor a whole number")
+
+
+def parts_of(text: str, mark: str) -> list[str]:
+    """Cut a text at the marks that are not in quotes.
+
+    >>> parts_of('F, "a, b"', ",")
+    ['F', ' "a, b"']
+    """
+    if '"' not in text:
+        return text.split(mark)
+    parts, in_quotes, start = [], False, 0
+    for i, character in enumerate(text):
+        in_quotes ^= character == '"'
+        if character == mark and not in_quotes:
+            parts.append(text[start:i])
+            start = i + 1
+    return [*parts, text[start:]]
+
+
+def unquoted(text: str) -> str | None:
+    """Take the quotes off; None if they do not match.
+
+    >>> unquoted('"a, b"'), unquoted('"a "" b"'), unquoted('"a" b"')
+    ('a, b', 'a " b', None)
+    """
+    inner = text[1:-1]
+    if len(text) < 2 or not (text.startswith('"') and text.endswith('"')) or '"' in inner.replace('""', ""):
+        return None
+    return inner.replace('""', '"')
+
+
+def _counted(end: Any, *, up: bool, closed: bool) -> Any:
+    """An end among whole numbers or days, as the outermost that is in the interval."""
+    if isinstance(end, dt.date):
+        return end if closed else _next_day(end) if up else _day_before(end)
+    whole = math.ceil(end) if up else math.floor(end)
+    return whole if closed or whole != end else whole + (1 if up else -1)
+
+
+def _next_day(day: dt.date) -> dt.date:
+    if day == dt.date.max:
+        raise NotAValue("it ends after the last day of the calendar")
+    return day + dt.timedelta(days=1)
+
+
+def _day_before(day: dt.date) -> dt.date:
+    if day == dt.date.min:
+        raise NotAValue("it ends before the first day of the calendar")
+    return day - dt.timedelta(days=1)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of a column by their texts, and where they lie on the column's line.
+
+What is not surely a value of the kind is none: no underscores or other scripts in numbers, no dates whose day and month
+could be exchanged, nothing finer than a microsecond.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+
+__all__ = ["LINE", "Ambiguous", "NotAValue", "number_in", "period_of", "place_of", "value_of", "zoned"]
+
+LINE = ("integer", "float", "date", "timestamp")
+"""The kinds whose values have an order of their own."""
+
+_LONGEST = 400  # characters of a number or a date, and digits of a number written out
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,6})?", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
+_CLOCK = r"\d{2}:\d{2}(?::\d{2}(?:\.(\d{1,9}))?)?"
+_MOMENT = re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}[ T]{_CLOCK}(?:Z|[+-]\d{{2}}:?\d{{2}}(?::\d{{2}})?)?", re.ASCII)
+_TIME = re.compile(_CLOCK, re.ASCII)
+_PERIOD = re.compile(r"(\d{4})(?:-(\d{2})|-?Q([1-4])|(s))?", re.ASCII)
+_MONTH = re.compile(r"(\d{1,2})/(\d{4})", re.ASCII)
+_YEAR_1 = dt.datetime(1, 1, 1)
+_WORDS = {
+    "integer": "a whole number",
+    "float": "a number",
+    "date": "a date, as in 2024-05-01",
+    "timestamp": "a time, as in 2024-05-01T12:30:00",
+    "boolean": "true or false",
+}
+
+
+class NotAValue(ValueError):
+    """A text is no value of its column; the message is the reason."""
+
+
+class Ambiguous(NotAValue):
+    """A text may be one of two values."""
+
+
+def value_of(text: str, kind: str) -> Any:
+    """The value that a text is in a column of a kind; `NotAValue` if it is none.
+
+    >>> value_of("1e5", "integer"), value_of("-0.0", "float"), value_of("True", "boolean"), value_of("1e5", "category")
+    (100000, 0.0, True, '1e5')
+    """
+    if kind == "category":
+        return text
+    if len(text) > _LONGEST:
+        raise NotAValue("it is longer than any value of the column")
+    if kind == "boolean":
+        if text.lower() in ("true", "false"):
+            return text.lower() == "true"
+    elif kind == "date":
+        return _date(text)
+    elif kind == "timestamp":
+        return _moment(text)
+    elif kind == "float" and text in ("inf", "-inf"):
+        return float(text)
+    else:
+        number = number_in(text)
+        if kind == "float":
+            return _finite(number)
+        if number == number.to_integral_value():
+            return int(number)
+    raise NotAValue(f"it is not {_WORDS[kind]}")
+
+
+def number_in(text: str) -> Decimal:
+    """A number by its text, exactly."""
+    if len(text) > _LONGEST or _NUMBER.fullmatch(text) is None:
+        thousands = "," in text and any(mark.isdigit() for mark in text)
+        raise NotAValue("a comma may group thousands or part decimals" if thousands else "it is not a number")
+    number = Decimal(text)
+    if number and abs(number.adjusted()) > _LONGEST:
+        raise NotAValue("it is a number beyond all bounds")
+    return number
+
+
+def _finite(number: Decimal) -> float:
+    value = float(number) + 0.0  # -0.0 is 0.0
+    if math.isinf(value):
+        raise NotAValue("it is a number beyond all bounds")
+    return value
+
+
+def _date(text: str) -> dt.date:
+    if _DATE.fullmatch(text):
+        year, month, day = map(int, text.split("-"))
+        readings = [(year, month, day)]
+    elif slashed := _SLASHED.fullmatch(text):
+        first, second, year = map(int, slashed.groups())
+        readings = [(year, second, first), (year, first, second)]
+    else:
+        raise NotAValue(f"it is not {_WORDS['date']}")
+    found = set()
+    for reading in readings:
+        with suppress(ValueError):
+            found.add(dt.date(*reading))
+    if len(found) > 1:
+        raise Ambiguous("its day and month can be exchanged: dates are written as in 2024-05-01")
+    if not found:
+        raise NotAValue("there is no such day")
+    return found.pop()
+
+
+def _moment(text: str) -> dt.datetime | dt.time:
+    match = _MOMENT.fullmatch(text)
+    of_day = _TIME.fullmatch(text) if match is None else match
+    if of_day is None:
+        raise NotAValue(f"it is not {_WORDS['timestamp']}")
+    if (of_day[1] or "")[6:].strip("0"):
+        raise NotAValue("it is finer than a microsecond")
+    try:
+        if match is None:
+            return dt.time.fromisoformat(text)
+        found = dt.datetime.fromisoformat(text)
+        place_of(found, "timestamp")  # with its offset it must lie in the years 1 to 9999
+    except (ValueError, OverflowError):
+        raise NotAValue("there is no such time") from None
+    return found
+
+
+def period_of(text: str) -> tuple[dt.date, dt.date] | None:
+    """The first day of a month, quarter, year or decade, and the first day after it; None if the text is none.
+
+    >>> period_of("2024-Q1"), period_of("1990s")
+    ((datetime.date(2024, 1, 1), datetime.date(2024, 4, 1)), (datetime.date(1990, 1, 1), datetime.date(2000, 1, 1)))
+    """
+    slashed = _MONTH.fullmatch(text) if len(text) <= _LONGEST else None
+    match = _PERIOD.fullmatch(f"{slashed[2]}-{slashed[1]:0>2}" if slashed else text[:_LONGEST])
+    if match is None:
+        return None
+    year, month, quarter, decade = match.groups()
+    if decade and not year.endswith("0"):
+        return None
+    first = int(month) if month else 3 * int(quarter) - 2 if quarter else 1
+    length = 1 if month else 3 if quarter else 120 if decade else 12
+    months = 12 * int(year) + first - 1 + length
+    try:
+        return dt.date(int(year), first, 1), dt.date(months // 12, months % 12 + 1, 1)
+    except ValueError:  # no such month, or the end of the calendar
+        return None
+
+
+def zoned(value: Any) -> bool:
+    """Whether a value is a time with its offset: a moment, and not what some clock shows."""
+    return isinstance(value, dt.datetime) and value.tzinfo is not None
+
+
+def place_of(value: Any, kind: str) -> Any:
+    """Where a value lies on its column's line: itself, or days or microseconds since the year 1.
+
+    A time with an offset is a moment, and lies where the clock of offset 0 has it. One without lies where its own
+    clock has it; the two must not be compared.
+
+    >>> place_of(dt.date(1, 1, 2), "date"), place_of(dt.date(1, 1, 2), "timestamp")
+    (2, 86400000000)
+    """
+    if isinstance(value, dt.datetime):
+        plain = value.astimezone(dt.UTC).replace(tzinfo=None) if value.tzinfo is not None else value
+        ticks = (plain - _YEAR_1) // dt.timedelta(microseconds=1)
+        finer = getattr(value, "nanosecond", 0)  # pandas counts them
+        return ticks + Decimal(finer) / 1000 if finer else ticks
+    if isinstance(value, dt.date):
+        days = value.toordinal()
+        return days if kind == "date" else (days - 1) * 86_400_000_000
+    if isinstance(value, dt.time):
+        return ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
+    if isinstance(value, Decimal) and kind == "float":
+        return float(value)
+    return value
