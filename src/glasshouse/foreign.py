@@ -6,13 +6,13 @@ Glasshouse promises nothing for such a table; it reads its cells as an adversary
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from glasshouse import catalog
 from glasshouse.adversary.restated import FOREIGN
+from glasshouse.cells import Grammar, Unreadable
 from glasshouse.errors import SchemaError
 from glasshouse.microdata.domains import kind_of
 from glasshouse.microdata.sources import open_source
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["foreign_release"]
 
-_NUMERIC = re.compile(r"^\s*(\*|[\[(]?\s*-?[\d.]+\s*((,|-|\.\.|to)\s*-?[\d.]+\s*[\])]?)?)\s*$")
 _CELLS = "as the other tool wrote it: a value, an interval, a range, a set, a prefix with stars, a node or *"
 
 
@@ -92,11 +91,20 @@ def foreign_release(
 
 
 def _kind(column: pa.ChunkedArray, name: str) -> str:
-    """The kind of a column's values: numbers, if every cell is a number, an interval or a range of them, or ``*``."""
+    """The kind of a column's values: numbers or dates, if every cell can be read so, and texts otherwise.
+
+    What begins alike and goes on with stars are codes, and so texts, even if all of them are made of digits.
+    """
     plain = column.combine_chunks()
     plain = plain.cast(plain.type.value_type) if pa.types.is_dictionary(plain.type) else plain
     kind = kind_of(plain.type, name)
-    cells = plain.unique().drop_null().to_pylist() if kind == "category" else []
-    if not cells or not all(_NUMERIC.match(cell) for cell in cells) or not any(map(str.strip, cells)):
+    if kind != "category":
         return kind
-    return "float" if any("." in cell.replace("..", "") for cell in cells) else "integer"
+    cells = [cell for cell in plain.unique().drop_null().to_pylist() if cell.strip(" *")]
+    if not cells or any("*" in cell for cell in cells):
+        return kind
+    for other in ("integer", "float", "date"):
+        grammar = Grammar(kind=other)
+        if not any(isinstance(grammar.parse(cell), Unreadable) for cell in cells):
+            return other
+    return kind

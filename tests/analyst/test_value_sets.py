@@ -197,11 +197,17 @@ def test_decimals_compare_as_floats_and_exactly_with_whole_numbers() -> None:
     assert 30 in ValueSet.above(almost, whole=True)
 
 
-def test_times_compare_by_the_clock_that_they_show() -> None:
+def test_times_with_an_offset_are_moments_and_are_not_compared_with_what_a_clock_shows() -> None:
     noon = dt.datetime(2024, 5, 1, 12, tzinfo=dt.timezone(dt.timedelta(hours=2)))
 
-    assert noon in ValueSet.of([dt.datetime(2024, 5, 1, 12)])
-    assert dt.datetime(2024, 5, 1, 12) in ValueSet.between(noon, None)
+    assert noon in ValueSet.of([dt.datetime(2024, 5, 1, 10, tzinfo=dt.UTC)])
+    assert dt.datetime(2024, 5, 1, 11, tzinfo=dt.UTC) in ValueSet.between(noon, None)
+    with pytest.raises(InputError, match="with an offset and times without"):
+        assert noon in ValueSet.of([dt.datetime(2024, 5, 1, 12)])
+    with pytest.raises(InputError, match="with an offset and times without"):
+        ValueSet.between(noon, dt.datetime(2024, 5, 2))
+    with pytest.raises(InputError, match="with an offset and times without"):
+        _ = ValueSet.above(noon) & ValueSet.below(dt.datetime(2024, 5, 2))
 
 
 def test_what_has_no_place_in_the_order_is_refused() -> None:

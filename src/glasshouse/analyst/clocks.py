@@ -39,16 +39,19 @@ class Clock:
         """A time of a question as the column's times are; refused where that cannot be said."""
         shown = self.offsets - {None}
         if time.tzinfo is not None and not shown:
-            raise self._refused("shows times without an offset: write the time as its clock shows it, without one")
+            raise self._refused(
+                time, "shows times without an offset: write the time as its clock shows it, without one"
+            )
         if time.tzinfo is not None or not shown:
             return time
         if len(shown) > 1:
             raise self._refused(
+                time,
                 f"shows times with {len(shown)} different offsets: write one, as in "
-                "TIMESTAMP '2024-10-27 02:30:00+02:00'"
+                "TIMESTAMP '2024-10-27 02:30:00+02:00'",
             )
         (offset,) = shown
         return time.replace(tzinfo=dt.timezone(offset or dt.timedelta(0)))
 
-    def _refused(self, why: str) -> DomainError:
-        return DomainError(f"column {self.column!r} {why}", column=self.column)
+    def _refused(self, time: dt.datetime, why: str) -> DomainError:
+        return DomainError(f"column {self.column!r} {why}", column=self.column, values=[time])

@@ -15,6 +15,7 @@ from __future__ import annotations
 import datetime as dt
 from bisect import bisect_left
 from collections import defaultdict
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from math import ceil, floor, isnan
@@ -114,7 +115,9 @@ class ValueSet:
         """
         listed = list(values)
         cuts: list[Cut] = []
-        for value in sorted({_plain(value, whole=whole) for value in listed if value is not None}):
+        with _comparable():
+            ascending = sorted({_plain(value, whole=whole) for value in listed if value is not None})
+        for value in ascending:
             first, last = _before(value, whole=whole), _after(value, whole=whole)
             if first == last:  # a fraction among whole numbers
                 continue
@@ -137,8 +140,9 @@ class ValueSet:
             cuts.append((_before if closed[0] else _after)(_plain(low, whole=whole), whole=whole))
         if high is not None:
             cuts.append((_after if closed[1] else _before)(_plain(high, whole=whole), whole=whole))
-        if len(cuts) == 2 and cuts[0] >= cuts[1]:
-            return cls(False, (), False, whole)
+        with _comparable():
+            if len(cuts) == 2 and cuts[0] >= cuts[1]:
+                return cls(False, (), False, whole)
         return cls(low is None, tuple(cuts), False, whole)
 
     @classmethod
@@ -173,7 +177,8 @@ class ValueSet:
     def __contains__(self, value: Any) -> bool:
         if value is None:
             return self.missing
-        passed = bisect_left(self.cuts, (_plain(value, whole=self.whole), _AFTER))
+        with _comparable():
+            passed = bisect_left(self.cuts, (_plain(value, whole=self.whole), _AFTER))
         return self.starts != (passed % 2 == 1)
 
     @property
@@ -266,7 +271,9 @@ def common_parts(sets: Sequence[ValueSet]) -> dict[int, ValueSet]:
             flips[cut] ^= 1 << i
     first = key = _key(some.starts for some in sets)
     cuts: dict[int, list[Cut]] = {first: []}
-    for cut in sorted(flips):
+    with _comparable():
+        ascending = sorted(flips)
+    for cut in ascending:
         cuts[key].append(cut)
         key ^= flips[cut]
         cuts.setdefault(key, []).append(cut)
@@ -291,13 +298,26 @@ def _in_so_many(sets: Sequence[ValueSet], enough: int) -> ValueSet:
     count = sum(some.starts for some in sets)
     starts = inside = count >= enough
     cuts = []
-    for cut in sorted(changes):
+    with _comparable():
+        ascending = sorted(changes)
+    for cut in ascending:
         count += changes[cut]
         if (count >= enough) != inside:
             inside = not inside
             cuts.append(cut)
     missing = sum(some.missing for some in sets) >= enough
     return ValueSet(starts, tuple(cuts), missing, any(some.whole for some in sets))
+
+
+@contextmanager
+def _comparable() -> Iterator[None]:
+    try:
+        yield
+    except TypeError:
+        raise InputError(
+            "values that cannot be compared, such as times with an offset and times without: write all with an offset, "
+            "or all without"
+        ) from None
 
 
 def _plain(value: Any, *, whole: bool = False) -> Any:
