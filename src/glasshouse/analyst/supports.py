@@ -121,11 +121,17 @@ class Span(Support):
 
     def share(self, values: ValueSet) -> float:
         """Count or measure what is in the set."""
-        return self._moment(values, 0)
+        return self._bounded(values, 0)
 
     def moments(self, values: ValueSet) -> tuple[float, float]:
         """Sum or integrate over what is in the set."""
-        return self._moment(values, 1), self._moment(values, 2)
+        return self._bounded(values, 1), self._bounded(values, 2)
+
+    def _bounded(self, values: ValueSet, power: int) -> float:
+        try:
+            return self._moment(values, power)
+        except OverflowError:
+            raise InputError("a cell of the release has numbers that are too large to be counted with") from None
 
     def _moment(self, values: ValueSet, power: int) -> float:
         if self.low == self.high:

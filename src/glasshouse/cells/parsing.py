@@ -253,7 +253,12 @@ class Grammar:
     def _end(self, text: str) -> Any:
         """An end of an interval: a value, a period, or None where there is no end."""
         if text.startswith('"'):
-            text = unquoted(text) or text
+            inner = unquoted(text)
+            if inner is None:
+                raise NotAValue("its quotes do not match")
+            if self.order is not None or inner in self.known:
+                return self._value(inner)
+            text = inner
         if text in self.known:
             return self.known[text]
         if text in _INFINITE or not text:
@@ -261,7 +266,7 @@ class Grammar:
         if self.order is not None:
             return text
         if self.kind == "integer":
-            return number_in(text)
+            return number_in(text, whole=True)
         if self.kind in ("date", "timestamp"):
             period = period_of(text)
             if period is None and self.kind == "timestamp" and ":" not in text:

@@ -19,7 +19,8 @@ __all__ = ["LINE", "Ambiguous", "NotAValue", "number_in", "period_of", "place_of
 LINE = ("integer", "float", "date", "timestamp")
 """The kinds whose values have an order of their own."""
 
-_LONGEST = 400  # characters of a number or a date, and digits of a number written out
+_LONGEST = 400  # characters of a number or a date
+_MOST_DIGITS = 300  # of a number written out: floats hold hardly more
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,6})?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
@@ -66,7 +67,7 @@ def value_of(text: str, kind: str) -> Any:
     elif kind == "float" and text in ("inf", "-inf"):
         return float(text)
     else:
-        number = number_in(text)
+        number = number_in(text, whole=kind == "integer")
         if kind == "float":
             return _finite(number)
         if number == number.to_integral_value():
@@ -74,13 +75,13 @@ def value_of(text: str, kind: str) -> Any:
     raise NotAValue(f"it is not {_WORDS[kind]}")
 
 
-def number_in(text: str) -> Decimal:
-    """A number by its text, exactly."""
+def number_in(text: str, *, whole: bool) -> Decimal:
+    """A number by its text, exactly; among whole numbers, not too large for a float."""
     if len(text) > _LONGEST or _NUMBER.fullmatch(text) is None:
         thousands = "," in text and any(mark.isdigit() for mark in text)
         raise NotAValue("a comma may group thousands or part decimals" if thousands else "it is not a number")
     number = Decimal(text)
-    if number and abs(number.adjusted()) > _LONGEST:
+    if number and abs(number.adjusted()) > (_MOST_DIGITS if whole else _LONGEST):
         raise NotAValue("it is a number beyond all bounds")
     return number
 
