@@ -52,68 +52,90 @@ class CellReader:
 
     def codes(self, cell: str) -> NDArray[np.int32]:
         """The codes of the values that the cell stands for, ascending; empty if she knows of none."""
+        return _array(self.covered(cell))
+
+    def covered(self, cell: str) -> range | NDArray[np.int32]:
+        """The same, and a range where they follow on each other: a wide interval takes no more room than a narrow one.
+
+        What is known of the attribute as a whole is looked up, never gone through again for every cell.
+        """
         if cell == MISSING:
             return self._missing()
         if cell.endswith(OR_MISSING):
-            return np.concatenate([self.codes(cell.removesuffix(OR_MISSING)), self._missing()])
+            return np.concatenate([_array(self.covered(cell.removesuffix(OR_MISSING))), self._missing()])
         for rule in (self._node, self._value, self._anything, self._interval, self._set, self._range, self._prefix):
             found = rule(cell)
             if found is not None:
                 return found
-        return np.empty(0, np.int32)
+        return range(0)
 
     def _missing(self) -> NDArray[np.int32]:
         return np.array([self.domain.missing_code] if self.domain.missing else [], np.int32)
 
-    def _node(self, cell: str) -> NDArray[np.int32] | None:
+    def _node(self, cell: str) -> range | None:
         """A node of the attribute's taxonomy, by its label."""
-        tree = self.domain.taxonomy
-        if tree is None or cell not in tree.labels:
-            return None
-        first, last = tree.ranges[tree.labels.index(cell)].tolist()
-        return np.arange(first, last + 1, dtype=np.int32)
+        return self._nodes.get(cell)
 
-    def _value(self, cell: str) -> NDArray[np.int32] | None:
+    @cached_property
+    def _nodes(self) -> dict[str, range]:
+        tree = self.domain.taxonomy
+        if tree is None:
+            return {}
+        return {
+            label: range(first, last + 1) for label, (first, last) in zip(tree.labels, tree.ranges.tolist(), strict=True)
+        }
+
+    def _value(self, cell: str) -> range | None:
         """One value, by its text."""
         place = self._places.get(unquoted(cell))
-        return None if place is None else np.array([place], np.int32)
+        return None if place is None else range(place, place + 1)
 
     @cached_property
     def _places(self) -> dict[str, int]:
         return {text: i for i, text in enumerate(self.domain.texts)}
 
-    def _anything(self, cell: str) -> NDArray[np.int32] | None:
-        return np.arange(self.domain.size, dtype=np.int32) if cell.strip() in (SUPPRESSED, "") else None
+    def _anything(self, cell: str) -> range | None:
+        return range(self.domain.size) if cell.strip() in (SUPPRESSED, "") else None
 
-    def _interval(self, cell: str) -> NDArray[np.int32] | None:
+    def _interval(self, cell: str) -> range | None:
         match = _BRACKETS.match(cell.strip())
         if match is None:
             return None
         opening, low, high, closing = match.groups()
         return self._between(low, high, closed=(opening == "[", closing == "]"))
 
-    def _range(self, cell: str) -> NDArray[np.int32] | None:
+    def _range(self, cell: str) -> range | None:
         match = _RANGE.match(cell.strip())
         return None if match is None else self._between(*match.groups(), closed=(True, True))
 
-    def _between(self, low: str, high: str, *, closed: tuple[bool, bool]) -> NDArray[np.int32] | None:
+    def _between(self, low: str, high: str, *, closed: tuple[bool, bool]) -> range | None:
         """Everything from one value to another, in the order of the values or in the declared one."""
-        values = self.domain.values.to_pylist()
         ends = [self._places.get(unquoted(text.strip())) for text in (low, high)]
         if None not in ends:  # both are known: also a declared order of categories knows what lies between
             start, stop = ends[0] + (not closed[0]), ends[1] + closed[1]  # type: ignore[operator]
-            return np.arange(start, max(start, stop), dtype=np.int32)
-        read = _number_or_date(values[0] if values else None)
-        if read is None:
+            return range(start, max(start, stop))
+        if self._line is None:
             return None
+        read, keys = self._line
         try:
-            keys = [read(str(value)) if not isinstance(value, dt.date) else value for value in values]
             first, last = read(low.strip()), read(high.strip())
         except (ValueError, InvalidOperation):
             return None
         start = bisect_left(keys, first) if closed[0] else bisect_right(keys, first)
         stop = bisect_right(keys, last) if closed[1] else bisect_left(keys, last)
-        return np.arange(start, max(start, stop), dtype=np.int32)
+        return range(start, max(start, stop))
+
+    @cached_property
+    def _line(self) -> tuple[Callable[[str], Any], list[Any]] | None:
+        """How the end of an interval is read, and the values to compare it with; nothing for other categories."""
+        values = self.domain.values.to_pylist()
+        read = _number_or_date(values[0] if values else None)
+        if read is None:
+            return None
+        try:
+            return read, [read(str(value)) if not isinstance(value, dt.date) else value for value in values]
+        except (ValueError, InvalidOperation):
+            return None
 
     def _set(self, cell: str) -> NDArray[np.int32] | None:
         text = cell.strip()
@@ -133,8 +155,24 @@ class CellReader:
         start = cell.rstrip(SUPPRESSED)
         if start == cell:
             return None
-        places = [i for i, text in enumerate(self.domain.texts) if text.startswith(start) and len(text) == len(cell)]
-        return np.array(places, np.int32)
+        texts, places = self._sorted_texts
+        found = []
+        for i in range(bisect_left(texts, start), len(texts)):
+            if not texts[i].startswith(start):
+                break
+            if len(texts[i]) == len(cell):
+                found.append(places[i])
+        return np.array(sorted(found), np.int32)
+
+    @cached_property
+    def _sorted_texts(self) -> tuple[list[str], list[int]]:
+        """The values' texts in alphabetic order, so that those which begin alike lie together; and their codes."""
+        order = sorted(range(len(self.domain.texts)), key=self.domain.texts.__getitem__)
+        return [self.domain.texts[i] for i in order], order
+
+
+def _array(codes: range | NDArray[np.int32]) -> NDArray[np.int32]:
+    return np.arange(codes.start, codes.stop, dtype=np.int32) if isinstance(codes, range) else codes
 
 
 def _number_or_date(example: Any) -> Callable[[str], Any] | None:

@@ -77,7 +77,7 @@ class _Axis:
 
     def __init__(self, column: Column, cells: Sequence[str], shown: NDArray[np.int32]) -> None:
         reader = CellReader(column.domain)
-        covered = [reader.codes(cell) for cell in cells]
+        covered = [reader.covered(cell) for cell in cells]
         self.shown = shown
         empty = np.iinfo(np.int32)
         self.low = np.array([codes[0] if len(codes) else empty.max for codes in covered], np.int32)[shown]
@@ -87,8 +87,8 @@ class _Axis:
         if not solid and len(cells) * column.domain.size <= _DENSE:
             self.table = np.zeros((len(cells), column.domain.size), bool)
             for i, codes in enumerate(covered):
-                self.table[i, codes] = True
-        self.sparse = None if solid or self.table is not None else [set(codes.tolist()) for codes in covered]
+                self.table[i, slice(codes.start, codes.stop) if isinstance(codes, range) else codes] = True
+        self.sparse = None if solid or self.table is not None else [set(map(int, codes)) for codes in covered]
 
     def covers(self, seats: NDArray[np.int64], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether each of the seats covers each of the codes (seats x codes)."""

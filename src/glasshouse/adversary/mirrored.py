@@ -269,7 +269,8 @@ class _Table:
         group = self.seats.group[self.seat]
         for name, cells, of_seat in zip(self.seats.quasi, self.seats.cells, self.seats.of_seat, strict=True):
             column = people.column(name)
-            covered = [CellReader(column.domain).codes(cell) for cell in cells]
+            reader = CellReader(column.domain)
+            covered = [reader.covered(cell) for cell in cells]
             shown = of_seat[self.seat]
             own = column.codes[examples][self.kind]
             wide = np.array([len(codes) > 1 for codes in covered], bool)[shown]

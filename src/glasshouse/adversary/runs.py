@@ -186,7 +186,7 @@ class _Finder:
         self.ends, self.shown = [], []  # by attribute: the least and largest code of every text, and each seat's text
         for column in columns:
             reader = CellReader(column.domain)
-            covered = [reader.codes(text) for text in seats.cells[place[column.name]]]
+            covered = [reader.covered(text) for text in seats.cells[place[column.name]]]
             pairs = [(found[0], found[-1]) if len(found) else (-1, -1) for found in covered]
             self.ends.append(np.array(pairs, np.int32).reshape(-1, 2))
             self.shown.append(seats.of_seat[place[column.name]])
