@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["CellReader", "codes_of_cells"]
 
 
-def codes_of_cells(domain: Domain, seats: Seats, name: str) -> list[NDArray[np.int32]]:
+def codes_of_cells(domain: Domain, seats: Seats, name: str) -> list[range | NDArray[np.int32]]:
     """For every different cell of an attribute the codes that it may stand for; refused where one cannot be read."""
     place = seats.quasi.index(name)
     reader = CellReader(domain, foreign=seats.foreign)
@@ -101,7 +101,7 @@ class CellReader:
                 column=name,
                 values=[read.text],
             )
-        return self.codes_of(read)
+        return _array(self.codes_of(read))
 
     def read(self, text: str) -> Cell:
         """What a cell stands for, before her list is looked at."""
@@ -122,24 +122,24 @@ class CellReader:
             )
         return cell
 
-    def codes_of(self, cell: Cell) -> NDArray[np.int32]:
-        """The codes of what a cell stands for."""
+    def codes_of(self, cell: Cell) -> range | NDArray[np.int32]:
+        """The codes of what a cell stands for; a range where they follow on each other, which takes no room."""
         match cell:
             case OrMissing(inner):
-                found = self.codes_of(inner)
+                found = _array(self.codes_of(inner))
                 gap = self._missing()
                 return found if len(gap) and len(found) and found[-1] == gap[0] else np.concatenate([found, gap])
             case Missing():
                 return self._missing()
             case Anything():
-                return np.arange(self.domain.size, dtype=np.int32)
+                return range(self.domain.size)
             case Value(value):
                 return self._known([value])
             case Set(values):
                 return self._known(values)
             case Node(label):
                 first, last = self._ranges[label]
-                return np.arange(first, last + 1, dtype=np.int32)
+                return range(first, last + 1)
             case Prefix(start, _):
                 return self._beginning(start, cell)
             case Interval(low, high, closed_low, closed_high):
@@ -210,19 +210,26 @@ class CellReader:
         return np.sort(codes[[i for i in range(first, last) if prefix.covers(texts[i])]])
 
     @cached_property
-    def _line(self) -> tuple[list[Any], NDArray[np.int32]]:
-        """Where all values lie, ascending, and their codes: by the declared order, or by their own."""
+    def _line(self) -> tuple[list[Any], NDArray[np.int32], bool]:
+        """Where all values lie, ascending, and their codes; and whether the codes ascend with them.
+
+        Values lie as they were declared to, or in their own order.
+        """
         at = [self._at(value) for value in self._values]
         order = sorted(range(len(at)), key=at.__getitem__)
-        return [at[code] for code in order], np.array(order, np.int32)
+        return [at[code] for code in order], np.array(order, np.int32), order == list(range(len(at)))
 
     def _at(self, value: Any) -> Any:
         if self.domain.declared is None:
             return place_of(value, self.domain.kind)
         return self._grammar.rank_of(value)
 
-    def _between(self, low: Any, high: Any, *, closed: tuple[bool, bool]) -> NDArray[np.int32]:
-        places, codes = self._line
+    def _between(self, low: Any, high: Any, *, closed: tuple[bool, bool]) -> range | NDArray[np.int32]:
+        places, codes, follow = self._line
         start = 0 if low is None else (bisect_left if closed[0] else bisect_right)(places, self._at(low))
         stop = len(places) if high is None else (bisect_right if closed[1] else bisect_left)(places, self._at(high))
-        return np.sort(codes[start : max(start, stop)])
+        return range(start, max(start, stop)) if follow else np.sort(codes[start : max(start, stop)])
+
+
+def _array(codes: range | NDArray[np.int32]) -> NDArray[np.int32]:
+    return np.arange(codes.start, codes.stop, dtype=np.int32) if isinstance(codes, range) else codes

@@ -86,8 +86,8 @@ class _Axis:
         if not solid and len(covered) * column.domain.size <= _DENSE:
             self.table = np.zeros((len(covered), column.domain.size), bool)
             for i, codes in enumerate(covered):
-                self.table[i, codes] = True
-        self.sparse = None if solid or self.table is not None else [set(codes.tolist()) for codes in covered]
+                self.table[i, slice(codes.start, codes.stop) if isinstance(codes, range) else codes] = True
+        self.sparse = None if solid or self.table is not None else [set(map(int, codes)) for codes in covered]
 
     def covers(self, seats: NDArray[np.int64], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether each of the seats covers each of the codes (seats x codes)."""

@@ -82,7 +82,7 @@ class Closeness:
         """Take the distance from a bound t-closeness."""
         mover, t = bound.mover, bound.t
         if mover.kernel == "line_work":
-            (masses,) = mover.arrays
+            masses = mover.arrays[0]
             crossing, lengths = np.triu(np.ones((len(masses), len(masses)), np.int64)), np.ones(len(masses), np.int64)
         else:
             parents, lengths, masses = mover.arrays

@@ -26,7 +26,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Estimate", "Totals", "ratio", "totals"]
+__all__ = ["Amounts", "Dealt", "Estimate", "Summed", "Totals", "ratio", "totals", "totals_apart"]
 
 _WIDTH = 1.959963984540054  # of a 95 % interval, in standard errors
 
@@ -70,13 +70,71 @@ class Totals:
     covariances: NDArray[np.float64]
 
 
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """How a question treats the sensitive values: as some *classes*, and with a weight of each value for each total.
+
+    Values are of one class if the same terms of the question cover them. A value's weight is 1 in a count and in a sum
+    over another column, and the value itself in a sum over the sensitive column: so a sum over many different amounts
+    needs no more classes than a count.
+
+    Attributes
+    ----------
+    class_of
+        The class of each value; -1 for those that no term covers.
+    n_classes
+        How many classes there are.
+    weights
+        ``w``, totals x values.
+    """
+
+    class_of: NDArray[np.int64]
+    n_classes: int
+    weights: NDArray[np.float64]
+
+    def summed(self, group: NDArray[np.int64], code: NDArray[np.int32], count: NDArray[np.int64], n: int) -> Summed:
+        """Add weights up in every group: how many tuples of it have each value is given by entries of histograms."""
+        inside = self.class_of[code] >= 0
+        group, code, count = group[inside], code[inside], count[inside]
+        key = group * self.n_classes + self.class_of[code]
+
+        def add(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+            found = np.bincount(key, weights=weight * count, minlength=n * self.n_classes)
+            return found.reshape(n, self.n_classes).T.astype(np.float64)
+
+        own = self.weights[:, code]
+        return Summed(
+            np.stack([add(one) for one in own]),
+            np.stack([np.stack([add(one * other) for other in own]) for one in own]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Summed:
+    """Sums over the values of every group: of weights (totals x classes x groups), and of products of two of them."""
+
+    once: NDArray[np.float64]
+    twice: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Amounts:
+    """What a tuple of each seat adds to the totals, for each class of values and before its weight.
+
+    Attributes
+    ----------
+    mean
+        ``mu``: the mean amount, by total, class and seat.
+    product
+        The mean product of the amounts of two totals for one tuple: totals x totals x classes x seats.
+    """
+
+    mean: NDArray[np.float64]
+    product: NDArray[np.float64]
+
+
 def totals(
-    group: NDArray[np.int32],
-    count: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    classes: NDArray[np.float64],
-    amounts: NDArray[np.float64],
-    products: NDArray[np.float64],
+    group: NDArray[np.int32], count: NDArray[np.int64], sizes: NDArray[np.int64], summed: Summed, amounts: Amounts
 ) -> Totals:
     """Add up means and covariances of totals over all groups.
 
@@ -86,37 +144,78 @@ def totals(
         For every seat its group, and how many tuples have it.
     sizes
         Tuples in every group.
-    classes
-        ``B``: how many values of each class each group has (groups x classes).
-    amounts
-        ``mu``: mean amount of a tuple, by total, class and seat (totals x classes x seats).
-    products
-        Mean product of the amounts of two totals for one tuple (totals x totals x classes x seats).
+    summed, amounts
+        The values of every group, and what the seats add.
     """
-    n_totals, n_classes, _ = amounts.shape
+    n_totals, n_classes, _ = amounts.mean.shape
     n_groups = len(sizes)
-    if not n_classes:  # no value that is asked for is published
-        return Totals(np.zeros(n_totals), np.zeros((n_totals, n_totals)))
 
     def by_group(values: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.bincount(group, weights=values * count, minlength=n_groups).astype(np.float64)
 
     size = np.maximum(sizes, 1).astype(np.float64)
     pairs = size * np.maximum(size - 1, 1)
-    sums = np.stack([[by_group(amounts[x, a]) for a in range(n_classes)] for x in range(n_totals)])  # M
-    means = np.einsum("ga,xag->xg", classes, sums) / size  # E, by group
+    sums = [[by_group(amounts.mean[x, a]) for a in range(n_classes)] for x in range(n_totals)]  # M
+    means = np.zeros((n_totals, n_groups))  # E, by group
+    for x in range(n_totals):
+        for a in range(n_classes):
+            means[x] += summed.once[x, a] * sums[x][a] / size
     covariances = np.zeros((n_totals, n_totals))
     for x in range(n_totals):
         for y in range(x, n_totals):
             found = -means[x] * means[y]
             for a in range(n_classes):
-                found += classes[:, a] * by_group(products[x, y, a]) / size
+                found += summed.twice[x, y, a] * by_group(amounts.product[x, y, a]) / size
                 for b in range(n_classes):
-                    both = classes[:, a] * (classes[:, b] - (a == b)) / pairs
+                    both = summed.once[x, a] * summed.once[y, b] - (summed.twice[x, y, a] if a == b else 0.0)
                     if both.any():
-                        found += both * (sums[x, a] * sums[y, b] - by_group(amounts[x, a] * amounts[y, b]))
+                        apart = sums[x][a] * sums[y][b] - by_group(amounts.mean[x, a] * amounts.mean[y, b])
+                        found += both / pairs * apart
             covariances[x, y] = covariances[y, x] = float(found.sum())
     return Totals(means.sum(axis=1), covariances)
+
+
+def totals_apart(
+    group: NDArray[np.int64],
+    count: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    entries: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
+    dealt: Dealt,
+    amounts: Amounts,
+) -> Totals:
+    """Do the same for each sensitive value apart: means are totals x values, covariances totals x totals x values.
+
+    A value is a class of its own then. All values are done in one pass over the entries of the histograms, which are
+    given as group, value and count: the work is that of the groups that have a value, not of all groups.
+    """
+    n_totals, n_groups = len(amounts.mean), len(sizes)
+    inside = dealt.class_of[entries[1]] >= 0
+    of, code, held = (part[inside] for part in entries)
+    n_values, kind = dealt.weights.shape[1], dealt.class_of[code]
+
+    def by_group(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of every entry: the sum over the seats of its group, by what its class adds."""
+        found = np.stack([np.bincount(group, weights=one * count, minlength=n_groups) for one in values])
+        return np.asarray(found[kind, of], np.float64)
+
+    def by_value(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(code, weights=values, minlength=n_values).astype(np.float64)
+
+    means, covariances = np.zeros((n_totals, n_values)), np.zeros((n_totals, n_totals, n_values))
+    if not dealt.n_classes:
+        return Totals(means, covariances)
+    size = np.maximum(sizes, 1).astype(np.float64)[of]
+    pairs = size * np.maximum(size - 1, 1)
+    sums = [by_group(amounts.mean[x]) for x in range(n_totals)]
+    expected = [dealt.weights[x, code] * held * sums[x] / size for x in range(n_totals)]
+    for x in range(n_totals):
+        means[x] = by_value(expected[x])
+        for y in range(x, n_totals):
+            own = dealt.weights[x, code] * dealt.weights[y, code] * held
+            found = own * by_group(amounts.product[x, y]) / size - expected[x] * expected[y]
+            found += own * (held - 1) / pairs * (sums[x] * sums[y] - by_group(amounts.mean[x] * amounts.mean[y]))
+            covariances[x, y] = covariances[y, x] = by_value(found)
+    return Totals(means, covariances)
 
 
 def ratio(found: Totals, above: int, below: int) -> tuple[float, float]:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.estimates import Totals
+from glasshouse.analyst.estimates import Summed, Totals
 from glasshouse.errors import NotSupported
 
 if TYPE_CHECKING:
@@ -36,10 +36,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.analyst.estimates import Amounts, Dealt
     from glasshouse.published import Published, Seats
     from glasshouse.release import Release
 
-__all__ = ["Perturbation", "inverted_totals", "retention", "whole_distribution"]
+__all__ = ["Perturbation", "inverted_apart", "inverted_totals", "retention", "whole_distribution"]
 
 
 def retention(release: Release) -> float:
@@ -111,35 +112,87 @@ def inverted_totals(
     published: Published,
     seats: Seats,
     values: Sequence[Any],
-    class_of: NDArray[np.int64],
-    amounts: NDArray[np.float64],
-    products: NDArray[np.float64],
+    dealt: Dealt,
+    amounts: Amounts,
+    some: NDArray[np.int64],
 ) -> Totals:
-    """Estimate totals and their covariances; arguments as for `glasshouse.analyst.estimates.totals`.
+    """Estimate totals and their covariances; ``dealt`` and ``amounts`` as for `glasshouse.analyst.estimates.totals`.
 
-    ``class_of`` is the class of each of the sensitive ``values``, -1 for those that the question leaves out.
+    Amounts are those of ``some`` of the seats; the others add nothing.
+
+    What is inverted is ``w A``: the weight of a value times what a tuple of its class adds. Its mean over the domain,
+    ``H``, its inverse for a shown value, ``c H + w A / p`` with ``c = 1 - 1/p``, and all sums over values need only the
+    sums of weights in every class.
     """
     found = Perturbation.of(release, published, seats, values)
-    found.check(np.stack([class_of == a for a in np.unique(class_of)]))
+    weighed = bool((dealt.weights != dealt.weights[:, :1]).any())  # a sum over the column treats every value apart
+    found.check(
+        np.eye(len(values), dtype=bool)[:1]
+        if weighed
+        else np.stack([dealt.class_of == a for a in np.unique(dealt.class_of)])
+    )
     p, m = found.p or 1.0, len(values)
-    n_totals, n_classes, n_seats = amounts.shape
-    weight = seats.count.astype(np.float64)
-    # values that the question leaves out are a class of their own, with the amount 0
-    classes = np.where(class_of < 0, n_classes, class_of)
-    amounts = np.concatenate([amounts, np.zeros((n_totals, 1, n_seats))], axis=1)
-    products = np.concatenate([products, np.zeros((n_totals, n_totals, 1, n_seats))], axis=2)
-    in_domain = np.bincount(classes, minlength=n_classes + 1) / m
-    true = np.bincount(classes, weights=found.true, minlength=n_classes + 1)
-    seen = p * true + (1 - p) * in_domain
+    c = 1 - 1 / p
+    mean, product = amounts.mean, amounts.product
+    weight, showing = seats.count[some].astype(np.float64), found.shown[some]
+    everywhere = np.zeros(m, np.int64), np.arange(m, dtype=np.int32)
 
-    over_domain = np.einsum("a,xai->xi", in_domain, amounts)[:, np.newaxis]
-    inverted = over_domain + (amounts - over_domain) / p
-    of_shown = inverted[:, classes[found.shown], np.arange(n_seats)]
-    means = (of_shown * weight).sum(axis=1)
+    def summed(share: NDArray[np.float64]) -> Summed:
+        """Sums of the weights of every class, each value counted with its share."""
+        one = dealt.summed(*everywhere, share, 1)  # type: ignore[arg-type]
+        return Summed(one.once[:, :, 0], one.twice[:, :, :, 0])
 
-    expected = np.einsum("a,xai->xi", true, amounts)
-    noise = np.einsum("a,xai,yai->xyi", seen, inverted, inverted) - expected[:, np.newaxis] * expected
-    inside = np.einsum("a,xyai->xyi", true, products) - expected[:, np.newaxis] * expected
-    between = np.einsum("a,xai,yai->xyi", true, amounts, amounts) - expected[:, np.newaxis] * expected
+    domain, true = summed(np.full(m, 1 / m)), summed(found.true)
+    seen = summed(p * found.true + (1 - p) / m)
+    over = np.einsum("xa,xai->xi", domain.once, mean)
+    own = np.where(dealt.class_of >= 0, dealt.weights, 0.0)[:, showing]
+    own = own * mean[:, dealt.class_of[showing], np.arange(len(some))] if dealt.n_classes else own
+    means = ((c * over + own / p) * weight).sum(axis=1)
+
+    expected = np.einsum("xa,xai->xi", true.once, mean)
+    both = expected[:, np.newaxis] * expected
+    shown = np.einsum("xa,xai->xi", seen.once, mean)
+    mixed = over[:, np.newaxis] * shown
+    noise = c * c * over[:, np.newaxis] * over + c / p * (mixed + mixed.transpose(1, 0, 2))
+    noise = noise + np.einsum("xya,xai,yai->xyi", seen.twice, mean, mean) / p**2 - both
+    inside = np.einsum("xya,xyai->xyi", true.twice, product) - both
+    between = np.einsum("xya,xai,yai->xyi", true.twice, mean, mean) - both
     covariances = (noise * weight**2 + inside * weight - 2 * between * weight).sum(axis=2)
+    return Totals(means, covariances)
+
+
+def inverted_apart(
+    release: Release,
+    published: Published,
+    seats: Seats,
+    values: Sequence[Any],
+    dealt: Dealt,
+    amounts: Amounts,
+    some: NDArray[np.int64],
+) -> Totals:
+    """Do the same for each sensitive value apart.
+
+    With one value asked for, every sum over the seats is one of four, whatever the value: those of ``G A``, ``G A A``,
+    ``G^2 A A`` and ``G`` times the mean product; beside them what the seats that show the value add.
+    """
+    found = Perturbation.of(release, published, seats, values)
+    if len(values) > 1:
+        found.check(np.eye(len(values), dtype=bool)[:1])
+    n_totals, n_values = dealt.weights.shape
+    means, covariances = np.zeros((n_totals, n_values)), np.zeros((n_totals, n_totals, n_values))
+    p, d, f = found.p or 1.0, 1 / n_values, found.true
+    g = p * f + (1 - p) * d
+    noise = g * (d + (1 - d) / p) ** 2 + (1 - g) * (d - d / p) ** 2 - f**2
+    weight, shown = seats.count[some].astype(np.float64), found.shown[some]
+    for a in range(dealt.n_classes):
+        inside, mean = dealt.class_of == a, amounts.mean[:, a]
+        for x in range(n_totals):
+            kept = np.bincount(shown, weights=weight * mean[x], minlength=n_values)
+            total = (d - d / p) * float((weight * mean[x]).sum()) + kept / p
+            means[x, inside] = (dealt.weights[x] * total)[inside]
+            for y in range(n_totals):
+                once, twice = (float((w * mean[x] * mean[y]).sum()) for w in (weight, weight**2))
+                alone = float((weight * amounts.product[x, y, a]).sum())
+                spread = noise * twice + f * alone - f**2 * once - 2 * (f - f**2) * once
+                covariances[x, y, inside] = (dealt.weights[x] * dealt.weights[y] * spread)[inside]
     return Totals(means, covariances)

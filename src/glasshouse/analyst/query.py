@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from glasshouse.analyst.estimates import Estimate, ratio, totals
+from glasshouse.analyst.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
 from glasshouse.analyst.evidence import Evidence
-from glasshouse.analyst.inverting import inverted_totals
-from glasshouse.analyst.questions import And, Question, Test, disjoint_terms
+from glasshouse.analyst.grouping_columns import GroupingColumn
+from glasshouse.analyst.inverting import inverted_apart, inverted_totals
+from glasshouse.analyst.questions import Question, disjoint_terms
 from glasshouse.analyst.reading import seats_of
 from glasshouse.analyst.sql import question_of
 from glasshouse.analyst.value_sets import ValueSet
@@ -21,11 +23,10 @@ from glasshouse.errors import InputError
 from glasshouse.microdata.domains import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from glasshouse.analyst.estimates import Totals
     from glasshouse.analyst.questions import Measure
     from glasshouse.microdata.taxonomy import Taxonomy
     from glasshouse.published import Published, Seats
@@ -133,128 +134,253 @@ def query(
 
 def answer_question(evidence: Evidence, question: Question) -> Answer:
     """Answer one question, or one for every combination of the grouping columns."""
+    asked = _Asked.of(evidence, question)
     if not question.group_by:
-        return Answer(question=question, keys=((),), estimates=(_estimates(evidence, question),))
-    domains = [_domain(evidence, question, name) for name in question.group_by]
-    n_rows = int(np.prod([len(domain) for domain in domains]))
+        return Answer(question=question, keys=((),), estimates=(asked.estimates(asked.together()),))
+    columns = {name: asked.grouping_column(name) for name in question.group_by if name != asked.published.column}
+    domains = {name: asked.values if name not in columns else columns[name].values for name in question.group_by}
+    n_rows = prod(len(values) for values in domains.values())
     if n_rows > _MOST_ROWS:
         raise InputError(f"GROUP BY would give {n_rows:,} rows, where {_MOST_ROWS:,} are allowed")
-    keys, rows = [], []
-    for key in product(*domains):
-        tests = [Test(name, ValueSet.of([value])) for name, value in zip(question.group_by, key, strict=True)]
-        found = _estimates(evidence, replace(question, where=And((question.where, *tests))))
-        if any(estimate.value or estimate.error for estimate in found):  # a combination that nobody can have
-            keys.append(key)
-            rows.append(found)
-    return Answer(question=question, keys=tuple(keys), estimates=tuple(rows))
+    found: dict[tuple[int, ...], tuple[Estimate, ...]] = {}
+    for places, fixed in _combinations(asked, columns):
+        if asked.published.column in domains:
+            apart = asked.apart(fixed)
+            for code in np.flatnonzero(apart.means.any(axis=0) | apart.covariances.any(axis=(0, 1))).tolist():
+                own = Totals(apart.means[:, code], apart.covariances[:, :, code])
+                where = {**places, asked.published.column: code}
+                found[tuple(where[name] for name in domains)] = asked.estimates(own)
+        else:
+            one = asked.together(fixed)
+            if one.means.any() or one.covariances.any():  # else nobody can have this combination
+                found[tuple(places[name] for name in domains)] = asked.estimates(one)
+    order = sorted(found)
+    keys = tuple(tuple(values[at] for values, at in zip(domains.values(), key, strict=True)) for key in order)
+    return Answer(question=question, keys=keys, estimates=tuple(found[key] for key in order))
 
 
-def _domain(evidence: Evidence, question: Question, name: str) -> list[Any]:
-    """The values that a grouping column may have, by what is published."""
-    attributes = _attributes(question)
-    published, seats = seats_of(evidence, attributes)
-    if name == published.column:
-        return list(evidence.domain_of(published))
-    found: dict[Any, None] = {}
-    for support in evidence.supports(seats, name):
-        values = support.listed()
-        if values is None or len(values) > _MOST_ROWS:
-            raise InputError(f"GROUP BY {name}: its cells hold too many values to list; ask with BETWEEN")
-        found.update(dict.fromkeys(values))
-    return sorted((v for v in found if v is not None), key=lambda v: (str(type(v)), v)) + [None] * (None in found)
-
-
-def _attributes(question: Question) -> list[str]:
+def _attributes(question: Question, terms: Sequence[Mapping[str, ValueSet]]) -> list[str]:
     """All columns that a question touches."""
-    terms = disjoint_terms(question.where)
     named = [name for term in terms for name in term]
     named += [measure.column for measure in question.measures if measure.column is not None]
     return list(dict.fromkeys([*named, *question.group_by]))
 
 
-def _estimates(evidence: Evidence, question: Question) -> tuple[Estimate, ...]:
-    """One estimate for every measure."""
-    attributes = _attributes(question)
-    published, seats = seats_of(evidence, attributes)
-    terms = disjoint_terms(question.where)
-    asked = list(dict.fromkeys([None, *(measure.column for measure in question.measures)]))  # a count comes first
-    found = _totals(evidence, published, seats, terms, asked)
-    return tuple(_estimate(evidence, published, measure, found, asked) for measure in question.measures)
+@dataclass(frozen=True, eq=False)
+class _Fixed:
+    """One combination of values of the grouping columns that are quasi-identifiers.
+
+    Attributes
+    ----------
+    values
+        Of every such column.
+    seats
+        The seats that can hold the combination.
+    shares
+        For every such column how likely a tuple of each of these seats has the value.
+    """
+
+    values: Mapping[str, Any]
+    seats: NDArray[np.int64]
+    shares: Mapping[str, NDArray[np.float64]]
 
 
-def _estimate(
-    evidence: Evidence, published: Published, measure: Measure, found: Totals, asked: list[str | None]
-) -> Estimate:
-    place = asked.index(measure.column)
-    if measure.kind == "avg":
-        return Estimate.normal(*ratio(found, place, 0))
-    most = float(evidence.release.n_tuples) if measure.kind == "count" and published.kind != "sample" else np.inf
-    least = 0.0 if measure.kind == "count" else -np.inf
-    return Estimate.normal(found.means[place], found.covariances[place, place], least=least, most=most)
+def _combinations(
+    asked: _Asked, columns: Mapping[str, GroupingColumn]
+) -> Iterator[tuple[dict[str, int], _Fixed | None]]:
+    """Go through all combinations that some seat can hold; without such columns there is one, that fixes nothing."""
+    if not columns:
+        yield {}, None
+        return
+    start = _Fixed({}, np.arange(len(asked.seats)), {})
+
+    def narrow(fixed: _Fixed, places: dict[str, int], names: list[str]) -> Iterator[tuple[dict[str, int], _Fixed]]:
+        if not names:
+            yield places, fixed
+            return
+        name, rest = names[0], names[1:]
+        column, cells = columns[name], asked.seats.of_seat[asked.seats.quasi.index(name)][fixed.seats]
+        for place, value in enumerate(column.values):
+            share = column.shares(place)[cells]
+            kept = np.flatnonzero(share)
+            if len(kept):
+                shares = {other: own[kept] for other, own in fixed.shares.items()} | {name: share[kept]}
+                some = _Fixed({**fixed.values, name: value}, fixed.seats[kept], shares)
+                yield from narrow(some, {**places, name: place}, rest)
+
+    yield from narrow(start, {}, list(columns))
 
 
-def _totals(
-    evidence: Evidence,
-    published: Published,
-    seats: Seats,
-    terms: list[dict[str, ValueSet]],
-    asked: list[str | None],
-) -> Totals:
-    """Counts (None) and sums (a column) over the tuples that one of the disjoint terms covers."""
-    values = evidence.domain_of(published)
-    weights = [
-        np.array([0.0 if v is None else float(v) for v in values]) if name == published.column else None
-        for name in asked
-    ]
-    treated = np.array([[published.column not in t or v in t[published.column] for t in terms] for v in values])
-    treated = treated.reshape(len(values), len(terms))
-    keyed = [tuple(row) + tuple(w[i] for w in weights if w is not None) for i, row in enumerate(treated.tolist())]
-    distinct = list(dict.fromkeys(key for i, key in enumerate(keyed) if treated[i].any()))
-    class_of = np.array([distinct.index(key) if treated[i].any() else -1 for i, key in enumerate(keyed)])
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A question, with the table that answers it and how it treats the sensitive values: worked out once for all rows.
 
-    n_totals, n_seats = len(asked), len(seats)
-    amounts = np.zeros((n_totals, len(distinct), n_seats))
-    products = np.zeros((n_totals, n_totals, len(distinct), n_seats))
-    for t, term in enumerate(terms):
-        first, second = _amounts(evidence, published, seats, term, asked)
-        for a in range(len(distinct)):
-            member = int(np.flatnonzero(class_of == a)[0])
-            if treated[member, t]:
-                scale = np.array([1.0 if w is None else w[member] for w in weights])
-                amounts[:, a] += scale[:, np.newaxis] * first
-                products[:, :, a] += np.multiply.outer(scale, scale)[:, :, np.newaxis] * second
-    if published.kind == "sample":
-        return inverted_totals(evidence.release, published, seats, values, class_of, amounts, products)
-    classes = np.zeros((published.n_groups, len(distinct)))
-    of_group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
-    inside = class_of[published.codes] >= 0
-    np.add.at(classes, (of_group[inside], class_of[published.codes][inside]), published.counts[inside])
-    return totals(seats.group, seats.count, published.sizes, classes, amounts, products)
+    Attributes
+    ----------
+    values
+        The sensitive values that it may be about.
+    terms
+        The conjunctions that its condition divides into.
+    columns
+        What is counted (None, always the first) or added up.
+    dealt
+        How the sensitive values are treated, and by class of them which terms hold.
+    """
+
+    evidence: Evidence
+    question: Question
+    published: Published
+    seats: Seats
+    values: tuple[Any, ...]
+    terms: list[dict[str, ValueSet]]
+    columns: list[str | None]
+    dealt: Dealt
+    of_class: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, evidence: Evidence, question: Question) -> _Asked:
+        terms = disjoint_terms(question.where)
+        published, seats = seats_of(evidence, _attributes(question, terms))
+        values = evidence.domain_of(published)
+        columns = list(dict.fromkeys([None, *(measure.column for measure in question.measures)]))
+        weights = np.ones((len(columns), len(values)))
+        for row, name in zip(weights, columns, strict=True):
+            if name == published.column:
+                row[:] = [0.0 if value is None else float(value) for value in values]
+        tested = [term.get(published.column) for term in terms]
+        treated = np.array([[own is None or value in own for own in tested] for value in values], bool)
+        treated = treated.reshape(len(values), len(terms))
+        covered = treated.any(axis=1)
+        of_class, number = np.unique(treated[covered], axis=0, return_inverse=True)
+        class_of = np.full(len(values), -1, np.int64)
+        class_of[covered] = number.reshape(-1)
+        dealt = Dealt(class_of, len(of_class), weights)
+        return cls(evidence, question, published, seats, values, terms, columns, dealt, of_class)
+
+    def grouping_column(self, name: str) -> GroupingColumn:
+        """The values that a grouping column may have, by what is published."""
+        return GroupingColumn.of(name, self.evidence.kinds[name], self.evidence.supports(self.seats, name), _MOST_ROWS)
+
+    def together(self, fixed: _Fixed | None = None) -> Totals:
+        """The totals over all sensitive values."""
+        amounts, some = self._amounts(fixed), self._some(fixed)
+        if self.published.kind == "sample":
+            return inverted_totals(
+                self.evidence.release, self.published, self.seats, self.values, self.dealt, amounts, some
+            )
+        group, sizes, touched = self._groups(fixed)
+        summed = self._summed
+        if touched is not None:
+            summed = Summed(summed.once[:, :, touched], summed.twice[:, :, :, touched])
+        return totals(group, self.seats.count[some], sizes, summed, amounts)
+
+    def apart(self, fixed: _Fixed | None) -> Totals:
+        """The totals for every sensitive value by itself."""
+        amounts, some = self._amounts(fixed), self._some(fixed)
+        if self.published.kind == "sample":
+            return inverted_apart(
+                self.evidence.release, self.published, self.seats, self.values, self.dealt, amounts, some
+            )
+        group, sizes, touched = self._groups(fixed)
+        entries = self._entries if touched is None else _entries_of(self.published, touched)
+        return totals_apart(group, self.seats.count[some], sizes, entries, self.dealt, amounts)
+
+    def estimates(self, found: Totals) -> tuple[Estimate, ...]:
+        """One estimate for every measure."""
+        return tuple(self._estimate(measure, found) for measure in self.question.measures)
+
+    def _estimate(self, measure: Measure, found: Totals) -> Estimate:
+        place = self.columns.index(measure.column)
+        if measure.kind == "avg":
+            return Estimate.normal(*ratio(found, place, 0))
+        counted = measure.kind == "count" and self.published.kind != "sample"
+        most = float(self.evidence.release.n_tuples) if counted else np.inf
+        least = 0.0 if measure.kind == "count" else -np.inf
+        return Estimate.normal(found.means[place], found.covariances[place, place], least=least, most=most)
+
+    # --- groups and seats ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+        published = self.published
+        group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
+        return group, published.codes, published.counts
+
+    @cached_property
+    def _summed(self) -> Summed:
+        return self.dealt.summed(*self._entries, self.published.n_groups)
+
+    def _some(self, fixed: _Fixed | None) -> NDArray[np.int64]:
+        return np.arange(len(self.seats)) if fixed is None else fixed.seats
+
+    def _groups(self, fixed: _Fixed | None) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
+        """The group of every seat and the sizes of groups; of some seats, only the groups that they are in."""
+        if fixed is None:
+            return self.seats.group.astype(np.int64), self.published.sizes, None
+        touched, group = np.unique(self.seats.group[fixed.seats], return_inverse=True)
+        return group.reshape(-1), self.published.sizes[touched], touched.astype(np.int64)
+
+    # --- amounts ------------------------------------------------------------------------------------------------------
+
+    def _amounts(self, fixed: _Fixed | None) -> Amounts:
+        """What the seats add: for every class of sensitive values, the terms that hold for it."""
+        n_seats, n_totals = len(self.seats) if fixed is None else len(fixed.seats), len(self.columns)
+        mean = np.zeros((n_totals, self.dealt.n_classes, n_seats))
+        product = np.zeros((n_totals, n_totals, self.dealt.n_classes, n_seats))
+        for t, term in enumerate(self.terms):
+            if fixed is not None and any(name in term and v not in term[name] for name, v in fixed.values.items()):
+                continue
+            first, second = self._of_term(t, fixed)
+            for a in np.flatnonzero(self.of_class[:, t]).tolist():
+                mean[:, a] += first
+                product[:, :, a] += second
+        return Amounts(mean, product)
+
+    def _of_term(self, t: int, fixed: _Fixed | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean amounts of one term, and of their products, by seat."""
+        term, own = self.terms[t], {} if fixed is None else fixed.shares
+        quasi = [name for name in self.seats.quasi if name in term or name in self.columns or name in own]
+        n_seats = len(self.seats) if fixed is None else len(fixed.seats)
+        powers = {name: self._powers(t, name, fixed) for name in quasi}
+
+        def mixed(*names: str | None) -> NDArray[np.float64]:
+            """The mean of the product of these columns (None: 1) where the term holds."""
+            found = np.ones(n_seats)
+            for name in quasi:
+                found = found * powers[name][names.count(name)]
+            return found
+
+        first = np.stack([mixed(name) for name in self.columns])
+        return first, np.stack([np.stack([mixed(one, other) for other in self.columns]) for one in self.columns])
+
+    def _powers(self, t: int, name: str, fixed: _Fixed | None) -> tuple[NDArray[np.float64], ...]:
+        """How likely the term holds of a column in every seat; and where it is added up, its mean and mean square."""
+        if fixed is not None and name in fixed.shares:
+            share, value = fixed.shares[name], fixed.values[name]
+            number = 0.0 if value is None or name not in self.columns else float(value)
+            return share, share * number, share * number * number
+        if (t, name) not in self._known:
+            values = self.terms[t].get(name, ValueSet.everything())
+            share = self.evidence.shares(self.seats, name, values)
+            moments = self.evidence.moments(self.seats, name, values) if name in self.columns else ()
+            self._known[t, name] = (share, *moments)
+        known = self._known[t, name]
+        return known if fixed is None else tuple(power[fixed.seats] for power in known)
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, str], tuple[NDArray[np.float64], ...]]:
+        return {}
 
 
-def _amounts(
-    evidence: Evidence, published: Published, seats: Seats, term: dict[str, ValueSet], asked: list[str | None]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean amounts of one term, and of their products, by seat; sums over the sensitive column are weighted later."""
-    everything = ValueSet.everything()
-    quasi = [name for name in seats.quasi if name in term or name in asked]
-    shares = {name: evidence.shares(seats, name, term.get(name, everything)) for name in quasi}
-    means, squares = {}, {}
-    for name in quasi:
-        if name in asked:
-            means[name], squares[name] = evidence.moments(seats, name, term.get(name, everything))
-
-    def mixed(*names: str | None) -> NDArray[np.float64]:
-        """The mean of the product of these columns (None: 1) where the term holds."""
-        found = np.ones(len(seats))
-        for name in quasi:
-            power = names.count(name)
-            found = found * (shares[name] if power == 0 else means[name] if power == 1 else squares[name])
-        return found
-
-    first = np.stack([mixed(name) for name in asked])
-    second = np.stack([np.stack([mixed(one, other) for other in asked]) for one in asked])
-    return first, second
+def _entries_of(
+    published: Published, groups: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """The entries of the histograms of some groups, which are numbered anew."""
+    starts = published.offsets[groups]
+    lengths = published.offsets[groups + 1] - starts
+    before = np.cumsum(lengths) - lengths
+    at = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
+    return np.repeat(np.arange(len(groups)), lengths), published.codes[at], published.counts[at]
 
 
 def _plain(value: Any) -> Any:

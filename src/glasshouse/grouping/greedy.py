@@ -348,7 +348,7 @@ def _grow_close(
     mover, t = bound.mover, bound.t
     line = mover.kernel == "line_work"
     none = np.empty(0, np.int32), np.empty(0, np.int64)
-    parents, lengths, masses = (*none, *mover.arrays) if line else mover.arrays
+    parents, lengths, masses = (*none, mover.arrays[0]) if line else mover.arrays
     found = np.zeros(len(masses), np.int64)
     most: int = mover.scale * mover.whole
     numbers = most, t.numerator, t.denominator, int(LEAP)

@@ -41,13 +41,18 @@ def histograms(
     counts: cython.longlong[::1],
     weights: cython.int[::1] = None,
 ) -> cython.longlong:
-    """Sparse histograms: fills ``starts``, ``values`` and ``counts`` and returns how many entries were used."""
+    """Sparse histograms: fills ``starts``, ``values`` and ``counts`` and returns how many entries were used.
+
+    Values ascend within a group. The work is that of the group's own tuples: where its codes lie close together they
+    are read off in order, and where they are few among many, those that occur are listed and sorted.
+    """
     n: cython.Py_ssize_t = offsets.shape[0] - 1
     weighted: cython.bint = weights is not None
     w: cython.Py_ssize_t = scratch.shape[0]
     g: cython.Py_ssize_t
     i: cython.Py_ssize_t
     used: cython.longlong = 0
+    begin: cython.longlong
     low: cython.Py_ssize_t
     high: cython.Py_ssize_t
     c: cython.Py_ssize_t
@@ -63,14 +68,85 @@ def histograms(
                     low = c
                 if c > high:
                     high = c
-            for c in range(low, high + 1):
-                if scratch[c] > 0:
-                    values[used] = c
-                    counts[used] = scratch[c]
-                    scratch[c] = 0
-                    used += 1
+            if high - low <= 8 * (offsets[g + 1] - offsets[g]):
+                for c in range(low, high + 1):
+                    if scratch[c] > 0:
+                        values[used] = c
+                        counts[used] = scratch[c]
+                        scratch[c] = 0
+                        used += 1
+            else:
+                begin = used
+                for i in range(offsets[g], offsets[g + 1]):
+                    c = codes[i]
+                    if scratch[c] > 0:
+                        values[used] = c
+                        counts[used] = scratch[c]
+                        scratch[c] = 0
+                        used += 1
+                sort_entries(values, counts, begin, used)
             starts[g + 1] = used
     return used
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def sort_entries(
+    values: cython.int[::1], counts: cython.longlong[::1], begin: cython.longlong, stop: cython.longlong
+) -> cython.void:
+    """Sort the entries ``begin .. stop - 1`` by value, each with its count: by insertion if few, else with a heap."""
+    n: cython.longlong = stop - begin
+    start: cython.longlong = n // 2
+    end: cython.longlong = n
+    root: cython.longlong
+    child: cython.longlong
+    i: cython.longlong
+    x: cython.int
+    y: cython.longlong
+    if n <= 32:
+        for i in range(begin + 1, stop):
+            x = values[i]
+            y = counts[i]
+            root = i
+            while root > begin and values[root - 1] > x:
+                values[root] = values[root - 1]
+                counts[root] = counts[root - 1]
+                root -= 1
+            values[root] = x
+            counts[root] = y
+        return
+    while end > 1:
+        if start > 0:
+            start -= 1
+        else:
+            end -= 1
+            exchange(values, counts, begin + end, begin)
+        root = start
+        while 2 * root + 1 < end:
+            child = 2 * root + 1
+            if child + 1 < end and values[begin + child] < values[begin + child + 1]:
+                child += 1
+            if values[begin + root] >= values[begin + child]:
+                break
+            exchange(values, counts, begin + root, begin + child)
+            root = child
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def exchange(
+    values: cython.int[::1], counts: cython.longlong[::1], i: cython.longlong, j: cython.longlong
+) -> cython.void:
+    """Exchange two entries."""
+    x: cython.int = values[i]
+    y: cython.longlong = counts[i]
+    values[i] = values[j]
+    counts[i] = counts[j]
+    values[j] = x
+    counts[j] = y
 
 
 def group_weights(

@@ -65,34 +65,48 @@ def line_work(
     counts: cython.longlong[::1],
     scratch: cython.longlong[::1],
     cumulated: cython.longlong[::1],
+    sums: cython.longlong[::1],
     work: cython.longlong[::1],
 ) -> None:
     """Sum over the values of ``|cumulated in group * whole size - cumulated in whole * group size|``.
 
-    ``scratch`` is zeros, a place per value, and stays zeros.
+    ``sums[i]`` is the sum of ``cumulated[0 .. i - 1]``. From one value of a group to its next nothing is added in the
+    group, while the whole climbs: the differences of all values between are two sums, before and after the whole passes
+    the group. ``scratch`` is not used.
     """
     n: cython.Py_ssize_t = len(rows)
     m: cython.Py_ssize_t = len(cumulated)
     whole: cython.longlong = cumulated[m - 1]
     r: cython.Py_ssize_t
     i: cython.Py_ssize_t
+    first: cython.Py_ssize_t
+    past: cython.Py_ssize_t
+    turn: cython.Py_ssize_t
+    high: cython.Py_ssize_t
+    middle: cython.Py_ssize_t
     size: cython.longlong
     below: cython.longlong
-    gap: cython.longlong
     total: cython.longlong
     with cython.nogil:
         for r in range(n):
             size = 0
             for i in range(offsets[rows[r]], offsets[rows[r] + 1]):
                 size += counts[i]
-                scratch[values[i]] = counts[i]
             below = 0
             total = 0
-            for i in range(m):
-                below += scratch[i]
-                scratch[i] = 0
-                gap = below * whole - cumulated[i] * size
-                if gap < 0:
-                    gap = -gap
-                total += gap
+            first = 0
+            for i in range(offsets[rows[r]], offsets[rows[r] + 1] + 1):
+                past = values[i] if i < offsets[rows[r] + 1] else m
+                turn = first  # from here on the whole is ahead of the group
+                high = past
+                while turn < high:
+                    middle = (turn + high) // 2
+                    if cumulated[middle] * size > below * whole:
+                        high = middle
+                    else:
+                        turn = middle + 1
+                total += below * whole * (turn - first) - size * (sums[turn] - sums[first])
+                total += size * (sums[past] - sums[turn]) - below * whole * (past - turn)
+                first = past
+                below += counts[i] if i < offsets[rows[r] + 1] else 0
             work[r] = total

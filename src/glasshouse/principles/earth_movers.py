@@ -70,7 +70,10 @@ class EarthMover:
     def on_line(cls, whole: Counts) -> EarthMover:
         """Values are at the distance of their codes; from the first to the last it is 1."""
         m = whole.n_values
-        return cls("line_work", (np.cumsum(whole.dense[0]),), m, max(m - 1, 1), int(whole.sizes[0]))
+        cumulated = np.cumsum(whole.dense[0])
+        large = m * int(whole.sizes[0]) > LARGEST  # then no group is judged in 64 bits
+        sums = np.append(0, np.cumsum(cumulated.astype(object) if large else cumulated))
+        return cls("line_work", (cumulated, sums), m, max(m - 1, 1), int(whole.sizes[0]))
 
     @classmethod
     def on_taxonomy(cls, whole: Counts, taxonomy: BoundTaxonomy) -> EarthMover:
@@ -111,8 +114,8 @@ class EarthMover:
         if counts.n_values != self.n_values:
             raise InputError(f"groups over {counts.n_values:,} values are not of a table over {self.n_values:,} values")
         per_tuple = self.scale * self.whole  # work is at most this, times the group's size
-        fits = counts.sizes <= LARGEST // max(per_tuple, 1)
-        rows = np.flatnonzero(fits)
+        fits = counts.sizes <= LARGEST // max(per_tuple + self.whole, 1)  # and so is every number on the way to it
+        rows = np.flatnonzero(fits & (counts.sizes > 0))
         within = np.zeros(len(counts), np.bool_)
         within[rows] = at_most(self._work(counts, rows), t.denominator, counts.sizes[rows], t.numerator * per_tuple)
         for row in np.flatnonzero(~fits).tolist():
@@ -122,6 +125,8 @@ class EarthMover:
 
     def _work(self, counts: Counts, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         work = np.empty(len(rows), np.int64)
+        if not len(rows):
+            return work
         scratch = np.zeros(len(self.arrays[0]), np.int64)
         getattr(compiled(_KERNELS), self.kernel)(rows, *counts.histogram, scratch, *self.arrays, work)
         return work
