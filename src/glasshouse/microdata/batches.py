@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from glasshouse.microdata.quotes import Quotes
+
 __all__ = ["DelimitedStream", "ParquetStream", "Stream", "open_stream"]
 
 _BATCH = 1 << 17  # rows of Parquet: the columns of a batch stay in the processor's cache
@@ -111,12 +113,15 @@ class DelimitedStream:
         """What the beginning of every column looks like."""
         return {field.name: field.type for field in self.looks}
 
-    def batches(self, columns: Sequence[str]) -> Iterator[dict[str, pa.Array]]:
-        """Read the columns from front to back; `UnicodeError` where letters are written otherwise than thought."""
+    def batches(self, columns: Sequence[str], quotes: Quotes | None = None) -> Iterator[dict[str, pa.Array]]:
+        """Read the columns from front to back; `UnicodeError` where letters are written otherwise than thought.
+
+        ``quotes`` gets to see the bytes as they are read.
+        """
         options = self.file.options(columns=columns, as_text=columns)
         options["read_options"].block_size = _BLOCK
         with delimited.translated_errors(self.file):
-            reader = arrow_csv.open_csv(self.file.open(), **options)
+            reader = arrow_csv.open_csv(self.file.open(quotes), **options)
         while True:
             try:
                 with delimited.translated_errors(self.file):

@@ -27,7 +27,9 @@ from pyarrow import ipc
 from glasshouse.database import is_address
 from glasshouse.errors import DomainError, GlasshouseError, InputError, SchemaError, SourceError
 from glasshouse.microdata.arrow_messages import messages, unpacked_bytes
-from glasshouse.microdata.delimited import HEAD_BYTES, NULL_SPELLINGS, open_bytes, read_delimited
+from glasshouse.microdata.cautions import Written
+from glasshouse.microdata.delimited import HEAD_BYTES, NULL_SPELLINGS, Loaded, open_bytes, read_delimited
+from glasshouse.microdata.dialects import DELIMITERS
 from glasshouse.microdata.normalise import normalise, refuse_nested
 from glasshouse.microdata.unpacking import Room, is_text
 from glasshouse.packed import Refused, growth_of
@@ -72,6 +74,8 @@ class Source:
         What was assumed, in sentences.
     orders
         Declared orders of loaded columns that are ordered categories: all their values, lowest first.
+    written
+        How the source writes records, for who looks for values that hold several of them.
     """
 
     table: pa.Table = field(repr=False)
@@ -79,6 +83,7 @@ class Source:
     columns: tuple[str, ...]
     notices: tuple[str, ...] = ()
     orders: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, repr=False)
+    written: Written = field(default=Written(n_columns=0, delimiters=()), repr=False)
 
 
 def open_source(
@@ -140,21 +145,32 @@ def open_source(
 
     coded = narrow and kind == "postgres"
     try:
-        loaded, notices = load(choose)
-        if loaded.num_columns and not loaded.num_rows:
+        loaded = Loaded(*load(choose))
+        if loaded.table.num_columns and not loaded.table.num_rows:
             raise SourceError(f"{name} has no rows", source=source)
-        normal, orders, assumed = normalise(loaded, whole_floats=kind == "pandas", narrow=narrow, coded=coded)
+        normal, orders, assumed = normalise(loaded.table, whole_floats=kind == "pandas", narrow=narrow, coded=coded)
     except MemoryError:
         raise SourceError(
             f"{name} does not fit into the memory of this machine: a CSV or Parquet file can be published in batches, "
             "with the engine on disk",
             source=source,
         ) from None
-    return Source(table=normal, kind=kind, columns=tuple(known), notices=(*notices, *assumed), orders=orders)
+    return Source(
+        table=normal,
+        kind=kind,
+        columns=tuple(known),
+        notices=(*loaded.notices, *assumed),
+        orders=orders,
+        written=Written(
+            n_columns=len(known),
+            delimiters=tuple(DELIMITERS) if loaded.delimiter is None else (loaded.delimiter,),
+            breaks=loaded.breaks,
+        ),
+    )
 
 
 _Choose = Callable[[Sequence[str]], list[str]]
-_Loaded = tuple[pa.Table, tuple[str, ...]]
+_Loaded = tuple[pa.Table, tuple[str, ...]] | Loaded
 
 
 def _door(

@@ -17,14 +17,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
-from glasshouse.microdata.domains import Column, code, kind_of
+from glasshouse.microdata.cautions import Findings, accepted_names, refuse_unanswered
+from glasshouse.microdata.domains import Column, code, kind_of, text_of
 from glasshouse.microdata.sources import open_source
+from glasshouse.microdata.spelling import declared_spellings, holds_texts, respelled, without_look_alikes
 from glasshouse.microdata.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from glasshouse.microdata.cautions import Caution
 
 __all__ = ["Microdata", "read"]
 
@@ -37,7 +41,7 @@ class Microdata:
     """A table about people: one tuple per person, columns coded to integers, roles fixed. Never changed once made.
 
     Make one with `read`. The order of ``quasi`` is the order of dimensions in tie-breaks; the order of columns in the
-    file means nothing.
+    file means nothing. It is not published as long as one of its ``cautions`` is not ``accepted``.
     """
 
     quasi: tuple[Column, ...]
@@ -46,6 +50,8 @@ class Microdata:
     n_tuples: int
     notices: tuple[str, ...] = ()
     source_kind: str = "arrow"
+    cautions: tuple[Caution, ...] = ()
+    accepted: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return self.n_tuples
@@ -61,6 +67,25 @@ class Microdata:
             if column.name == name:
                 return column
         raise SchemaError.unknown(name, [c.name for c in (*self.quasi, *self.sensitive)], role="a column of the table")
+
+    def refuse_unanswered(self) -> None:
+        """Raise `CautionError` if something was found in the table that was neither mended nor accepted."""
+        refuse_unanswered(self.cautions, self.accepted)
+
+    def spelled_by(self, declared: Sequence[Any]) -> Microdata:
+        """The same table, its normalised sensitive columns spelled as their values are declared.
+
+        A declared domain must be published as it was declared: in another spelling it would tell which values occur.
+        """
+        if not any(column.domain.normalised for column in self.sensitive):
+            return self
+        texts = [text_of(value) for value in declared if value is not None]
+
+        def spelled(column: Column) -> Column:
+            by_key = declared_spellings(texts, name=column.name) if column.domain.normalised else {}
+            return Column(column.domain.spelled_by(by_key), column.codes)
+
+        return replace(self, sensitive=tuple(map(spelled, self.sensitive)))
 
     def take(self, rows: NDArray[Any]) -> Microdata:
         """Keep some tuples; domains stay as they are.
@@ -89,8 +114,10 @@ def read(
     taxonomies: Mapping[str, Taxonomy | str | Path] | None = None,
     bins: Mapping[str, Taxonomy | str | Path] | None = None,
     categorical: Sequence[str] = (),
+    normalise: Sequence[str] = (),
     bottom: Mapping[str, Any] | None = None,
     top: Mapping[str, Any] | None = None,
+    accept: Sequence[str] = (),
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str = ".",
@@ -123,8 +150,15 @@ def read(
         Taxonomies whose first level replaces the values of a column on the way in.
     categorical
         Numeric columns that are names, not amounts (a zip code, an occupation code).
+    normalise
+        Columns whose look-alike texts become one value: ``flu``, ``FLU`` and ``flu`` with a blank after it. Accents,
+        invisible characters, blanks, dashes and case are treated as `glasshouse.microdata.spelling` says; the declared
+        spelling is kept, else the most frequent. Numbers have one spelling, and stay as they are.
     bottom, top
         Bottom and top codes of quasi-identifiers: smaller (larger) values are replaced by the limit.
+    accept
+        Cautions that were looked into and are right as they are, by name: ``line-breaks``, or ``line-breaks:address``
+        for one column alone. A table with other cautions is read, and not published.
     delimiter, encoding, decimal
         Of a CSV file, where the detection should not decide.
     table, query
@@ -135,13 +169,15 @@ def read(
     >>> read({"age": [30, 40], "disease": ["flu", "ulcer"]}, quasi=["age"], sensitive="disease")
     Microdata(2 tuples; quasi-identifiers age (2); sensitive disease (2))
     """
-    sensitive_names = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
-    quasi_names = [quasi] if isinstance(quasi, str) else list(quasi)
+    quasi_names, sensitive_names = names_given("quasi", quasi), names_given("sensitive", sensitive)
+    if identifier is not None:
+        (identifier,) = names_given("identifier", [identifier])
     check_roles(quasi_names, sensitive_names, identifier)
     if missing not in ("error", "category", "drop"):
         raise ParameterError("read", "missing", "'error', 'category' or 'drop'", missing)
+    categorical, normalise = names_given("categorical", categorical), names_given("normalise", normalise)
 
-    roles = [*quasi_names, *sensitive_names, *([identifier] if identifier else [])]
+    roles = [*quasi_names, *sensitive_names, *([identifier] if identifier is not None else [])]
     text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     opened = open_source(source, columns=roles, narrow=True, table=table, query=query, **text)
     for name, role in named_roles(quasi_names, sensitive_names, identifier):
@@ -153,6 +189,7 @@ def read(
         ("taxonomies", taxonomies, published),
         ("bins", bins, published),
         ("categorical", categorical, published),
+        ("normalise", normalise, roles),
         ("bottom", bottom, quasi_names),
         ("top", top, quasi_names),
     ):
@@ -161,9 +198,11 @@ def read(
                 raise SchemaError.unknown(name, allowed, role=option)
             if option == "taxonomies" and name in (ordered or {}):
                 raise SchemaError(f"column {name!r} has an order and a taxonomy, which has one: give one", column=name)
+    accepted = accepted_names(accept, opened.columns)
 
     notices = list(opened.notices)
-    left_out = [name for name in opened.columns if name not in roles]
+    with_role = set(roles)
+    left_out = [name for name in opened.columns if name not in with_role]
     if left_out:
         notices.append(f"columns with no role are not published: {', '.join(left_out)}")
     if identifier is None:
@@ -172,9 +211,24 @@ def read(
             notices.append("the rows of a database have no order: to add marginals later, name an identifier")
 
     raw = {name: _plain(opened.table.column(name)) for name in roles}
-    for name in raw.keys() & {*(bins or ()), identifier}:
+    orders = {**opened.orders, **{name: list(order) for name, order in (ordered or {}).items()}}
+    trees = {name: _taxonomy(given) for name, given in (taxonomies or {}).items()}
+    binning = {name: _taxonomy(given) for name, given in (bins or {}).items()}
+    for name in raw.keys() & {*binning, identifier}:
         raw[name] = _written_out(raw[name])
-    for name in {*(bins or ()), *(bottom or ()), *(top or ())}:
+    findings = Findings(opened.written)
+    for name in normalise:
+        if not holds_texts(raw[name].type):
+            continue
+        if name not in (ordered or {}) and name in orders:
+            orders[name] = without_look_alikes(orders[name])
+        tree = binning.get(name) or trees.get(name)
+        listed = orders.get(name, ()) if tree is None else tree.leaves
+        findings.look_for_breaks(name, _written_out(raw[name].unique()))
+        raw[name], n_replaced = respelled(raw[name], declared_spellings(map(str, listed), name=name))
+        if n_replaced:
+            notices.append(f"spellings of {name} that were replaced by another of the same value: {n_replaced:,}")
+    for name in {*binning, *(bottom or ()), *(top or ())}:
         raw[name] = raw[name].cast(pa.int64()) if pa.types.is_integer(raw[name].type) else raw[name]
     for name, limit in (bottom or {}).items():
         raw[name] = _clip(raw[name], name, limit, pc.max_element_wise)
@@ -185,15 +239,19 @@ def read(
     raw, dropped = _apply_missing_rule(raw, quasi_names + sensitive_names, missing)
     if dropped:
         notices.append(f"rows dropped because a value was missing: {dropped:,}")
-
-    orders = {**opened.orders, **{name: list(order) for name, order in (ordered or {}).items()}}
-    for name, builder in (bins or {}).items():
-        raw[name], orders[name] = _taxonomy(builder).bin(raw[name], name=name)
+    for name, builder in binning.items():
+        raw[name], orders[name] = builder.bin(raw[name], name=name)
 
     def coded(name: str) -> Column:
         values = raw[name].cast(pa.string()) if name in categorical and name not in sensitive_names else raw[name]
-        tree = None if taxonomies is None or name not in taxonomies else _taxonomy(taxonomies[name])
-        return code(values, name=name, order=orders.get(name), taxonomy=tree, missing=values.null_count > 0)
+        return code(
+            values,
+            name=name,
+            order=orders.get(name),
+            taxonomy=trees.get(name),
+            missing=values.null_count > 0,
+            normalised=name in normalise,
+        )
 
     for name in quasi_names:
         _refuse_infinite(raw[name], name)
@@ -201,14 +259,56 @@ def read(
         refuse_amounts(raw[name], name, categorical)
     if identifier is not None:
         _check_identifier(raw[identifier], identifier)
+    quasi_columns, sensitive_columns = tuple(map(coded, quasi_names)), tuple(map(coded, sensitive_names))
+    for column in quasi_columns:
+        findings.look(column.name, "quasi", column.domain.values, _rows(column))
+    for column in sensitive_columns:
+        findings.look(column.name, "sensitive", column.domain.values, _rows(column), gaps=column.domain.missing)
+    if identifier is not None:
+        findings.look(identifier, "identifier", raw[identifier], np.ones(len(raw[identifier]), np.int64))
+    for name in left_out:
+        findings.pass_over(name)
     return Microdata(
-        quasi=tuple(coded(name) for name in quasi_names),
-        sensitive=tuple(coded(name) for name in sensitive_names),
+        quasi=quasi_columns,
+        sensitive=sensitive_columns,
         identifier=raw[identifier] if identifier is not None else None,
         n_tuples=len(raw[quasi_names[0]]),
-        notices=tuple(notices),
+        notices=(*notices, *findings.told(accepted)),
         source_kind=opened.kind,
+        cautions=tuple(findings.cautions),
+        accepted=accepted,
     )
+
+
+def names_given(option: str, given: Any) -> list[str]:
+    """The names of columns that an option got: one, several or none; `SchemaError` if something else was given."""
+    if given is None or isinstance(given, str):
+        return [] if given is None else [given]
+    names = list(given) if hasattr(given, "__iter__") else [given]
+    for name in names:
+        if not isinstance(name, str):
+            raise SchemaError(
+                f"{option}: a column is named by a text, not by a {type(name).__name__}. (Columns of a frame whose "
+                "names are numbers are read under the texts of these: '0', '1')"
+            )
+        if not _is_unicode(name):
+            raise SchemaError(f"{option}: the name {name!a} is not Unicode text")
+    return names
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text can be written: a lone half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _rows(column: Column) -> NDArray[np.int64]:
+    """How many rows have each value of the column."""
+    n_values = len(column.domain.values)
+    return np.bincount(column.codes, minlength=n_values)[:n_values]
 
 
 def named_roles(quasi: list[str], sensitive: list[str], identifier: str | None) -> list[tuple[str, str]]:
