@@ -102,19 +102,20 @@ class Caution:
         return tuple(", ".join(f"{text!a} ({rows:,})" for text, rows in kind) for kind in self.examples)
 
 
-def accepted_names(given: Sequence[str] | str, columns: Sequence[str]) -> tuple[str, ...]:
+def accepted_names(given: Sequence[str] | str | None, columns: Sequence[str]) -> tuple[str, ...]:
     """Check the names that were given to accept cautions: ``NAME``, or ``NAME:COLUMN`` for one column alone.
 
     >>> accepted_names("line-breaks", ["age"])
     ('line-breaks',)
     """
-    names = [given] if isinstance(given, str) else list(given)
+    names = [given] if isinstance(given, str) or not hasattr(given, "__iter__") else list(given)
+    names = [name for name in names if name is not None]
     for text in names:
-        name, sign, column = text.partition(":") if isinstance(text, str) else ("", "", "")
+        name, sign, column = text.partition(":") if isinstance(text, str) else (repr(text), "", "")
         if name not in CAUTIONS:
             near = get_close_matches(name, CAUTIONS, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(CAUTIONS)}"
-            raise InputError(f"accept: there is no caution {name[:60]!r}: {hint}")
+            raise InputError(f"accept: there is no caution {name[:60]!a}: {hint}")
         if sign and column not in columns:
             raise SchemaError.unknown(column, columns, role=f"accept={text!r}")
     return tuple(dict.fromkeys(names))

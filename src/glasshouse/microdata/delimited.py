@@ -30,7 +30,7 @@ from pyarrow import csv as arrow_csv
 from glasshouse.errors import ParameterError, SourceError
 from glasshouse.microdata.dialects import DELIMITERS, detect_delimiter, detect_encoding, marked_encoding
 from glasshouse.microdata.normalise import in_parallel
-from glasshouse.microdata.quotes import Breaks, Quotes, Watched
+from glasshouse.microdata.quotes import Breaks, Quotes
 from glasshouse.microdata.unpacking import Room
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Delimited:
     def open(self, quotes: Quotes | None = None) -> pa.NativeFile:
         """Open the decompressed bytes; ``quotes`` gets to see them as they are read."""
         stream = open_bytes(self.path, self.compression)
-        return stream if quotes is None else pa.PythonFile(Watched(stream, quotes), mode="r")
+        return stream if quotes is None else quotes.watching(stream)
 
     def quotes(self, n_columns: int) -> Quotes:
         """A watcher for the quotation marks of this file."""
@@ -161,7 +161,9 @@ def open_bytes(path: Path, compression: str | None) -> pa.NativeFile:
 
 
 def check_options(delimiter: str | None, encoding: str | None, decimal: str, null_values: Sequence[str]) -> None:
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+    if delimiter is not None and not (
+        isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii() and delimiter not in '"\r\n'
+    ):
         raise ParameterError("open_source", "delimiter", "one character (not a quotation mark or line end)", delimiter)
     if decimal not in (".", ","):
         raise ParameterError("open_source", "decimal", "'.' or ','", decimal)
@@ -170,7 +172,7 @@ def check_options(delimiter: str | None, encoding: str | None, decimal: str, nul
     if encoding is not None:
         try:
             "".encode(encoding)
-        except LookupError:
+        except (LookupError, TypeError, ValueError):
             raise ParameterError("open_source", "encoding", "an encoding that Python knows", encoding) from None
 
 
@@ -230,12 +232,29 @@ def checked_breaks(file: Delimited, quotes: Quotes, names: Sequence[str]) -> dic
     """What quoted values hold, by the names of columns, once all bytes went by; refuses a mark that is never closed."""
     quotes.finish()
     if quotes.open_line is not None:
-        raise SourceError(
-            f"{file.path}: a quotation mark in line {quotes.open_line:,} opens a value and is not closed before the "
-            "file ends: everything after it would be one value. Close the mark, or take it out",
-            source=file.path,
-        )
+        raise _unclosed(file, quotes.open_line)
     return {names[place]: breaks for place, breaks in quotes.breaks.items() if place < len(names)}
+
+
+def _unclosed(file: Delimited, line: int) -> SourceError:
+    return SourceError(
+        f"{file.path}: a quotation mark in line {line:,} opens a value and is not closed before the file ends: "
+        "everything after it would be one value. Close the mark, or take it out",
+        source=file.path,
+    )
+
+
+def _open_line(file: Delimited) -> int | None:
+    """The line of a quotation mark that is never closed, in a file that could not be read; None if there is none."""
+    quotes = file.quotes(1)
+    try:
+        with file.open() as stream:
+            for piece in iter(lambda: bytes(stream.read(1 << 20)), b""):
+                quotes.feed(piece)
+    except (OSError, UnicodeError):
+        return None
+    quotes.finish()
+    return quotes.open_line
 
 
 def quotes_notices(file: Delimited, quotes: Quotes) -> Iterator[str]:
@@ -385,11 +404,15 @@ def translated_errors(file: Delimited) -> Iterator[None]:
 
 
 def no_rows(file: Delimited) -> SourceError:
+    if (line := _open_line(file)) is not None:
+        return _unclosed(file, line)
     return SourceError(f"{file.path} has a header and no rows", source=file.path)
 
 
 def _ragged(file: Delimited) -> SourceError:
-    """Find the first line that does not have as many fields as the header."""
+    """Find the quotation mark that is not closed, else the first line that has not as many fields as the header."""
+    if (open_line := _open_line(file)) is not None:
+        return _unclosed(file, open_line)
     delimiter = file.delimiter or ","
     width, line, found = 0, 0, 0
     with file.open() as stream:

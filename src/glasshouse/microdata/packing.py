@@ -7,7 +7,7 @@ that they ascend. Where values may be missing a bit says so; a missing value com
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ class Field:
     listed: bool
     low: int = 0
     high: int = 0
-    spellings: Mapping[str, str] = field(default_factory=dict)
+    spellings: Mapping[str, str] | None = None
 
     @property
     def name(self) -> str:
@@ -76,7 +76,7 @@ class Field:
     @cached_property
     def _places(self) -> dict[Any, int]:
         places = {value: place for place, value in enumerate(self.domain.values.to_pylist())}
-        return {**places, **{text: places[kept] for text, kept in self.spellings.items()}}
+        return {**places, **{text: places[kept] for text, kept in (self.spellings or {}).items()}}
 
     @cached_property
     def _table(self) -> tuple[int, NDArray[np.int32]] | None:

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
-__all__ = ["Breaks", "Quotes", "Watched", "count_breaks", "is_joined"]
+__all__ = ["Breaks", "Quotes", "count_breaks", "is_joined"]
 
 _MARK, _LF, _CR = b'"\n\r'
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -110,6 +110,10 @@ class Quotes:
         self._inside_line = 0
         self._inside_breaks = 0
         self._inside_delimiters = 0
+
+    def watching(self, stream: pa.NativeFile) -> pa.NativeFile:
+        """The same stream; what is read from it is looked at on its way."""
+        return pa.PythonFile(_Watched(stream, self), mode="r")
 
     def feed(self, piece: bytes) -> None:
         """Look at the next bytes of the file."""
@@ -220,7 +224,7 @@ def _n_breaks(data: bytes, start: int, end: int) -> int:
     return n_breaks
 
 
-class Watched(io.RawIOBase):
+class _Watched(io.RawIOBase):
     """A stream that shows what is read from it to `Quotes`."""
 
     def __init__(self, stream: pa.NativeFile, quotes: Quotes) -> None:

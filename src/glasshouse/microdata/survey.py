@@ -24,7 +24,15 @@ from glasshouse.microdata.domains import Domain, code, kind_of
 from glasshouse.microdata.normalise import normalise as normal_form
 from glasshouse.microdata.packing import Field, Packing
 from glasshouse.microdata.spelling import cleaned, declared_spellings, holds_texts, spellings, without_look_alikes
-from glasshouse.microdata.table import Missing, check_roles, named_roles, names_given, refuse_amounts
+from glasshouse.microdata.table import (
+    Missing,
+    by_column,
+    check_roles,
+    declared_order,
+    named_roles,
+    names_given,
+    refuse_amounts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -123,13 +131,15 @@ def survey(
     progress
         Is told how many rows were seen.
     """
+    quasi, (sensitive,) = names_given("quasi", quasi), names_given("sensitive", [sensitive])
+    ordered = {name: declared_order(name, order) for name, order in by_column("ordered", ordered).items()}
     check_roles(list(quasi), [sensitive], None)
     for name, role in named_roles(list(quasi), [sensitive], None):
         if name not in stream.names:
             raise SchemaError.unknown(name, stream.names, role=role)
     categorical, normalise = names_given("categorical", categorical), names_given("normalise", normalise)
     accepted = accepted_names(accept, stream.names)
-    for option, named in (("ordered", ordered or {}), ("categorical", categorical), ("normalise", normalise)):
+    for option, named in (("ordered", ordered), ("categorical", categorical), ("normalise", normalise)):
         for name in named:
             if name not in (*quasi, sensitive):
                 raise SchemaError.unknown(name, [*quasi, sensitive], role=option)
@@ -141,7 +151,7 @@ def survey(
             candidates=_candidates(stream, types[name]),
             decimal=stream.file.decimal if isinstance(stream, DelimitedStream) else None,
             as_text=name in categorical and name != sensitive,
-            listed=name == sensitive or name in categorical or name in (ordered or {}),
+            listed=name == sensitive or name in categorical or name in ordered,
             normalised=name in normalise,
         )
         for name in chosen
@@ -149,7 +159,7 @@ def survey(
     while True:
         try:
             return _look_through(
-                stream, columns, list(quasi), sensitive, missing, ordered or {}, categorical, accepted, progress
+                stream, columns, list(quasi), sensitive, missing, ordered, categorical, accepted, progress
             )
         except _Otherwise as found:
             columns[found.column].settle(found.kind)

@@ -8,6 +8,7 @@ published: beside the others it would be one more quasi-identifier, unprotected.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -19,12 +20,12 @@ import pyarrow.compute as pc
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
 from glasshouse.microdata.cautions import Findings, accepted_names, refuse_unanswered
 from glasshouse.microdata.domains import Column, code, kind_of, text_of
-from glasshouse.microdata.sources import open_source
+from glasshouse.microdata.sources import is_unicode, open_source
 from glasshouse.microdata.spelling import declared_spellings, holds_texts, respelled, without_look_alikes
 from glasshouse.microdata.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -176,6 +177,12 @@ def read(
     if missing not in ("error", "category", "drop"):
         raise ParameterError("read", "missing", "'error', 'category' or 'drop'", missing)
     categorical, normalise = names_given("categorical", categorical), names_given("normalise", normalise)
+    ordered, taxonomies, bins = (
+        by_column("ordered", ordered),
+        by_column("taxonomies", taxonomies),
+        by_column("bins", bins),
+    )
+    bottom, top = by_column("bottom", bottom), by_column("top", top)
 
     roles = [*quasi_names, *sensitive_names, *([identifier] if identifier is not None else [])]
     text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
@@ -193,10 +200,10 @@ def read(
         ("bottom", bottom, quasi_names),
         ("top", top, quasi_names),
     ):
-        for name in named or ():
+        for name in named:
             if name not in allowed:
                 raise SchemaError.unknown(name, allowed, role=option)
-            if option == "taxonomies" and name in (ordered or {}):
+            if option == "taxonomies" and name in ordered:
                 raise SchemaError(f"column {name!r} has an order and a taxonomy, which has one: give one", column=name)
     accepted = accepted_names(accept, opened.columns)
 
@@ -211,16 +218,16 @@ def read(
             notices.append("the rows of a database have no order: to add marginals later, name an identifier")
 
     raw = {name: _plain(opened.table.column(name)) for name in roles}
-    orders = {**opened.orders, **{name: list(order) for name, order in (ordered or {}).items()}}
-    trees = {name: _taxonomy(given) for name, given in (taxonomies or {}).items()}
-    binning = {name: _taxonomy(given) for name, given in (bins or {}).items()}
+    orders = {**opened.orders, **{name: declared_order(name, order) for name, order in ordered.items()}}
+    trees = {name: _taxonomy("taxonomies", name, given) for name, given in taxonomies.items()}
+    binning = {name: _taxonomy("bins", name, given) for name, given in bins.items()}
     for name in raw.keys() & {*binning, identifier}:
         raw[name] = _written_out(raw[name])
     findings = Findings(opened.written)
     for name in normalise:
         if not holds_texts(raw[name].type):
             continue
-        if name not in (ordered or {}) and name in orders:
+        if name not in ordered and name in orders:
             orders[name] = without_look_alikes(orders[name])
         tree = binning.get(name) or trees.get(name)
         listed = orders.get(name, ()) if tree is None else tree.leaves
@@ -228,12 +235,12 @@ def read(
         raw[name], n_replaced = respelled(raw[name], declared_spellings(map(str, listed), name=name))
         if n_replaced:
             notices.append(f"spellings of {name} that were replaced by another of the same value: {n_replaced:,}")
-    for name in {*binning, *(bottom or ()), *(top or ())}:
+    for name in {*binning, *bottom, *top}:
         raw[name] = raw[name].cast(pa.int64()) if pa.types.is_integer(raw[name].type) else raw[name]
-    for name, limit in (bottom or {}).items():
+    for name, limit in bottom.items():
         raw[name] = _clip(raw[name], name, limit, pc.max_element_wise)
         notices.append(f"{name} is bottom-coded: the smallest value stands for itself and everything below")
-    for name, limit in (top or {}).items():
+    for name, limit in top.items():
         raw[name] = _clip(raw[name], name, limit, pc.min_element_wise)
         notices.append(f"{name} is top-coded: the largest value stands for itself and everything above")
     raw, dropped = _apply_missing_rule(raw, quasi_names + sensitive_names, missing)
@@ -291,18 +298,27 @@ def names_given(option: str, given: Any) -> list[str]:
                 f"{option}: a column is named by a text, not by a {type(name).__name__}. (Columns of a frame whose "
                 "names are numbers are read under the texts of these: '0', '1')"
             )
-        if not _is_unicode(name):
+        if not is_unicode(name):
             raise SchemaError(f"{option}: the name {name!a} is not Unicode text")
     return names
 
 
-def _is_unicode(text: str) -> bool:
-    """Whether a text can be written: a lone half of a surrogate pair cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def by_column(option: str, given: Any) -> Mapping[str, Any]:
+    """What an option says column by column; `SchemaError` if it is not such a mapping."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise SchemaError(
+            f"{option} is given by column, as in {option}={{'age': ...}}, not as a {type(given).__name__}"
+        )
+    return dict(zip(names_given(option, list(given)), given.values(), strict=True))
+
+
+def declared_order(column: str, order: Any) -> list[Any]:
+    """The values of a declared order as a list; `ParameterError` if it is none."""
+    if isinstance(order, str | bytes) or not hasattr(order, "__iter__"):
+        raise ParameterError("read", f"ordered[{column!r}]", "a list of values, lowest first", type(order).__name__)
+    return list(order)
 
 
 def _rows(column: Column) -> NDArray[np.int64]:
@@ -338,8 +354,12 @@ def _written_out(values: pa.Array) -> pa.Array:
     return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
 
 
-def _taxonomy(given: Taxonomy | str | Path) -> Taxonomy:
-    return Taxonomy.from_file(given) if isinstance(given, str | Path) else given
+def _taxonomy(option: str, column: str, given: Any) -> Taxonomy:
+    if isinstance(given, str | Path):
+        return Taxonomy.from_file(given)
+    if not isinstance(given, Taxonomy):
+        raise ParameterError("read", f"{option}[{column!r}]", "a Taxonomy or the path of one", type(given).__name__)
+    return given
 
 
 def _clip(values: pa.Array, name: str, limit: Any, keep: Any) -> pa.Array:
