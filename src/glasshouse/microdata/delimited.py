@@ -27,10 +27,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from glasshouse.errors import ParameterError, SourceError
+from glasshouse.errors import ParameterError, SchemaError, SourceError
 from glasshouse.microdata.dialects import DELIMITERS, detect_delimiter, detect_encoding, marked_encoding
 from glasshouse.microdata.normalise import in_parallel
-from glasshouse.microdata.quotes import Breaks, Quotes
+from glasshouse.microdata.quotes import Breaks, Quotes, count_breaks, is_joined
 from glasshouse.microdata.unpacking import Room
 
 if TYPE_CHECKING:
@@ -225,7 +225,14 @@ def infer_columns(file: Delimited, start: str) -> pa.Schema:
     options = replace(file, encoding="utf-8", quoted=True).options()
     options["parse_options"].invalid_row_handler = lambda _: "skip"
     with translated_errors(file):
-        return arrow_csv.read_csv(pa.BufferReader(start.encode()), **options).schema
+        looks = arrow_csv.read_csv(pa.BufferReader(start.encode()), **options).schema
+    for place, name in enumerate(looks.names, start=1):
+        if is_joined(count_breaks(name), name.count(file.delimiter or ","), len(looks.names)):
+            raise SchemaError(  # the name is not shown, for it holds records
+                f"{file.path}: the name of column {place:,} looks like several records, run into each other: close the "
+                "quotation mark in line 1"
+            )
+    return looks
 
 
 def checked_breaks(file: Delimited, quotes: Quotes, names: Sequence[str]) -> dict[str, Breaks]:

@@ -32,7 +32,6 @@ from glasshouse.microdata.cautions import Written
 from glasshouse.microdata.delimited import HEAD_BYTES, NULL_SPELLINGS, Loaded, open_bytes, read_delimited
 from glasshouse.microdata.dialects import DELIMITERS
 from glasshouse.microdata.normalise import normalise, refuse_nested
-from glasshouse.microdata.quotes import count_breaks
 from glasshouse.microdata.unpacking import Room, is_text
 from glasshouse.packed import Refused, growth_of
 
@@ -214,12 +213,6 @@ def check_column_names(names: Sequence[str], source: str) -> None:
             f"column {nameless[0]:,} of {source} has no name: give it one. (Row numbers written by R or pandas have "
             "none: write with row.names=FALSE or index=False.)",
             column=names[nameless[0] - 1],
-        )
-    broken = [place for place, name in enumerate(names, start=1) if count_breaks(name)]
-    if broken:  # the name is not shown, for it may hold records
-        raise SchemaError(
-            f"the name of column {broken[0]:,} of {source} holds a line break: give it a name on one line, or close "
-            "the quotation mark before it"
         )
     unwritable = [place for place, name in enumerate(names, start=1) if not is_unicode(name)]
     if unwritable:
