@@ -226,8 +226,9 @@ def infer_columns(file: Delimited, start: str) -> pa.Schema:
     options["parse_options"].invalid_row_handler = lambda _: "skip"
     with translated_errors(file):
         looks = arrow_csv.read_csv(pa.BufferReader(start.encode()), **options).schema
-    for place, name in enumerate(looks.names, start=1):
-        if is_joined(count_breaks(name), name.count(file.delimiter or ","), len(looks.names)):
+    names = looks.names
+    for place, name in enumerate(names, start=1):
+        if is_joined(count_breaks(name), name.count(file.delimiter or ","), len(names)):
             raise SchemaError(  # the name is not shown, for it holds records
                 f"{file.path}: the name of column {place:,} looks like several records, run into each other: close the "
                 "quotation mark in line 1"

@@ -134,8 +134,9 @@ def survey(
     quasi, (sensitive,) = names_given("quasi", quasi), names_given("sensitive", [sensitive])
     ordered = {name: declared_order(name, order) for name, order in by_column("ordered", ordered).items()}
     check_roles(list(quasi), [sensitive], None)
+    there = set(stream.names)
     for name, role in named_roles(list(quasi), [sensitive], None):
-        if name not in stream.names:
+        if name not in there:
             raise SchemaError.unknown(name, stream.names, role=role)
     categorical, normalise = names_given("categorical", categorical), names_given("normalise", normalise)
     accepted = accepted_names(accept, stream.names)
@@ -437,8 +438,9 @@ def _unknown(stream: ParquetStream | DelimitedStream, columns: dict[str, _Column
     if not isinstance(stream, ParquetStream):
         return list(columns)
     unknown = []
+    summaries = stream.summaries([name for name, column in columns.items() if not column.listed])
     for name, column in columns.items():
-        told = None if column.listed else stream.summary(name)
+        told = summaries.get(name)
         if told is None or (missing == "drop" and told[2]):
             unknown.append(name)
         if told is not None:

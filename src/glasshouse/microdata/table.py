@@ -187,8 +187,9 @@ def read(
     roles = [*quasi_names, *sensitive_names, *([identifier] if identifier is not None else [])]
     text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     opened = open_source(source, columns=roles, narrow=True, table=table, query=query, **text)
+    there = set(opened.columns)
     for name, role in named_roles(quasi_names, sensitive_names, identifier):
-        if name not in opened.columns:
+        if name not in there:
             raise SchemaError.unknown(name, opened.columns, role=role)
     published = [*quasi_names, *sensitive_names]
     for option, named, allowed in (
@@ -200,8 +201,9 @@ def read(
         ("bottom", bottom, quasi_names),
         ("top", top, quasi_names),
     ):
+        known = set(allowed)
         for name in named:
-            if name not in allowed:
+            if name not in known:
                 raise SchemaError.unknown(name, allowed, role=option)
             if option == "taxonomies" and name in ordered:
                 raise SchemaError(f"column {name!r} has an order and a taxonomy, which has one: give one", column=name)
@@ -249,15 +251,17 @@ def read(
     for name, builder in binning.items():
         raw[name], orders[name] = builder.bin(raw[name], name=name)
 
+    as_names, as_one = set(categorical), set(normalise)
+
     def coded(name: str) -> Column:
-        values = raw[name].cast(pa.string()) if name in categorical and name not in sensitive_names else raw[name]
+        values = raw[name].cast(pa.string()) if name in as_names and name not in sensitive_names else raw[name]
         return code(
             values,
             name=name,
             order=orders.get(name),
             taxonomy=trees.get(name),
             missing=values.null_count > 0,
-            normalised=name in normalise,
+            normalised=name in as_one,
         )
 
     for name in quasi_names:
