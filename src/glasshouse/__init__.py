@@ -24,6 +24,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.errors import (
+    CautionError,
     DisclosureWarning,
     DomainError,
     GlasshouseError,
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     )
     from glasshouse.loading import load
     from glasshouse.microdata import Groups, Microdata, Taxonomy, examples, read, synthetic
+    from glasshouse.microdata.cautions import Caution
     from glasshouse.microdata.inspection import inspect
     from glasshouse.policy import Policy, load_policy, policy_from
     from glasshouse.principles import (
@@ -115,6 +117,8 @@ __all__ = [
     "Anatomy",
     "Angel",
     "Boxes",
+    "Caution",
+    "CautionError",
     "Comparison",
     "Corruption",
     "DeltaGrowth",
@@ -216,6 +220,7 @@ _HOMES = {
     ],
     "glasshouse.loading": ["load"],
     "glasshouse.microdata": ["Groups", "Microdata", "Taxonomy", "read"],
+    "glasshouse.microdata.cautions": ["Caution"],
     "glasshouse.microdata.inspection": ["inspect"],
     "glasshouse.principles": [
         "AllOf",

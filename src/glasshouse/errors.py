@@ -11,6 +11,7 @@
         SourceError                    .source                  a file or object that cannot be read
         OutputError                    .path                    a place that cannot be written
         PolicyError                    .path, .line, .column, .key, .suggestion     a policy, and where in it
+        CautionError                   .cautions                what was found in a table and not yet answered
       Infeasible                     no release can satisfy this: .principle, .column, .value, .count, .of, .largest
       NotSupported                   these do not go together: .what, .instead
       GuaranteeBroken                the audit found a group that does not hold; always a bug: .group
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "CautionError",
     "DisclosureWarning",
     "DomainError",
     "GlasshouseError",
@@ -142,6 +144,14 @@ class PolicyError(InputError):
         self.column = column
         self.key = key
         self.suggestion = suggestion
+
+
+class CautionError(InputError):
+    """The table has something in it that must be mended or accepted by name before it is published."""
+
+    def __init__(self, message: str, *, cautions: Iterable[Any] = ()) -> None:
+        super().__init__(message)
+        self.cautions = tuple(cautions)
 
 
 class Infeasible(GlasshouseError):

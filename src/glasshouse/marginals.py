@@ -21,6 +21,7 @@ from glasshouse.engines import Memory
 from glasshouse.errors import InputError, NotSupported, SourceError
 from glasshouse.loading import load
 from glasshouse.microdata import Groups
+from glasshouse.microdata.cautions import accepted_cautions
 from glasshouse.principles import Requirement
 from glasshouse.publish import bucket_partitions
 from glasshouse.recheck import recheck
@@ -75,6 +76,7 @@ def publish_marginals(
     >>> more.tables["gt"].equals(first.tables["gt"]), more.tables["gt_3"].column_names
     (True, ['sex', 'zipcode'])
     """
+    table.refuse_unanswered()
     out = Path(out)
     before = load(out / "release")
     recoding = catalog.recoding_of(before.recipe)
@@ -108,6 +110,7 @@ def publish_marginals(
     achieved = recheck(release, requirement)
     report = {
         "notices": _notices(out / "audit" / "report.json"),
+        "accepted": accepted_cautions(table.cautions, table.accepted),
         "achieved": achieved.to_dict(),
         "recipe": release.recipe.to_data(),
     }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,9 @@ from glasshouse.grouping import Mirror, Mondrian, Snug, exact_share, keep_eligib
 from glasshouse.grouping.method import is_frequency_diversity
 from glasshouse.log import step
 from glasshouse.microdata import Column, Groups
+from glasshouse.microdata.cautions import accepted_cautions
 from glasshouse.microdata.groups import alike
-from glasshouse.principles import BackgroundSensitive, KAnonymity, Requirement
+from glasshouse.principles import BackgroundSensitive, KAnonymity, Principle, Requirement
 from glasshouse.principles.adversaries import Adversary
 from glasshouse.randomness import Source
 from glasshouse.recheck import recheck
@@ -32,13 +34,10 @@ from glasshouse.release.storage import check_savable, new_folders, refuse_existi
 from glasshouse.republishing import traces_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from glasshouse.grouping import Method
     from glasshouse.microdata import Microdata
-    from glasshouse.principles import Principle
     from glasshouse.principles.adversaries import Claim
     from glasshouse.recoding import Recoding
     from glasshouse.verify import Verification
@@ -82,6 +81,11 @@ def publish(
     -------
     Release
         Published tables, recipe and guarantee. Nothing is written until it is saved.
+
+    Raises
+    ------
+    CautionError
+        Something was found in the table that was neither mended nor accepted: see `read`.
 
     Examples
     --------
@@ -128,11 +132,17 @@ def publish_to(
     out = Path(out)
     for folder in (out / "release", out / "audit"):
         refuse_existing(folder, force=force)  # before the work, not after it
+    table.refuse_unanswered()
     traces = traces_of(out / "audit", table)  # which warns if the table was published before
     release, partition, achieved = _journey(table, **choices)
     release = titled(release, title, licence)
     check_savable(release, format, allow_seed=allow_seed)
-    report = {"notices": list(table.notices), "achieved": achieved.to_dict(), "recipe": release.recipe.to_data()}
+    report = {
+        "notices": list(table.notices),
+        "accepted": accepted_cautions(table.cautions, table.accepted),
+        "achieved": achieved.to_dict(),
+        "recipe": release.recipe.to_data(),
+    }
     with step("write", rows=release.n_tuples, tables=len(release.tables)) as note:
         with new_folders((out / "audit", True), (out / "release", False), force=force) as (inside, outside):
             write_audit(inside, report, _who_is_where(table, partition))
@@ -152,7 +162,9 @@ def _journey(
     threads: int = 0,
 ) -> tuple[Release, Groups, Verification]:
     """The journey itself; also the partition of the whole table, and what the second implementation counted."""
+    table.refuse_unanswered()
     source = Source.secure() if source is None else source
+    principle, table = _spelled(principle, recoding, table)
     target = principle if isinstance(principle, BackgroundSensitive) else None  # a promise that no group can keep
 
     # eligible: the table itself must satisfy what is asked of groups, perhaps after dropping tuples
@@ -197,6 +209,22 @@ def _journey(
     with step("recheck", rows=release.n_tuples, tables=len(tables)):
         achieved = recheck(release, requirement)
     return release, groups if published is table else groups.spread(kept, table.n_tuples), achieved
+
+
+def _spelled(
+    principle: Principle | Mapping[str, Principle], recoding: Any, table: Microdata
+) -> tuple[Principle | Mapping[str, Principle], Microdata]:
+    """Bring what is declared and what is read to one spelling, where look-alikes are one value."""
+    if isinstance(recoding, Perturbed) and recoding.domain is not None:
+        table = table.spelled_by(recoding.domain)
+    domains = {column.name: column.domain for column in table.sensitive if column.domain.normalised}
+    if isinstance(principle, Mapping):
+        each = {name: one.spelled_as(domains[name]) if name in domains else one for name, one in principle.items()}
+        return each, table
+    for domain in domains.values():
+        if isinstance(principle, Principle):
+            principle = principle.spelled_as(domain)
+    return principle, table
 
 
 def _settled(

@@ -26,6 +26,7 @@ from glasshouse.grouping.method import frequency_ell
 from glasshouse.log import step
 from glasshouse.microdata import Microdata
 from glasshouse.microdata.batches import open_stream
+from glasshouse.microdata.cautions import accepted_cautions, refuse_unanswered
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import Column
 from glasshouse.microdata.survey import survey
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.engines.disk import Spill
+    from glasshouse.microdata.cautions import Caution
     from glasshouse.microdata.survey import Survey
     from glasshouse.microdata.table import Missing
     from glasshouse.principles import Principle
@@ -73,6 +75,8 @@ class PublishedFile:
         Published tuples, rows of the file that were left out because a value was missing, and groups.
     notices
         What was assumed, in sentences.
+    cautions, accepted
+        What was found in the file and had to be accepted, and the names by which it was.
     """
 
     folder: Path
@@ -84,6 +88,8 @@ class PublishedFile:
     n_dropped: int
     n_groups: int
     notices: tuple[str, ...]
+    cautions: tuple[Caution, ...] = ()
+    accepted: tuple[str, ...] = ()
 
 
 def publish_file(
@@ -97,6 +103,8 @@ def publish_file(
     missing: Missing = "error",
     ordered: Mapping[str, Sequence[Any]] | None = None,
     categorical: Sequence[str] = (),
+    normalise: Sequence[str] = (),
+    accept: Sequence[str] = (),
     format: str = "parquet",
     force: bool = False,
     allow_seed: bool = False,
@@ -123,7 +131,7 @@ def publish_file(
         Folder that gets the two folders.
     file
         A path: Parquet, or CSV, also compressed.
-    quasi, sensitive, missing, ordered, categorical, delimiter, encoding, decimal
+    quasi, sensitive, missing, ordered, categorical, normalise, accept, delimiter, encoding, decimal
         As in `read`; one sensitive column.
     principle
         `LDiversity`.
@@ -169,8 +177,11 @@ def publish_file(
             missing=missing,
             ordered=ordered,
             categorical=categorical,
+            normalise=normalise,
+            accept=accept,
             progress=lambda done: tell("reading", done, expected),
         )
+    refuse_unanswered(seen.cautions, seen.accepted)
     traces = traces_of_counts(audit, seen.sensitive.domain, seen.counts)  # which warns if it was published before
     described, requirement = _bound(seen, principle)
     requirement.check_eligible()
@@ -206,7 +217,12 @@ def publish_file(
                 )
                 note(groups=counted.n_groups)
             write_manifest(release, outside, format)
-            report = {"notices": seen.notices, "achieved": counted.to_dict(), "recipe": release.recipe.to_data()}
+            report = {
+                "notices": seen.notices,
+                "accepted": accepted_cautions(seen.cautions, seen.accepted),
+                "achieved": counted.to_dict(),
+                "recipe": release.recipe.to_data(),
+            }
             text = json.dumps(report, indent=2, ensure_ascii=False)
             private_file(inside / "report.json").write_text(text + "\n", encoding="utf-8")
             traces.write(inside)
@@ -222,6 +238,8 @@ def publish_file(
         n_dropped=seen.n_dropped,
         n_groups=counted.n_groups,
         notices=seen.notices,
+        cautions=seen.cautions,
+        accepted=seen.accepted,
     )
 
 

@@ -415,3 +415,16 @@ def test_without_the_driver_one_is_told_what_to_install(monkeypatch: pytest.Monk
     monkeypatch.setitem(__import__("sys").modules, "adbc_driver_postgresql", None)
     with pytest.raises(gh.MissingExtra, match=r"glasshouse\[postgres\]"):
         open_source("postgresql:///clinic", table="people")
+
+
+def test_values_of_a_database_that_hold_records_or_only_look_different_stop_publishing(database: Database) -> None:
+    disease = ["flu", "FLU", "flu", "ulcer", "asthma", "a,b,c\nd,e,f"]
+    database.load("people", pa.table({"age": PEOPLE["age"], "sex": PEOPLE["sex"], "disease": disease}))
+    roles: dict[str, Any] = {"table": "people", "quasi": ["age", "sex"], "sensitive": "disease"}
+    table = gh.read(database.address, **roles)
+    assert [caution.name for caution in table.cautions] == ["line-breaks", "look-alikes"]
+    with pytest.raises(gh.CautionError):
+        gh.publish(table, principle=gh.LDiversity(ell=2))
+    merged = gh.read(database.address, **roles, normalise=["disease"], accept=["line-breaks"])
+    assert "FLU" not in merged.column("disease").domain.values.to_pylist()
+    gh.publish(merged, principle=gh.LDiversity(ell=2))

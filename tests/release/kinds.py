@@ -17,6 +17,7 @@ from glasshouse.publish_file import publish_file
 N = 40
 DISEASES = ["flu", "ulcer", "gout", None, ""]
 ODD = 'a|b\n"c", d'  # whatever a text may hold
+ACCEPT = ["line-breaks", "missing-words"]  # of that text, and of a disease that is empty where others are missing
 COLUMNS: dict[str, Any] = {
     "age": [20 + i % 7 for i in range(N)],
     "height": [1.5 * (i % 5) for i in range(N)],
@@ -34,8 +35,8 @@ CITIES = gh.Taxonomy.from_nested({"anywhere": {"north": ["Oslo"], "south": ["Rom
 
 def table(**options: Any) -> gh.Microdata:
     quasi = [name for name in COLUMNS if name != "disease"]
-    roles = {"quasi": quasi, "sensitive": "disease", "missing": "category", "categorical": ["ward"], **options}
-    return gh.read(COLUMNS, **roles)
+    roles = {"quasi": quasi, "sensitive": "disease", "missing": "category", "categorical": ["ward"]}
+    return gh.read(COLUMNS, accept=ACCEPT, **{**roles, **options})
 
 
 def _diverse(recoding: Any, **options: Any) -> gh.Release:
@@ -56,7 +57,7 @@ def _optimal() -> gh.Release:
 
 def _two_columns() -> gh.Release:
     both = gh.read({**COLUMNS, "ill": [f"i{i % 6}" for i in range(N)]}, quasi=["age", "city"],
-                   sensitive=["disease", "ill"], missing="category")  # fmt: skip
+                   sensitive=["disease", "ill"], missing="category", accept=ACCEPT)  # fmt: skip
     return gh.publish(both, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=gh.Anatomy())
 
 
@@ -77,7 +78,7 @@ KINDS: dict[str, Callable[[], gh.Release]] = {
     "marginals": lambda: _diverse(gh.Angel(marginals=(("age", "disease"), ("city", "joined"), ("ward", "disease")))),
     "perturbed": _perturbed,
     "no sensitive column": lambda: gh.publish(
-        gh.read(COLUMNS, quasi=["age", "city"], missing="category"), principle=gh.KAnonymity(k=4)
+        gh.read(COLUMNS, quasi=["age", "city"], missing="category", accept=ACCEPT), principle=gh.KAnonymity(k=4)
     ),
     "suppressed": _suppressed,
 }
@@ -100,7 +101,7 @@ def write(kind: str, folder: Path, format: str) -> Path:
     pa_csv.write_csv(rows, folder / "people.csv")
     return publish_file(
         folder / "out", folder / "people.csv", quasi=["age", "city"], sensitive="disease",
-        principle=gh.LDiversity(ell=3), format=format,
+        principle=gh.LDiversity(ell=3), format=format, accept=["line-breaks:city"],
     ).folder  # fmt: skip
 
 

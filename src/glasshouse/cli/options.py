@@ -113,8 +113,14 @@ reading_options = _apply(
             help="Bin a column on the way in: intervals:WIDTH, quantiles:N, prefix:LENGTH or dates:month.",
         ),
         categorical_option,
+        click.option("--normalise", metavar="COLUMNS", help="Columns whose look-alike spellings become one value."),
         click.option("--bottom", multiple=True, metavar="COLUMN=VALUE", help="Bottom code of a quasi-identifier."),
         click.option("--top", multiple=True, metavar="COLUMN=VALUE", help="Top code of a quasi-identifier."),
+        click.option(
+            "--accept",
+            metavar="NAMES",
+            help="Cautions that are right as they are, by name, such as line-breaks or line-breaks:COLUMN.",
+        ),
     ]
 )
 
@@ -307,6 +313,8 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "quasi": names,
     "sensitive": names,
     "categorical": names,
+    "normalise": names,
+    "accept": names,
     "designated": names,
     "domain": _values,
     "taxonomy": lambda texts: pairs("--taxonomy", texts),

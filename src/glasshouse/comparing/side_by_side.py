@@ -102,6 +102,7 @@ def compare(
         raise InputError(
             "a comparison asks how a sensitive column goes together with the others: name a sensitive column"
         )
+    table.refuse_unanswered()
     if presence not in PRESENCE:
         raise ParameterError("compare", "presence", "'secret' or 'public'", presence)
     if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:

@@ -23,8 +23,10 @@ from glasshouse.microdata.dialects import detect_delimiter, marked_encoding
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
+
+    from glasshouse.microdata.quotes import Quotes
 
 __all__ = ["DelimitedStream", "ParquetStream", "Stream", "open_stream"]
 
@@ -74,26 +76,30 @@ class ParquetStream:
             for batch in file.iter_batches(batch_size=_BATCH, columns=list(columns)):
                 yield {name: batch.column(name) for name in columns}
 
-    def summary(self, column: str) -> tuple[int, int, int] | None:
-        """Smallest and largest value of an integer column and how many are missing, if the file tells."""
-        if not pa.types.is_integer(self.types()[column]):
-            return None
-        low, high, missing = [], [], 0
+    def summaries(self, columns: Collection[str]) -> dict[str, tuple[int, int, int]]:
+        """Smallest and largest value of integer columns and how many are missing, of those that the file tells."""
         with sources.readable(self.path, "Parquet file"), pq.ParquetFile(self.path) as file:
-            place = next(i for i, c in enumerate(file.schema) if c.path == column)
-            for i in range(file.metadata.num_row_groups):
-                group = file.metadata.row_group(i)
-                told = group.column(place).statistics
-                if told is None or not told.has_null_count:
-                    return None
-                missing += told.null_count
-                if told.null_count == group.num_rows:
-                    continue
-                if not told.has_min_max:
-                    return None
-                low.append(int(told.min))
-                high.append(int(told.max))
-        return (min(low), max(high), missing) if low and max(high) < 1 << 63 else None
+            integers = {field.name for field in file.schema_arrow if pa.types.is_integer(field.type)}
+            places = {c.path: i for i, c in enumerate(file.schema) if c.path in integers}
+            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+            told = {name: _summary(groups, places[name]) for name in columns if name in places}
+        return {name: summary for name, summary in told.items() if summary is not None}
+
+
+def _summary(groups: Sequence[pq.RowGroupMetaData], place: int) -> tuple[int, int, int] | None:
+    low, high, missing = [], [], 0
+    for group in groups:
+        told = group.column(place).statistics
+        if told is None or not told.has_null_count:
+            return None
+        missing += told.null_count
+        if told.null_count == group.num_rows:
+            continue
+        if not told.has_min_max:
+            return None
+        low.append(int(told.min))
+        high.append(int(told.max))
+    return (min(low), max(high), missing) if low and max(high) < 1 << 63 else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,12 +117,15 @@ class DelimitedStream:
         """What the beginning of every column looks like."""
         return {field.name: field.type for field in self.looks}
 
-    def batches(self, columns: Sequence[str]) -> Iterator[dict[str, pa.Array]]:
-        """Read the columns from front to back; `UnicodeError` where letters are written otherwise than thought."""
+    def batches(self, columns: Sequence[str], quotes: Quotes | None = None) -> Iterator[dict[str, pa.Array]]:
+        """Read the columns from front to back; `UnicodeError` where letters are written otherwise than thought.
+
+        ``quotes`` gets to see the bytes as they are read.
+        """
         options = self.file.options(columns=columns, as_text=columns)
         options["read_options"].block_size = _BLOCK
         with delimited.translated_errors(self.file):
-            reader = arrow_csv.open_csv(self.file.open(), **options)
+            reader = arrow_csv.open_csv(self.file.open(quotes), **options)
         while True:
             try:
                 with delimited.translated_errors(self.file):

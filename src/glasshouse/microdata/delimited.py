@@ -8,7 +8,8 @@ stands. Arrow infers from the first rows which columns look like numbers; these 
 through, and converted, which costs about as much as reading them as numbers.
 
 Quotation marks group, and mean nothing else: ``"12"`` is the number 12 and ``""`` is missing, for many programs
-quote every field. Blank lines are skipped. Blanks around a text belong to it; around a number they do not.
+quote every field. A mark that is never closed is refused: the value that it opens would be the rest of the file. Blank
+lines are skipped. Blanks around a text belong to it; around a number they do not.
 """
 
 from __future__ import annotations
@@ -20,22 +21,23 @@ import mmap
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from glasshouse.errors import ParameterError, SourceError
+from glasshouse.errors import ParameterError, SchemaError, SourceError
 from glasshouse.microdata.dialects import DELIMITERS, detect_delimiter, detect_encoding, marked_encoding
 from glasshouse.microdata.normalise import in_parallel
+from glasshouse.microdata.quotes import Breaks, Quotes, count_breaks, is_joined
 from glasshouse.microdata.unpacking import Room
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["HEAD_BYTES", "NULL_SPELLINGS", "Delimited", "open_bytes", "read_delimited"]
+__all__ = ["HEAD_BYTES", "NULL_SPELLINGS", "Delimited", "Loaded", "open_bytes", "read_delimited"]
 
 NULL_SPELLINGS = ("", "NA", "N/A", "NULL", "null", "NaN", "nan")
 """What stands for a missing value in delimited text, quoted or not, in columns of every type."""
@@ -50,6 +52,18 @@ HEAD_BYTES = 1 << 18
 """How much of a file is looked at before it is read."""
 
 
+class Loaded(NamedTuple):
+    """A table as it was read, what was assumed, and, of delimited text, what separates its fields and what they hold.
+
+    ``breaks`` names the columns, read or not, of which a quoted value holds a line break.
+    """
+
+    table: pa.Table
+    notices: tuple[str, ...] = ()
+    delimiter: str | None = None
+    breaks: Mapping[str, Breaks] = {}
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Delimited:
     """A delimited text file and how it is to be read."""
@@ -62,9 +76,14 @@ class Delimited:
     null_values: tuple[str, ...]
     quoted: bool
 
-    def open(self) -> pa.NativeFile:
-        """Open the decompressed bytes."""
-        return open_bytes(self.path, self.compression)
+    def open(self, quotes: Quotes | None = None) -> pa.NativeFile:
+        """Open the decompressed bytes; ``quotes`` gets to see them as they are read."""
+        stream = open_bytes(self.path, self.compression)
+        return stream if quotes is None else quotes.watching(stream)
+
+    def quotes(self, n_columns: int) -> Quotes:
+        """A watcher for the quotation marks of this file."""
+        return Quotes(delimiter=self.delimiter or ",", n_columns=n_columns, encoding=self.encoding)
 
     def options(self, *, columns: Collection[str] | None = None, as_text: Collection[str] = ()) -> dict[str, Any]:
         """Spell the options out for Arrow; only ``columns`` are converted, ``as_text`` without inference."""
@@ -92,8 +111,8 @@ def read_delimited(
     decimal: str,
     null_values: Sequence[str],
     choose: Callable[[Sequence[str]], list[str]],
-) -> tuple[pa.Table, tuple[str, ...]]:
-    """Read the chosen columns of a delimited file; returns them and what was assumed.
+) -> Loaded:
+    """Read the chosen columns of a delimited file.
 
     Parameters
     ----------
@@ -122,19 +141,17 @@ def read_delimited(
         quoted=compression is not None or _has_quotation_marks(path),
     )
     try:
-        table, notices = _read(file, head, choose)
+        return _read(file, head, choose)
     except UnicodeError:
         if encoding or marked:
             raise undecodable(file, declared=encoding is not None) from None
         file = replace(file, encoding=encoding_of(file))
         try:
-            table, notices = _read(file, head, choose)
+            loaded = _read(file, head, choose)
         except UnicodeError:
             raise undecodable(file, declared=False) from None
-        notices.append(
-            f"{path.name} is not UTF-8 and is taken for {file.encoding}: if letters look wrong, pass encoding="
-        )
-    return table, tuple(notices)
+        taken = f"{path.name} is not UTF-8 and is taken for {file.encoding}: if letters look wrong, pass encoding="
+        return loaded._replace(notices=(*loaded.notices, taken))
 
 
 def open_bytes(path: Path, compression: str | None) -> pa.NativeFile:
@@ -144,7 +161,9 @@ def open_bytes(path: Path, compression: str | None) -> pa.NativeFile:
 
 
 def check_options(delimiter: str | None, encoding: str | None, decimal: str, null_values: Sequence[str]) -> None:
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+    if delimiter is not None and not (
+        isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii() and delimiter not in '"\r\n'
+    ):
         raise ParameterError("open_source", "delimiter", "one character (not a quotation mark or line end)", delimiter)
     if decimal not in (".", ","):
         raise ParameterError("open_source", "decimal", "'.' or ','", decimal)
@@ -153,7 +172,7 @@ def check_options(delimiter: str | None, encoding: str | None, decimal: str, nul
     if encoding is not None:
         try:
             "".encode(encoding)
-        except LookupError:
+        except (LookupError, TypeError, ValueError):
             raise ParameterError("open_source", "encoding", "an encoding that Python knows", encoding) from None
 
 
@@ -162,8 +181,8 @@ def _has_quotation_marks(path: Path) -> bool:
         return content.find(b'"') >= 0
 
 
-def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[str]]) -> tuple[pa.Table, list[str]]:
-    """Read the chosen columns in the file's encoding, or raise `UnicodeError`; returns also what was assumed."""
+def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[str]]) -> Loaded:
+    """Read the chosen columns in the file's encoding, or raise `UnicodeError`."""
     start = first_text(head, file.encoding)
     if not start.strip():
         raise SourceError(f"{file.path} is empty", source=file.path)
@@ -173,9 +192,11 @@ def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[s
     looks = infer_columns(file, start)
     chosen = choose(looks.names)
     if not chosen:
-        return pa.table({}), notices
+        return Loaded(pa.table({}), tuple(notices), file.delimiter)
     suspects = {name: looks.field(name).type for name in chosen if _is_number(looks.field(name).type)}
-    columns = _read_columns(file, chosen, as_text=suspects)
+    quotes = file.quotes(len(looks.names)) if file.quoted else None
+    columns = _read_columns(file, chosen, as_text=suspects, quotes=quotes)
+    breaks = {} if quotes is None else checked_breaks(file, quotes, looks.names)
     late = {name: column.type for name, column in columns.items() if _is_number(column.type)}
     if late:  # empty as far as was looked
         columns |= _read_columns(file, late, as_text=late)
@@ -188,7 +209,8 @@ def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[s
     columns |= {name: column for name, (column, _) in zip(suspects, converted, strict=True)}
     kept = [name for name, (_, is_kept) in zip(suspects, converted, strict=True) if is_kept]
     table = pa.table(columns)
-    return table, [*notices, *_column_notices(file, looks.names, table, kept)]
+    notices += [*_column_notices(file, looks.names, table, kept), *(quotes_notices(file, quotes) if quotes else ())]
+    return Loaded(table, tuple(notices), file.delimiter, breaks)
 
 
 def first_text(head: bytes, encoding: str) -> str:
@@ -203,14 +225,61 @@ def infer_columns(file: Delimited, start: str) -> pa.Schema:
     options = replace(file, encoding="utf-8", quoted=True).options()
     options["parse_options"].invalid_row_handler = lambda _: "skip"
     with translated_errors(file):
-        return arrow_csv.read_csv(pa.BufferReader(start.encode()), **options).schema
+        looks = arrow_csv.read_csv(pa.BufferReader(start.encode()), **options).schema
+    names = looks.names
+    for place, name in enumerate(names, start=1):
+        if is_joined(count_breaks(name), name.count(file.delimiter or ","), len(names)):
+            raise SchemaError(  # the name is not shown, for it holds records
+                f"{file.path}: the name of column {place:,} looks like several records, run into each other: close the "
+                "quotation mark in line 1"
+            )
+    return looks
 
 
-def _read_columns(file: Delimited, columns: Collection[str], *, as_text: Collection[str]) -> dict[str, pa.ChunkedArray]:
+def checked_breaks(file: Delimited, quotes: Quotes, names: Sequence[str]) -> dict[str, Breaks]:
+    """What quoted values hold, by the names of columns, once all bytes went by; refuses a mark that is never closed."""
+    quotes.finish()
+    if quotes.open_line is not None:
+        raise _unclosed(file, quotes.open_line)
+    return {names[place]: breaks for place, breaks in quotes.breaks.items() if place < len(names)}
+
+
+def _unclosed(file: Delimited, line: int) -> SourceError:
+    return SourceError(
+        f"{file.path}: a quotation mark in line {line:,} opens a value and is not closed before the file ends: "
+        "everything after it would be one value. Close the mark, or take it out",
+        source=file.path,
+    )
+
+
+def _open_line(file: Delimited) -> int | None:
+    """The line of a quotation mark that is never closed, in a file that could not be read; None if there is none."""
+    quotes = file.quotes(1)
+    try:
+        with file.open() as stream:
+            for piece in iter(lambda: bytes(stream.read(1 << 20)), b""):
+                quotes.feed(piece)
+    except (OSError, UnicodeError):
+        return None
+    quotes.finish()
+    return quotes.open_line
+
+
+def quotes_notices(file: Delimited, quotes: Quotes) -> Iterator[str]:
+    if quotes.n_astray:
+        yield (
+            f"quoted values of {file.path.name} that go on after the mark that closes them: {quotes.n_astray:,}, first "
+            f"in line {quotes.first_astray:,}. A mark within a value is written twice"
+        )
+
+
+def _read_columns(
+    file: Delimited, columns: Collection[str], *, as_text: Collection[str], quotes: Quotes | None = None
+) -> dict[str, pa.ChunkedArray]:
     # Not closed by hand: a thread of Arrow that still read ahead would read from whatever file is opened next under the
     # same number. (The streaming reader, which is not used here, does read on after it is closed.)
     with translated_errors(file):
-        table = arrow_csv.read_csv(file.open(), **file.options(columns=columns, as_text=as_text))
+        table = arrow_csv.read_csv(file.open(quotes), **file.options(columns=columns, as_text=as_text))
     return dict(zip(columns, table.columns, strict=True))
 
 
@@ -343,11 +412,15 @@ def translated_errors(file: Delimited) -> Iterator[None]:
 
 
 def no_rows(file: Delimited) -> SourceError:
+    if (line := _open_line(file)) is not None:
+        return _unclosed(file, line)
     return SourceError(f"{file.path} has a header and no rows", source=file.path)
 
 
 def _ragged(file: Delimited) -> SourceError:
-    """Find the first line that does not have as many fields as the header."""
+    """Find the quotation mark that is not closed, else the first line that has not as many fields as the header."""
+    if (open_line := _open_line(file)) is not None:
+        return _unclosed(file, open_line)
     delimiter = file.delimiter or ","
     width, line, found = 0, 0, 0
     with file.open() as stream:

@@ -8,6 +8,7 @@ False, and what is published for a group is the set of its values, never an alph
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,10 @@ import pyarrow.compute as pc
 
 from glasshouse.cells.text import text_of
 from glasshouse.errors import DomainError
+from glasshouse.microdata.spelling import key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -54,6 +56,8 @@ class Domain:
         Whether missing is a value of its own; it has the last code.
     declared
         The texts of all values of the declared order, if there is one; some may be nobody's.
+    normalised
+        Whether look-alikes are one value, so that values are also looked up by what look-alikes have in common.
     """
 
     name: str
@@ -64,6 +68,7 @@ class Domain:
     tree: Taxonomy | None = None
     missing: bool = False
     declared: tuple[str, ...] | None = None
+    normalised: bool = False
 
     @property
     def size(self) -> int:
@@ -121,13 +126,40 @@ class Domain:
         """Every value as the text by which it is published and looked up."""
         return tuple(text_of(value) for value in self.values.to_pylist())
 
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        return {text: code for code, text in enumerate(self.texts)}
+
+    @cached_property
+    def _codes_of_keys(self) -> dict[str, int]:
+        return {key(text): code for code, text in enumerate(self.texts)} if self.normalised else {}
+
     def code_of(self, value: Any) -> int:
         """Find the code of one value, by value or by its text; `DomainError` if there is none."""
         wanted = text_of(value)
-        try:
-            return self.texts.index(wanted)
-        except ValueError:
-            raise DomainError(f"column {self.name!r} has no such value", column=self.name, values=[value]) from None
+        code = self._codes.get(wanted)
+        if code is None and self.normalised:
+            code = self._codes_of_keys.get(key(wanted))
+        if code is None:
+            raise DomainError(f"column {self.name!r} has no such value", column=self.name, values=[value])
+        return code
+
+    def spelled(self, value: Any) -> Any:
+        """The value as this column spells it, if the column is normalised and has a look-alike; else the value."""
+        if not self.normalised or not isinstance(value, str):
+            return value
+        code = self._codes_of_keys.get(key(value))
+        return value if code is None else self.texts[code]
+
+    def spelled_by(self, declared: Mapping[str, str]) -> Domain:
+        """The same values, spelled as they are declared where they are look-alikes of that; see `declared_spellings`.
+
+        Only where the column is normalised.
+        """
+        if not self.normalised or self.kind != "category":
+            return self
+        spelled = [declared.get(key(text), text) for text in self.texts]
+        return replace(self, values=pa.array(spelled, self.values.type))
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +182,7 @@ def code(
     order: Sequence[Any] | None = None,
     taxonomy: Taxonomy | None = None,
     missing: bool = False,
+    normalised: bool = False,
 ) -> Column:
     """Code a column: its distinct values in their order, and the code of each tuple's value.
 
@@ -159,7 +192,14 @@ def code(
     """
     kind = kind_of(values.type, name)
     distinct, codes = _factorise(values)
-    domain = Domain(name=name, kind=kind, values=distinct, ordered=kind not in ("category", "boolean"), missing=missing)
+    domain = Domain(
+        name=name,
+        kind=kind,
+        values=distinct,
+        ordered=kind not in ("category", "boolean"),
+        missing=missing,
+        normalised=normalised,
+    )
     if taxonomy is not None:
         bound = taxonomy.bind(name, distinct, counts=np.bincount(codes, minlength=len(distinct))[: len(distinct)])
         # leaves out of their own order: an interval of numbers would then say what no tuple of the group says
@@ -240,7 +280,7 @@ def _factorise_dense(values: pa.Array, low: int, high: int) -> tuple[pa.Array, N
 def _declared_order(domain: Domain, order: Sequence[Any]) -> NDArray[np.int64]:
     """The places of the domain's values in the declared order, refused where it misses or repeats a value."""
     texts = [text_of(value) for value in order]
-    repeated = sorted({text for text in texts if texts.count(text) > 1})
+    repeated = sorted(text for text, count in Counter(texts).items() if count > 1)
     if repeated:
         raise DomainError(
             f"the order declared for column {domain.name!r} repeats {_few(repeated)}",

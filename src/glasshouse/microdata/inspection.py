@@ -2,10 +2,11 @@
 """Inspect: look at a table before publishing it, and see who would stand out.
 
 For each column its type, its values and a suggested role; for the columns that others may know, the share of rows that
-two, three or all of them single out; for the sensitive column, the largest ell that can be promised.
+two, three or all of them single out; for the sensitive column, the largest ell that can be promised; and the cautions
+that stop publishing until they are answered.
 
-The report is for the eyes of whoever holds the table: it shows the most frequent value of each column. Its ``repr``,
-which ends up in logs, does not.
+The report is for the data steward's eyes: it shows the most frequent value of each column, and values that look alike.
+Its ``repr``, which ends up in logs, does not.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from dataclasses import asdict, dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import SchemaError
+from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.column_report import ColumnReport, Measured, measure, with_roles
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.sources import Source, open_source
+from glasshouse.microdata.table import names_given
 from glasshouse.microdata.uniqueness import (
     Uniqueness,
     best_pairs_and_triples,
@@ -31,6 +35,8 @@ from glasshouse.microdata.uniqueness import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from glasshouse.microdata.cautions import Caution
 
 __all__ = ["ColumnReport", "Inspection", "SensitiveReport", "Uniqueness", "inspect"]
 
@@ -95,6 +101,8 @@ class Inspection:
         What can be promised for the sensitive column, named or suggested; None where there is none.
     notices
         What reading assumed, and what to mind.
+    cautions
+        What stops publishing, with these roles, until it is mended or accepted.
     """
 
     n_tuples: int
@@ -104,6 +112,7 @@ class Inspection:
     together: Uniqueness | None
     sensitive: SensitiveReport | None
     notices: tuple[str, ...]
+    cautions: tuple[Caution, ...] = ()
 
     @property
     def suggested(self) -> dict[str, Any]:
@@ -142,6 +151,7 @@ class Inspection:
             "suggested": self.suggested,
             "risk": list(self.risk),
             "notices": list(self.notices),
+            "cautions": [{**caution.to_dict(), "examples": list(caution.shown)} for caution in self.cautions],
         }
 
     def __str__(self) -> str:
@@ -186,6 +196,8 @@ def inspect(
     >>> print(report.sensitive)
     disease: ell can be at most 2
     """
+    if sensitive is not None:
+        (sensitive,) = names_given("sensitive", [sensitive])
     opened = open_source(source, delimiter=delimiter, encoding=encoding, table=table, query=query)
     return _inspected(opened, sensitive)
 
@@ -198,6 +210,7 @@ def _inspected(opened: Source, sensitive: str | None) -> Inspection:
     measured = [measure(name, table.column(name).combine_chunks()) for name in table.column_names]
     reports, chosen = with_roles(measured, sensitive=sensitive)
     quasi = [m.column for m, report in zip(measured, reports, strict=True) if report.role == "quasi"]
+    findings = _findings(opened, measured, reports)
     pairs, triples = best_pairs_and_triples(most_distinguishing(quasi, most=MOST_CANDIDATES))
     return Inspection(
         n_tuples=table.num_rows,
@@ -206,8 +219,22 @@ def _inspected(opened: Source, sensitive: str | None) -> Inspection:
         triples=triples,
         together=uniqueness(quasi) if quasi else None,
         sensitive=next((_outlook(r, named=sensitive is not None) for r in reports if r.name == chosen), None),
-        notices=(*opened.notices, *_warnings(measured, reports, chosen)),
+        notices=(*opened.notices, *_warnings(measured, reports, chosen), *findings.notices),
+        cautions=tuple(findings.cautions),
     )
+
+
+def _findings(opened: Source, measured: Sequence[Measured], reports: Sequence[ColumnReport]) -> Findings:
+    """Look at the texts of every column as `read` would, with the suggested roles."""
+    findings = Findings(opened.written)
+    for m, report in zip(measured, reports, strict=True):
+        if report.role == "leave out":
+            findings.pass_over(report.name)
+            continue
+        domain = m.column.domain
+        rows = np.bincount(m.column.codes, minlength=domain.missing_code)[: domain.missing_code]
+        findings.look(report.name, report.role, domain.values, rows, gaps=domain.missing)
+    return findings
 
 
 def _outlook(report: ColumnReport, *, named: bool) -> SensitiveReport:
@@ -237,7 +264,7 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
         repeated = [report.name for report in reports if report.role == "identifier"]
         why = f": values of {', '.join(repeated)} repeat or are missing" if repeated else ""
         yield f"no column can serve as identifier{why}; the guarantee is per row, so see that nobody has two rows"
-    gaps = [report for report in reports if report.missing and (report in quasi or report.name == chosen)]
+    gaps = [report for report in reports if report.missing and (report.role == "quasi" or report.name == chosen)]
     if gaps:
         listed = ", ".join(f"{report.name} ({report.missing:,})" for report in gaps)
         yield f"missing values in {listed}: read them with missing='category' or missing='drop'"
@@ -280,6 +307,13 @@ def _lines(report: Inspection) -> Iterator[str]:
             yield from ("", head)
             for sentence in sentences:
                 yield from _item(sentence)
+    if report.cautions:
+        yield from ("", "Cautions (nothing is published until each is answered)")
+        for caution in report.cautions:
+            yield from _item(str(caution))
+            for example in caution.shown:
+                yield from _item(f"    {example}", indent=8)
+            yield from _item(f"    {caution.answer}", indent=8)
     if report.suggested["quasi"]:
         yield from ("", "To read it with these roles")
         roles = ", ".join(f"{role}={names!r}" for role, names in report.suggested.items() if names)

@@ -274,8 +274,14 @@ def _order(column: pa.ChunkedArray, name: str) -> tuple[Any, ...] | None:
     """Find the declared order of an ordered category (pandas categorical, polars Enum), unused values included."""
     if not pa.types.is_dictionary(column.type) or not column.type.ordered or not column.num_chunks:
         return None
-    orders = [_normal(pa.chunked_array([c.dictionary]), name).drop_null().to_pylist() for c in column.chunks]
+    different = {_identity(c.dictionary): c.dictionary for c in column.chunks}  # mostly one, that all chunks share
+    orders = [_normal(pa.chunked_array([one]), name).drop_null().to_pylist() for one in different.values()]
     longest = max(orders, key=len)
     # batches may each bring the categories seen so far; anything else is no single order
     agreed = all(order == longest[: len(order)] for order in orders)
     return tuple(longest) if agreed else None
+
+
+def _identity(values: pa.Array) -> tuple[object, ...]:
+    """Where an array lies in memory: the same for arrays that are one."""
+    return values.offset, len(values), *(None if buffer is None else buffer.address for buffer in values.buffers())

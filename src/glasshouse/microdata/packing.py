@@ -17,7 +17,7 @@ import pyarrow as pa
 from glasshouse.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,12 +42,15 @@ class Field:
         Whether a value's number is its place among the domain's values.
     low, high
         Otherwise, the range of numbers (dates and times as their integers); floats have none.
+    spellings
+        Of listed texts: which value of the domain another text stands for.
     """
 
     domain: Domain
     listed: bool
     low: int = 0
     high: int = 0
+    spellings: Mapping[str, str] | None = None
 
     @property
     def name(self) -> str:
@@ -72,7 +75,8 @@ class Field:
 
     @cached_property
     def _places(self) -> dict[Any, int]:
-        return {value: place for place, value in enumerate(self.domain.values.to_pylist())}
+        places = {value: place for place, value in enumerate(self.domain.values.to_pylist())}
+        return {**places, **{text: places[kept] for text, kept in (self.spellings or {}).items()}}
 
     @cached_property
     def _table(self) -> tuple[int, NDArray[np.int32]] | None:

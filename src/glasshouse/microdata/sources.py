@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,7 +28,9 @@ from pyarrow import ipc
 from glasshouse.database import is_address
 from glasshouse.errors import DomainError, GlasshouseError, InputError, SchemaError, SourceError
 from glasshouse.microdata.arrow_messages import messages, unpacked_bytes
-from glasshouse.microdata.delimited import HEAD_BYTES, NULL_SPELLINGS, open_bytes, read_delimited
+from glasshouse.microdata.cautions import Written
+from glasshouse.microdata.delimited import HEAD_BYTES, NULL_SPELLINGS, Loaded, open_bytes, read_delimited
+from glasshouse.microdata.dialects import DELIMITERS
 from glasshouse.microdata.normalise import normalise, refuse_nested
 from glasshouse.microdata.unpacking import Room, is_text
 from glasshouse.packed import Refused, growth_of
@@ -72,6 +75,8 @@ class Source:
         What was assumed, in sentences.
     orders
         Declared orders of loaded columns that are ordered categories: all their values, lowest first.
+    written
+        How the source writes records, for who looks for values that hold several of them.
     """
 
     table: pa.Table = field(repr=False)
@@ -79,6 +84,7 @@ class Source:
     columns: tuple[str, ...]
     notices: tuple[str, ...] = ()
     orders: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, repr=False)
+    written: Written = field(default=Written(n_columns=0, delimiters=()), repr=False)
 
 
 def open_source(
@@ -140,21 +146,32 @@ def open_source(
 
     coded = narrow and kind == "postgres"
     try:
-        loaded, notices = load(choose)
-        if loaded.num_columns and not loaded.num_rows:
+        loaded = Loaded(*load(choose))
+        if loaded.table.num_columns and not loaded.table.num_rows:
             raise SourceError(f"{name} has no rows", source=source)
-        normal, orders, assumed = normalise(loaded, whole_floats=kind == "pandas", narrow=narrow, coded=coded)
+        normal, orders, assumed = normalise(loaded.table, whole_floats=kind == "pandas", narrow=narrow, coded=coded)
     except MemoryError:
         raise SourceError(
             f"{name} does not fit into the memory of this machine: a CSV or Parquet file can be published in batches, "
             "with the engine on disk",
             source=source,
         ) from None
-    return Source(table=normal, kind=kind, columns=tuple(known), notices=(*notices, *assumed), orders=orders)
+    return Source(
+        table=normal,
+        kind=kind,
+        columns=tuple(known),
+        notices=(*loaded.notices, *assumed),
+        orders=orders,
+        written=Written(
+            n_columns=len(known),
+            delimiters=tuple(DELIMITERS) if loaded.delimiter is None else (loaded.delimiter,),
+            breaks=loaded.breaks,
+        ),
+    )
 
 
 _Choose = Callable[[Sequence[str]], list[str]]
-_Loaded = tuple[pa.Table, tuple[str, ...]]
+_Loaded = tuple[pa.Table, tuple[str, ...]] | Loaded
 
 
 def _door(
@@ -197,12 +214,24 @@ def check_column_names(names: Sequence[str], source: str) -> None:
             "none: write with row.names=FALSE or index=False.)",
             column=names[nameless[0] - 1],
         )
-    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+    unwritable = [place for place, name in enumerate(names, start=1) if not is_unicode(name)]
+    if unwritable:
+        raise SchemaError(f"the name of column {unwritable[0]:,} of {source} is not Unicode text: rename it")
+    twice = next(((name, count) for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise SchemaError(
-            f"{source} has {names.count(twice):,} columns named {twice!r}: rename them, for a role needs one column",
-            column=twice,
+            f"{source} has {twice[1]:,} columns named {twice[0]!r}: rename them, for a role needs one column",
+            column=twice[0],
         )
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written: a lone half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 # ---------------------------------------------------------------------------------------------------------- files
@@ -213,6 +242,11 @@ def existing_file(source: str | os.PathLike[str]) -> Path:
     given = os.fspath(source)
     if not isinstance(given, str):
         raise SourceError("a path must be text, not bytes: use os.fsdecode", source=source)
+    if not is_unicode(given):  # Arrow opens no such file, and no message could be printed that names it
+        shown = given.encode("utf-8", "backslashreplace").decode()
+        raise SourceError(
+            f"the name {shown} is not UTF-8: rename the file, or the folder that it lies in", source=source
+        )
     if "\n" in given:
         raise SourceError("this text has several lines and is no path: save the table to a file, or pass a frame")
     if _ADDRESS.match(given):
@@ -235,7 +269,9 @@ def _near(path: Path) -> str:
     """Name what the user may have meant."""
     if not path.parent.is_dir():
         return f": there is no folder {path.parent} either"
-    siblings = {entry.name.lower(): entry.name for entry in path.parent.iterdir() if entry.is_file()}
+    siblings = {
+        entry.name.lower(): entry.name for entry in path.parent.iterdir() if entry.is_file() and is_unicode(entry.name)
+    }
     near = get_close_matches(path.name.lower(), siblings, n=1, cutoff=0.6)
     return f": did you mean {path.with_name(siblings[near[0]])}?" if near else ": check the path"
 
@@ -373,7 +409,8 @@ def _is_a(source: Any, module: str, name: str) -> bool:
 def _from_pandas(frame: Any, choose: _Choose) -> _Loaded:
     names = [str(name) for name in frame.columns]
     chosen = choose(names)
-    columns = {name: _column(frame.iloc[:, names.index(name)], name) for name in chosen}
+    places = {name: place for place, name in enumerate(names)}
+    columns = {name: _column(frame.iloc[:, places[name]], name) for name in chosen}
     index = [str(name) for name in frame.index.names if name is not None]
     notices = [f"the index of the frame is left out ({', '.join(index)}): reset_index() makes it a column"]
     return pa.table(columns), tuple(notices if index else ())
@@ -383,6 +420,12 @@ def _column(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
     """One column of Python or pandas values as Arrow."""
     try:
         return pa.array(values, from_pandas=True)
+    except UnicodeEncodeError:
+        raise DomainError(
+            f"column {name!r} holds texts that are not Unicode (with a lone half of a surrogate pair): decode them "
+            "with the right encoding, or with errors='replace'",
+            column=name,
+        ) from None
     except (pa.ArrowException, TypeError, ValueError, OverflowError):  # their texts would show a value
         raise DomainError(
             f"column {name!r} mixes types, or holds values that Arrow does not know: make it all text, all numbers or "

@@ -18,15 +18,29 @@ import pyarrow.compute as pc
 from glasshouse.errors import DomainError, SchemaError, SourceError
 from glasshouse.microdata import delimited
 from glasshouse.microdata.batches import DelimitedStream, ParquetStream
+from glasshouse.microdata.cautions import Findings, Written, accepted_names
+from glasshouse.microdata.dialects import DELIMITERS
 from glasshouse.microdata.domains import Domain, code, kind_of
-from glasshouse.microdata.normalise import normalise
+from glasshouse.microdata.normalise import normalise as normal_form
 from glasshouse.microdata.packing import Field, Packing
-from glasshouse.microdata.table import Missing, check_roles, named_roles, refuse_amounts
+from glasshouse.microdata.spelling import cleaned, declared_spellings, holds_texts, spellings, without_look_alikes
+from glasshouse.microdata.table import (
+    Missing,
+    by_column,
+    check_roles,
+    declared_order,
+    named_roles,
+    names_given,
+    refuse_amounts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from glasshouse.microdata.cautions import Caution
+    from glasshouse.microdata.quotes import Quotes
 
 __all__ = ["Survey", "survey"]
 
@@ -58,6 +72,8 @@ class Survey:
         Rows of the file, and those that are dropped because a value is missing.
     notices
         What was assumed, in sentences.
+    cautions, accepted
+        What must be answered before the file is published, and the names by which it was.
     """
 
     packing: Packing
@@ -66,6 +82,8 @@ class Survey:
     n_rows: int
     n_dropped: int
     notices: tuple[str, ...]
+    cautions: tuple[Caution, ...]
+    accepted: tuple[str, ...]
     _stream: ParquetStream | DelimitedStream = field(repr=False)
     _columns: dict[str, _Column] = field(repr=False)
     _drop: bool = False
@@ -98,6 +116,8 @@ def survey(
     missing: Missing = "error",
     ordered: Mapping[str, Sequence[Any]] | None = None,
     categorical: Sequence[str] = (),
+    normalise: Sequence[str] = (),
+    accept: Sequence[str] = (),
     progress: Callable[[int], None] = lambda _: None,
 ) -> Survey:
     """Look through a file.
@@ -106,16 +126,21 @@ def survey(
     ----------
     stream
         The file.
-    quasi, sensitive, missing, ordered, categorical
+    quasi, sensitive, missing, ordered, categorical, normalise, accept
         As in `read`.
     progress
         Is told how many rows were seen.
     """
+    quasi, (sensitive,) = names_given("quasi", quasi), names_given("sensitive", [sensitive])
+    ordered = {name: declared_order(name, order) for name, order in by_column("ordered", ordered).items()}
     check_roles(list(quasi), [sensitive], None)
+    there = set(stream.names)
     for name, role in named_roles(list(quasi), [sensitive], None):
-        if name not in stream.names:
+        if name not in there:
             raise SchemaError.unknown(name, stream.names, role=role)
-    for option, named in (("ordered", ordered or {}), ("categorical", categorical)):
+    categorical, normalise = names_given("categorical", categorical), names_given("normalise", normalise)
+    accepted = accepted_names(accept, stream.names)
+    for option, named in (("ordered", ordered), ("categorical", categorical), ("normalise", normalise)):
         for name in named:
             if name not in (*quasi, sensitive):
                 raise SchemaError.unknown(name, [*quasi, sensitive], role=option)
@@ -127,14 +152,16 @@ def survey(
             candidates=_candidates(stream, types[name]),
             decimal=stream.file.decimal if isinstance(stream, DelimitedStream) else None,
             as_text=name in categorical and name != sensitive,
-            counted=name == sensitive,
-            listed=name == sensitive or name in categorical or name in (ordered or {}),
+            listed=name == sensitive or name in categorical or name in ordered,
+            normalised=name in normalise,
         )
         for name in chosen
     }
     while True:
         try:
-            return _look_through(stream, columns, list(quasi), sensitive, missing, ordered or {}, categorical, progress)
+            return _look_through(
+                stream, columns, list(quasi), sensitive, missing, ordered, categorical, accepted, progress
+            )
         except _Otherwise as found:
             columns[found.column].settle(found.kind)
         except UnicodeError:
@@ -167,8 +194,8 @@ class _Column:
     candidates: tuple[pa.DataType | None, ...]
     decimal: str | None
     as_text: bool
-    counted: bool
     listed: bool
+    normalised: bool
     order: tuple[Any, ...] | None = None  # of an ordered category, by the file's own account
     kind: pa.DataType | None = None
     kept: bool = False  # as text, though it looks like numbers
@@ -177,6 +204,7 @@ class _Column:
     low: int | None = None
     high: int | None = None
     counts: dict[Any, int] = field(default_factory=dict)
+    n_replaced: int = 0  # spellings
 
     def forget(self) -> None:
         """Begin anew; the type that was settled stays."""
@@ -196,8 +224,10 @@ class _Column:
     def normal(self, values: pa.Array) -> pa.Array:
         """A batch in the column's normal form; `_Otherwise` where it is of another type."""
         plain = self._from_text(values) if self.decimal is not None else self._from_parquet(values)
-        if self.as_text and not _is_text(plain.type):
+        if self.as_text and not holds_texts(plain.type):
             plain = plain.cast(pa.string())
+        if self.normalised and holds_texts(plain.type):
+            plain = _without_blank(plain)
         return plain
 
     def _from_parquet(self, values: pa.Array) -> pa.Array:
@@ -210,7 +240,7 @@ class _Column:
             return values
         if pa.types.is_integer(kind) and kind != pa.uint64():
             return values
-        (plain,) = normalise(pa.table({self.name: values}))[0].columns
+        (plain,) = normal_form(pa.table({self.name: values}))[0].columns
         plain = plain.combine_chunks()
         plain = plain.chunk(0) if isinstance(plain, pa.ChunkedArray) else plain
         if pa.types.is_null(plain.type):
@@ -240,7 +270,7 @@ class _Column:
         numbers, kept = delimited.numbers_of(pa.chunked_array([texts]), wanted, self.decimal)
         plain = numbers.combine_chunks()
         plain = plain.chunk(0) if isinstance(plain, pa.ChunkedArray) else plain
-        if _is_text(plain.type):
+        if holds_texts(plain.type):
             self.kept = self.kept or kept
             others = [] if kept else [c for c in self.candidates if c not in (pa.int64(), pa.float64())]
             raise _Otherwise(self.name, others[0] if others else pa.string())
@@ -265,13 +295,10 @@ class _Column:
         kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
         if self.kind is None:
             self.kind = pa.int64() if pa.types.is_integer(kind) else kind
-        if self.counted:
+        if self.listed or holds_texts(kind):
             there = values.drop_null() if values.null_count else values
             for pair in pc.value_counts(there).to_pylist():
                 self.counts[pair["values"]] = self.counts.get(pair["values"], 0) + pair["counts"]
-        elif self.listed or _is_text(kind):
-            for text in values.drop_null().unique().to_pylist():
-                self.counts[text] = 1
         elif pa.types.is_floating(kind):
             self.infinite += int(pc.sum(pc.is_inf(values)).as_py() or 0)
         else:
@@ -279,15 +306,33 @@ class _Column:
             self.low = span["min"] if self.low is None else min(self.low, span["min"])
             self.high = span["max"] if self.high is None else max(self.high, span["max"])
 
+    def _merge(self, order: Sequence[Any] | None) -> dict[str, str]:
+        """Count look-alikes as one value, where that is asked for; gives what each text was replaced by."""
+        assert self.kind is not None
+        if not (self.normalised and holds_texts(self.kind)):
+            return {}
+        if self.order:
+            self.order = tuple(without_look_alikes(self.order))
+        declared = declared_spellings(map(str, order or self.order or ()), name=self.name)
+        # texts of which nothing is left are missing, and were never counted
+        replaced = {text: kept for text, kept in spellings(self.counts, declared).items() if kept is not None}
+        merged: dict[Any, int] = {}
+        for text, count in self.counts.items():
+            kept = replaced.get(text, text)
+            merged[kept] = merged.get(kept, 0) + count
+        self.counts, self.n_replaced = merged, len(replaced)
+        return replaced
+
     def field(self, order: Sequence[Any] | None, *, has_gaps: bool) -> Field:
         """The column as it will be packed."""
         assert self.kind is not None
         kind = self.kind
-        if self.listed or _is_text(kind):
+        if self.listed or holds_texts(kind):
+            replaced = self._merge(order)
             order = order or self.order or None
             values = pa.array(list(self.counts), kind)
-            domain = code(values, name=self.name, order=order, missing=has_gaps).domain
-            return Field(domain=domain, listed=True)
+            domain = code(values, name=self.name, order=order, missing=has_gaps, normalised=self.normalised).domain
+            return Field(domain=domain, listed=True, spellings=replaced)
         named = kind_of(kind, self.name)
         plain = pa.float64() if named == "float" else pa.int64() if named == "integer" else kind
         domain = Domain(
@@ -304,11 +349,13 @@ def _look_through(
     missing: Missing,
     ordered: Mapping[str, Sequence[Any]],
     categorical: Sequence[str],
+    accepted: tuple[str, ...],
     progress: Callable[[int], None],
 ) -> Survey:
     names = _unknown(stream, columns, missing)
+    quotes = stream.file.quotes(len(stream.names)) if isinstance(stream, DelimitedStream) else None
     n_rows = n_dropped = 0
-    for batch in _normal_batches(stream, columns, names):
+    for batch in _normal_batches(stream, columns, names, quotes):
         n_batch = len(next(iter(batch.values())))
         n_rows += n_batch
         for name, values in batch.items():
@@ -319,16 +366,22 @@ def _look_through(
         for name, values in batch.items():
             columns[name].see(values)
         progress(n_rows)
+    written = _written(stream, quotes)
     if not n_rows:
         assert isinstance(stream, DelimitedStream)
         raise delimited.no_rows(stream.file)
     _check(columns, n_rows, n_dropped, missing)
     refuse_amounts(pa.array([], columns[sensitive].kind), sensitive, categorical)
     orders = {name: ordered.get(name) for name in columns}
+    findings = Findings(written)
+    for name, column in columns.items():
+        if column.normalised and column.kind is not None and holds_texts(column.kind):
+            findings.look_for_breaks(name, pa.array(list(column.counts), column.kind))
     fields = {
         name: column.field(orders[name], has_gaps=missing == "category" and column.gaps > 0)
         for name, column in columns.items()
     }
+    _look_at_texts(findings, columns, fields, stream.names, sensitive)
     found = fields[sensitive]
     values = columns[sensitive].counts
     counts = [values[value] for value in found.domain.values.to_pylist()]
@@ -340,11 +393,44 @@ def _look_through(
         counts=np.array(counts, np.int64),
         n_rows=n_rows,
         n_dropped=n_dropped,
-        notices=tuple(_notices(stream, columns, n_dropped)),
+        notices=(*_notices(stream, columns, n_dropped), *_quotes_notices(stream, quotes), *findings.told(accepted)),
+        cautions=tuple(findings.cautions),
+        accepted=accepted,
         _stream=stream,
         _columns=columns,
         _drop=n_dropped > 0,
     )
+
+
+def _written(stream: ParquetStream | DelimitedStream, quotes: Quotes | None) -> Written:
+    """How the file writes records; refuses a quotation mark that is never closed."""
+    if not isinstance(stream, DelimitedStream) or quotes is None:
+        return Written(n_columns=len(stream.names), delimiters=tuple(DELIMITERS))
+    breaks = delimited.checked_breaks(stream.file, quotes, stream.names)
+    return Written(n_columns=len(stream.names), delimiters=(stream.file.delimiter or ",",), breaks=breaks)
+
+
+def _quotes_notices(stream: ParquetStream | DelimitedStream, quotes: Quotes | None) -> Iterator[str]:
+    if isinstance(stream, DelimitedStream) and quotes is not None:
+        yield from delimited.quotes_notices(stream.file, quotes)
+
+
+def _look_at_texts(
+    findings: Findings,
+    columns: Mapping[str, _Column],
+    fields: Mapping[str, Field],
+    names: Sequence[str],
+    sensitive: str,
+) -> None:
+    """Look at the texts of every column, as `read` does."""
+    for name, column in columns.items():
+        values = fields[name].domain.values
+        rows = np.array([column.counts.get(value, 0) for value in values.to_pylist()], np.int64)
+        role: Any = "sensitive" if name == sensitive else "quasi"
+        findings.look(name, role, values, rows, gaps=fields[name].domain.missing)
+    for name in names:
+        if name not in columns:
+            findings.pass_over(name)
 
 
 def _unknown(stream: ParquetStream | DelimitedStream, columns: dict[str, _Column], missing: Missing) -> list[str]:
@@ -352,8 +438,9 @@ def _unknown(stream: ParquetStream | DelimitedStream, columns: dict[str, _Column
     if not isinstance(stream, ParquetStream):
         return list(columns)
     unknown = []
+    summaries = stream.summaries([name for name, column in columns.items() if not column.listed])
     for name, column in columns.items():
-        told = None if column.listed else stream.summary(name)
+        told = summaries.get(name)
         if told is None or (missing == "drop" and told[2]):
             unknown.append(name)
         if told is not None:
@@ -364,9 +451,13 @@ def _unknown(stream: ParquetStream | DelimitedStream, columns: dict[str, _Column
 
 
 def _normal_batches(
-    stream: ParquetStream | DelimitedStream, columns: Mapping[str, _Column], names: Sequence[str]
+    stream: ParquetStream | DelimitedStream,
+    columns: Mapping[str, _Column],
+    names: Sequence[str],
+    quotes: Quotes | None = None,
 ) -> Iterator[dict[str, pa.Array]]:
-    for batch in stream.batches(names):
+    batches = stream.batches(names) if isinstance(stream, ParquetStream) else stream.batches(names, quotes)
+    for batch in batches:
         yield {name: columns[name].normal(values) for name, values in batch.items()}
 
 
@@ -412,13 +503,21 @@ def _notices(stream: ParquetStream | DelimitedStream, columns: Mapping[str, _Col
     if left_out:
         yield f"columns with no role are not published: {', '.join(left_out)}"
     yield "no identifier was named: the guarantee is per row, and holds per person if nobody has two rows"
+    for name, column in columns.items():
+        if column.n_replaced:
+            yield f"spellings of {name} that were replaced by another of the same value: {column.n_replaced:,}"
     if n_dropped:
         yield f"rows dropped because a value was missing: {n_dropped:,}"
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+def _without_blank(texts: pa.Array) -> pa.Array:
+    """The same texts, where those of which nothing is left are missing."""
+    encoded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
+    blank = np.array([text is not None and not cleaned(text) for text in encoded.dictionary.to_pylist()], bool)
+    if not blank.any():
+        return texts
+    gone = pa.array(blank).take(encoded.indices).fill_null(False)
+    return pc.if_else(gone, None, encoded.cast(encoded.type.value_type))
 
 
 def _as_integers(values: pa.Array) -> pa.Array:

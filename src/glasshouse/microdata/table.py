@@ -8,6 +8,7 @@ published: beside the others it would be one more quasi-identifier, unprotected.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -17,14 +18,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
-from glasshouse.microdata.domains import Column, code, kind_of
-from glasshouse.microdata.sources import open_source
+from glasshouse.microdata.cautions import Findings, accepted_names, refuse_unanswered
+from glasshouse.microdata.domains import Column, code, kind_of, text_of
+from glasshouse.microdata.sources import is_unicode, open_source
+from glasshouse.microdata.spelling import declared_spellings, holds_texts, respelled, without_look_alikes
 from glasshouse.microdata.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from glasshouse.microdata.cautions import Caution
 
 __all__ = ["Microdata", "read"]
 
@@ -37,7 +42,7 @@ class Microdata:
     """A table about people: one tuple per person, columns coded to integers, roles fixed. Never changed once made.
 
     Make one with `read`. The order of ``quasi`` is the order of dimensions in tie-breaks; the order of columns in the
-    file means nothing.
+    file means nothing. It is not published as long as one of its ``cautions`` is not ``accepted``.
     """
 
     quasi: tuple[Column, ...]
@@ -46,6 +51,8 @@ class Microdata:
     n_tuples: int
     notices: tuple[str, ...] = ()
     source_kind: str = "arrow"
+    cautions: tuple[Caution, ...] = ()
+    accepted: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return self.n_tuples
@@ -61,6 +68,25 @@ class Microdata:
             if column.name == name:
                 return column
         raise SchemaError.unknown(name, [c.name for c in (*self.quasi, *self.sensitive)], role="a column of the table")
+
+    def refuse_unanswered(self) -> None:
+        """Raise `CautionError` if something was found in the table that was neither mended nor accepted."""
+        refuse_unanswered(self.cautions, self.accepted)
+
+    def spelled_by(self, declared: Sequence[Any]) -> Microdata:
+        """The same table, its normalised sensitive columns spelled as their values are declared.
+
+        A declared domain must be published as it was declared: in another spelling it would tell which values occur.
+        """
+        if not any(column.domain.normalised for column in self.sensitive):
+            return self
+        texts = [text_of(value) for value in declared if value is not None]
+
+        def spelled(column: Column) -> Column:
+            by_key = declared_spellings(texts, name=column.name) if column.domain.normalised else {}
+            return Column(column.domain.spelled_by(by_key), column.codes)
+
+        return replace(self, sensitive=tuple(map(spelled, self.sensitive)))
 
     def take(self, rows: NDArray[Any]) -> Microdata:
         """Keep some tuples; domains stay as they are.
@@ -89,8 +115,10 @@ def read(
     taxonomies: Mapping[str, Taxonomy | str | Path] | None = None,
     bins: Mapping[str, Taxonomy | str | Path] | None = None,
     categorical: Sequence[str] = (),
+    normalise: Sequence[str] = (),
     bottom: Mapping[str, Any] | None = None,
     top: Mapping[str, Any] | None = None,
+    accept: Sequence[str] = (),
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str = ".",
@@ -123,8 +151,15 @@ def read(
         Taxonomies whose first level replaces the values of a column on the way in.
     categorical
         Numeric columns that are names, not amounts (a zip code, an occupation code).
+    normalise
+        Columns whose look-alike texts become one value: ``flu``, ``FLU`` and ``flu`` with a blank after it. Accents,
+        invisible characters, blanks, dashes and case are treated as `glasshouse.microdata.spelling` says; the declared
+        spelling is kept, else the most frequent. Numbers have one spelling, and stay as they are.
     bottom, top
         Bottom and top codes of quasi-identifiers: smaller (larger) values are replaced by the limit.
+    accept
+        Cautions that were looked into and are right as they are, by name: ``line-breaks``, or ``line-breaks:address``
+        for one column alone. A table with other cautions is read, and not published.
     delimiter, encoding, decimal
         Of a CSV file, where the detection should not decide.
     table, query
@@ -135,17 +170,26 @@ def read(
     >>> read({"age": [30, 40], "disease": ["flu", "ulcer"]}, quasi=["age"], sensitive="disease")
     Microdata(2 tuples; quasi-identifiers age (2); sensitive disease (2))
     """
-    sensitive_names = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
-    quasi_names = [quasi] if isinstance(quasi, str) else list(quasi)
+    quasi_names, sensitive_names = names_given("quasi", quasi), names_given("sensitive", sensitive)
+    if identifier is not None:
+        (identifier,) = names_given("identifier", [identifier])
     check_roles(quasi_names, sensitive_names, identifier)
     if missing not in ("error", "category", "drop"):
         raise ParameterError("read", "missing", "'error', 'category' or 'drop'", missing)
+    categorical, normalise = names_given("categorical", categorical), names_given("normalise", normalise)
+    ordered, taxonomies, bins = (
+        by_column("ordered", ordered),
+        by_column("taxonomies", taxonomies),
+        by_column("bins", bins),
+    )
+    bottom, top = by_column("bottom", bottom), by_column("top", top)
 
-    roles = [*quasi_names, *sensitive_names, *([identifier] if identifier else [])]
+    roles = [*quasi_names, *sensitive_names, *([identifier] if identifier is not None else [])]
     text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     opened = open_source(source, columns=roles, narrow=True, table=table, query=query, **text)
+    there = set(opened.columns)
     for name, role in named_roles(quasi_names, sensitive_names, identifier):
-        if name not in opened.columns:
+        if name not in there:
             raise SchemaError.unknown(name, opened.columns, role=role)
     published = [*quasi_names, *sensitive_names]
     for option, named, allowed in (
@@ -153,17 +197,21 @@ def read(
         ("taxonomies", taxonomies, published),
         ("bins", bins, published),
         ("categorical", categorical, published),
+        ("normalise", normalise, roles),
         ("bottom", bottom, quasi_names),
         ("top", top, quasi_names),
     ):
-        for name in named or ():
-            if name not in allowed:
+        known = set(allowed)
+        for name in named:
+            if name not in known:
                 raise SchemaError.unknown(name, allowed, role=option)
-            if option == "taxonomies" and name in (ordered or {}):
+            if option == "taxonomies" and name in ordered:
                 raise SchemaError(f"column {name!r} has an order and a taxonomy, which has one: give one", column=name)
+    accepted = accepted_names(accept, opened.columns)
 
     notices = list(opened.notices)
-    left_out = [name for name in opened.columns if name not in roles]
+    with_role = set(roles)
+    left_out = [name for name in opened.columns if name not in with_role]
     if left_out:
         notices.append(f"columns with no role are not published: {', '.join(left_out)}")
     if identifier is None:
@@ -172,28 +220,49 @@ def read(
             notices.append("the rows of a database have no order: to add marginals later, name an identifier")
 
     raw = {name: _plain(opened.table.column(name)) for name in roles}
-    for name in raw.keys() & {*(bins or ()), identifier}:
+    orders = {**opened.orders, **{name: declared_order(name, order) for name, order in ordered.items()}}
+    trees = {name: _taxonomy("taxonomies", name, given) for name, given in taxonomies.items()}
+    binning = {name: _taxonomy("bins", name, given) for name, given in bins.items()}
+    for name in raw.keys() & {*binning, identifier}:
         raw[name] = _written_out(raw[name])
-    for name in {*(bins or ()), *(bottom or ()), *(top or ())}:
+    findings = Findings(opened.written)
+    for name in normalise:
+        if not holds_texts(raw[name].type):
+            continue
+        if name not in ordered and name in orders:
+            orders[name] = without_look_alikes(orders[name])
+        tree = binning.get(name) or trees.get(name)
+        listed = orders.get(name, ()) if tree is None else tree.leaves
+        findings.look_for_breaks(name, _written_out(raw[name].unique()))
+        raw[name], n_replaced = respelled(raw[name], declared_spellings(map(str, listed), name=name))
+        if n_replaced:
+            notices.append(f"spellings of {name} that were replaced by another of the same value: {n_replaced:,}")
+    for name in {*binning, *bottom, *top}:
         raw[name] = raw[name].cast(pa.int64()) if pa.types.is_integer(raw[name].type) else raw[name]
-    for name, limit in (bottom or {}).items():
+    for name, limit in bottom.items():
         raw[name] = _clip(raw[name], name, limit, pc.max_element_wise)
         notices.append(f"{name} is bottom-coded: the smallest value stands for itself and everything below")
-    for name, limit in (top or {}).items():
+    for name, limit in top.items():
         raw[name] = _clip(raw[name], name, limit, pc.min_element_wise)
         notices.append(f"{name} is top-coded: the largest value stands for itself and everything above")
     raw, dropped = _apply_missing_rule(raw, quasi_names + sensitive_names, missing)
     if dropped:
         notices.append(f"rows dropped because a value was missing: {dropped:,}")
+    for name, builder in binning.items():
+        raw[name], orders[name] = builder.bin(raw[name], name=name)
 
-    orders = {**opened.orders, **{name: list(order) for name, order in (ordered or {}).items()}}
-    for name, builder in (bins or {}).items():
-        raw[name], orders[name] = _taxonomy(builder).bin(raw[name], name=name)
+    as_names, as_one = set(categorical), set(normalise)
 
     def coded(name: str) -> Column:
-        values = raw[name].cast(pa.string()) if name in categorical and name not in sensitive_names else raw[name]
-        tree = None if taxonomies is None or name not in taxonomies else _taxonomy(taxonomies[name])
-        return code(values, name=name, order=orders.get(name), taxonomy=tree, missing=values.null_count > 0)
+        values = raw[name].cast(pa.string()) if name in as_names and name not in sensitive_names else raw[name]
+        return code(
+            values,
+            name=name,
+            order=orders.get(name),
+            taxonomy=trees.get(name),
+            missing=values.null_count > 0,
+            normalised=name in as_one,
+        )
 
     for name in quasi_names:
         _refuse_infinite(raw[name], name)
@@ -201,14 +270,65 @@ def read(
         refuse_amounts(raw[name], name, categorical)
     if identifier is not None:
         _check_identifier(raw[identifier], identifier)
+    quasi_columns, sensitive_columns = tuple(map(coded, quasi_names)), tuple(map(coded, sensitive_names))
+    for column in quasi_columns:
+        findings.look(column.name, "quasi", column.domain.values, _rows(column))
+    for column in sensitive_columns:
+        findings.look(column.name, "sensitive", column.domain.values, _rows(column), gaps=column.domain.missing)
+    if identifier is not None:
+        findings.look(identifier, "identifier", raw[identifier], np.ones(len(raw[identifier]), np.int64))
+    for name in left_out:
+        findings.pass_over(name)
     return Microdata(
-        quasi=tuple(coded(name) for name in quasi_names),
-        sensitive=tuple(coded(name) for name in sensitive_names),
+        quasi=quasi_columns,
+        sensitive=sensitive_columns,
         identifier=raw[identifier] if identifier is not None else None,
         n_tuples=len(raw[quasi_names[0]]),
-        notices=tuple(notices),
+        notices=(*notices, *findings.told(accepted)),
         source_kind=opened.kind,
+        cautions=tuple(findings.cautions),
+        accepted=accepted,
     )
+
+
+def names_given(option: str, given: Any) -> list[str]:
+    """The names of columns that an option got: one, several or none; `SchemaError` if something else was given."""
+    if given is None or isinstance(given, str):
+        return [] if given is None else [given]
+    names = list(given) if hasattr(given, "__iter__") else [given]
+    for name in names:
+        if not isinstance(name, str):
+            raise SchemaError(
+                f"{option}: a column is named by a text, not by a {type(name).__name__}. (Columns of a frame whose "
+                "names are numbers are read under the texts of these: '0', '1')"
+            )
+        if not is_unicode(name):
+            raise SchemaError(f"{option}: the name {name!a} is not Unicode text")
+    return names
+
+
+def by_column(option: str, given: Any) -> Mapping[str, Any]:
+    """What an option says column by column; `SchemaError` if it is not such a mapping."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise SchemaError(
+            f"{option} is given by column, as in {option}={{'age': ...}}, not as a {type(given).__name__}"
+        )
+    return dict(zip(names_given(option, list(given)), given.values(), strict=True))
+
+
+def declared_order(column: str, order: Any) -> list[Any]:
+    """The values of a declared order as a list; `ParameterError` if it is none."""
+    if isinstance(order, str | bytes) or not hasattr(order, "__iter__"):
+        raise ParameterError("read", f"ordered[{column!r}]", "a list of values, lowest first", type(order).__name__)
+    return list(order)
+
+
+def _rows(column: Column) -> NDArray[np.int64]:
+    """How many rows have each value of the column."""
+    n_values = len(column.domain.values)
+    return np.bincount(column.codes, minlength=n_values)[:n_values]
 
 
 def named_roles(quasi: list[str], sensitive: list[str], identifier: str | None) -> list[tuple[str, str]]:
@@ -238,8 +358,12 @@ def _written_out(values: pa.Array) -> pa.Array:
     return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
 
 
-def _taxonomy(given: Taxonomy | str | Path) -> Taxonomy:
-    return Taxonomy.from_file(given) if isinstance(given, str | Path) else given
+def _taxonomy(option: str, column: str, given: Any) -> Taxonomy:
+    if isinstance(given, str | Path):
+        return Taxonomy.from_file(given)
+    if not isinstance(given, Taxonomy):
+        raise ParameterError("read", f"{option}[{column!r}]", "a Taxonomy or the path of one", type(given).__name__)
+    return given
 
 
 def _clip(values: pa.Array, name: str, limit: Any, keep: Any) -> pa.Array:

@@ -164,6 +164,11 @@ class Taxonomy:
     def __repr__(self) -> str:
         return repr(self.source)
 
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The values that it lists; none if it is a rule."""
+        return self.source.leaves if isinstance(self.source, Tree) else ()
+
     def bind(self, name: str, values: pa.Array, *, counts: NDArray[np.int64] | None = None) -> BoundTaxonomy:
         """Fit the taxonomy to the distinct ``values`` of column ``name``, or refuse with the values that it misses.
 

@@ -216,6 +216,11 @@ class Tree:
         place = {node: index for index, node in enumerate(natural)}
         return np.array([place[node] for node in bins], np.int64), [self.names[node] for node in natural]
 
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The labels of all leaves."""
+        return tuple(self._leaves)
+
     def nodes_of(self, leaves: Iterable[str]) -> list[int]:
         """Find leaves by their labels."""
         return [self._leaves[leaf] for leaf in leaves]

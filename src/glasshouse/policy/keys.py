@@ -33,6 +33,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "encoding": Key("encoding", "text"),
         "decimal": Key("decimal", "text"),
         "missing": Key("missing", "one of error, category, drop"),
+        "accept": Key("accept", "a name or a list of names"),
     },
     "roles": {
         "quasi": Key("quasi", "a list of names"),
@@ -86,6 +87,7 @@ COLUMN: dict[str, Key] = {
     "order": Key("order", "a list of values"),
     "bins": Key("bins", "text"),
     "categorical": Key("categorical", "true or false"),
+    "normalise": Key("normalise", "true or false"),
     "bottom": Key("bottom", "a number or a date"),
     "top": Key("top", "a number or a date"),
 }
@@ -143,7 +145,7 @@ def _columns(document: Document, content: Mapping[str, Any], choices: dict[str, 
             _check_known(document, ("columns", column), name, COLUMN)
             key = COLUMN[name]
             checked = _checked(document, ("columns", column, name), key.kind, value)
-            if name != "categorical":
+            if key.kind != "true or false":
                 choices.setdefault(key.choice, {})[column] = checked
             elif checked:
                 choices.setdefault(key.choice, []).append(column)

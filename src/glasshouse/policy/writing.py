@@ -73,6 +73,11 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
     yield 'missing = "category"         # or "drop"' if gaps else 'missing = "error"            # or "category", "drop"'
     for notice in inspection.notices:
         yield from _comment(notice)
+    for caution in inspection.cautions:
+        yield from _comment(f"caution: {caution}: {caution.answer}")
+    if inspection.cautions:
+        listed = ", ".join(_text(name) for name in dict.fromkeys(caution.name for caution in inspection.cautions))
+        yield f"# accept = [{listed}]"
 
     yield from ("", "[roles]")
     if roles["identifier"]:

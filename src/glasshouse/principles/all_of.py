@@ -66,6 +66,10 @@ class AllOf(Principle):
         """Say in one sentence what holds."""
         return "; ".join(principle.describe(column) for principle in self.principles)
 
+    def spelled_as(self, domain: Domain) -> Self:
+        """Each of them in the column's spelling."""
+        return type(self)(principles=tuple(principle.spelled_as(domain) for principle in self.principles))
+
     def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
         """Bind each of them."""
         return _BoundAll(tuple(principle.bind(whole, domain) for principle in self.principles))

@@ -68,6 +68,11 @@ class DesignatedLDiversity(Principle):
         one = f"in every group, at most one tuple in {self.ell:,} has {column or 'the sensitive value'} {first}"
         return one + "".join(f", and as few have {other}" for other in others)
 
+    def spelled_as(self, domain: Domain) -> Self:
+        """The same values in the spelling of a column whose look-alikes are one value; those named twice, once."""
+        spelled = tuple(dict.fromkeys(map(domain.spelled, self.values)))
+        return self if spelled == self.values else replace(self, values=spelled)
+
     def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
         """Find the codes of the designated values; `DomainError` where the column has no such value."""
         return _BoundDesignated(self.ell, self.concerned(whole.n_values, domain))

@@ -69,6 +69,11 @@ class Principle:
         """
         return self
 
+    def spelled_as(self, domain: Domain) -> Principle:
+        """The same principle, with the values that it names spelled as in the column that it is asked of."""
+        del domain
+        return self
+
     def concerned(self, n_values: int, domain: Domain | None = None) -> NDArray[np.bool_]:
         """Which sensitive values can be too frequent for it, a truth value per code; all, unless it says less."""
         return np.ones(n_values, np.bool_)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.microdata.cautions import accepted_cautions
 from glasshouse.report.achieving import findable, verification
 from glasshouse.report.believing import beliefs_of
 from glasshouse.report.cautions import cautions_in
@@ -43,9 +44,11 @@ def facts_of(
     progress: Callable[[str, int, int], None] | None,
 ) -> dict[str, Any]:
     """Gather what a report says of a release of a table."""
+    table = table.spelled_by(release.recipe.recoding.get("domain") or ())
     tell = _Steps(4 + 4 * len(release.recipe.sensitive), progress)
     facts = _frame(release.recipe, release.guarantee, release.columns, release.n_tuples, release.n_dropped)
     facts["notices"] = list(table.notices)
+    facts["accepted"] = accepted_cautions(table.cautions, table.accepted)
     counted = verification(release, achieved)
     facts["achieved"] = counted.to_dict()
     facts["kept"] = counted.holds is not False
@@ -102,6 +105,7 @@ def facts_of_file(made: PublishedFile, achieved: Mapping[str, Any]) -> dict[str,
     """Gather what a report says of a file that was published in batches: nothing that needs the table in memory."""
     facts = _frame(made.recipe, made.guarantee, made.columns, made.n_tuples, 0)
     facts["notices"] = list(made.notices)
+    facts["accepted"] = accepted_cautions(made.cautions, made.accepted)
     facts["achieved"] = dict(achieved)
     facts["kept"] = True  # counted again before the folders appeared
     why = "the file was published in batches, and was never in memory as a whole"
@@ -119,6 +123,7 @@ def _frame(
         "layout": LAYOUT,
         "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "notices": [],
+        "accepted": [],
         "achieved": {},
         "recipe": recipe.to_data(),
         "words": in_words(recipe),

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cautions: what was found in a table that must be mended, or accepted by name, before the table is published.
+
+::
+
+    joined-records    values that look like several records of the table, run into each other
+    line-breaks       values that hold line breaks
+    long-values       values that are far longer than all others of their column
+    look-alikes       sensitive values that differ only in case, blanks, invisible characters or the like
+    same-numbers      sensitive values that are texts of one number: 1, 1.0 and 01
+    missing-words     several sensitive values that stand for a missing one: unknown, n/a
+
+The first three tell of a table that was written or read wrongly, and may hold whole records where a value should be.
+The others make a promise hollow: two spellings of one disease satisfy 2-diversity. A notice is less: it says what was
+assumed, and stops nothing. Of quasi-identifiers, look-alikes are a notice.
+
+A caution counts, and names a column and a line; the values themselves are in ``examples``, for the
+data steward's eyes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from glasshouse.errors import CautionError, InputError, SchemaError
+from glasshouse.microdata.quotes import count_breaks, is_joined
+from glasshouse.microdata.spelling import MISSING_WORDS, alike, key, same_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata.quotes import Breaks
+
+__all__ = ["CAUTIONS", "Caution", "Findings", "Written", "accepted_cautions", "accepted_names", "refuse_unanswered"]
+
+CAUTIONS = ("joined-records", "line-breaks", "long-values", "look-alikes", "missing-words", "same-numbers")
+"""The names of all cautions, by which they are accepted."""
+
+Role = Literal["identifier", "quasi", "sensitive", "none"]
+
+# Chosen on columns of Adult and Census-Income and on docstrings of Python's library as free text, judged on others.
+_FAR_LONGER = 5  # times as long as the longest value before the gap
+_LONG = 100  # characters, below which nothing is long
+_A_BREAK = "[\n\r\v\f\x85\u2028\u2029]"
+_MOST_EXAMPLES = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caution:
+    """Something that must be mended, or accepted by its name, before the table is published.
+
+    Parameters
+    ----------
+    name
+        One of `CAUTIONS`.
+    column
+        Where it was found.
+    count
+        How many different values are concerned; of columns that are not read, how many values.
+    sentence
+        What was found. It holds no value of the table.
+    mend
+        What can be done about it, other than accepting it.
+    examples
+        Of look-alikes and their relatives, the values that belong together, each with its rows; never in the ``repr``.
+    """
+
+    name: str
+    column: str
+    count: int
+    sentence: str
+    mend: str
+    examples: tuple[tuple[tuple[str, int], ...], ...] = field(default=(), repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.sentence}"
+
+    @property
+    def answer(self) -> str:
+        """How to answer it."""
+        return f"{self.mend}; or {_how_to_accept([self.name])}"
+
+    def is_accepted(self, accepted: Iterable[str]) -> bool:
+        """Whether one of the accepted names, alone or with a column, is this."""
+        return not {self.name, f"{self.name}:{self.column}"}.isdisjoint(accepted)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but values of the table, as plain data."""
+        return {name: getattr(self, name) for name in ("name", "column", "count", "sentence", "answer")}
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The examples as texts in which invisible characters can be seen, a line a kind."""
+        return tuple(", ".join(f"{text!a} ({rows:,})" for text, rows in kind) for kind in self.examples)
+
+
+def accepted_names(given: Sequence[str] | str | None, columns: Sequence[str]) -> tuple[str, ...]:
+    """Check the names that were given to accept cautions: ``NAME``, or ``NAME:COLUMN`` for one column alone.
+
+    >>> accepted_names("line-breaks", ["age"])
+    ('line-breaks',)
+    """
+    names = [given] if isinstance(given, str) or not hasattr(given, "__iter__") else list(given)
+    names = [name for name in names if name is not None]
+    for text in names:
+        name, sign, column = text.partition(":") if isinstance(text, str) else (repr(text), "", "")
+        if name not in CAUTIONS:
+            near = get_close_matches(name, CAUTIONS, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(CAUTIONS)}"
+            raise InputError(f"accept: there is no caution {name[:60]!a}: {hint}")
+        if sign and column not in columns:
+            raise SchemaError.unknown(column, columns, role=f"accept={text!r}")
+    return tuple(dict.fromkeys(names))
+
+
+def accepted_cautions(cautions: Iterable[Caution], accepted: Iterable[str]) -> list[dict[str, Any]]:
+    """The cautions that were accepted, as plain data for the audit."""
+    names = set(accepted)
+    return [caution.to_dict() for caution in cautions if caution.is_accepted(names)]
+
+
+def refuse_unanswered(cautions: Iterable[Caution], accepted: Iterable[str]) -> None:
+    """Raise `CautionError` if a caution was not accepted."""
+    accepted = set(accepted)
+    open_ones = [caution for caution in cautions if not caution.is_accepted(accepted)]
+    if not open_ones:
+        return
+    what = "a caution is" if len(open_ones) == 1 else f"{len(open_ones)} cautions are"
+    listed = ". ".join(f"{caution}: {caution.mend}" for caution in open_ones)
+    how = _how_to_accept(list(dict.fromkeys(caution.name for caution in open_ones)))
+    raise CautionError(f"nothing is published until {what} answered. {listed}. Or {how}", cautions=open_ones)
+
+
+def _how_to_accept(names: list[str]) -> str:
+    what = "it as it is" if len(names) == 1 else "them as they are"
+    return f"accept {what}: accept={names} (--accept {','.join(names)}, or accept in [source] of a policy)"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Written:
+    """How the source writes records, as far as it is known.
+
+    Parameters
+    ----------
+    n_columns
+        How many columns the source has.
+    delimiters
+        What separates fields, or may have done so before the table became what it is.
+    breaks
+        Of delimited text: which columns, read or not, have quoted values with line breaks.
+    """
+
+    n_columns: int
+    delimiters: tuple[str, ...]
+    breaks: Mapping[str, Breaks] = field(default_factory=dict)
+
+
+class Findings:
+    """Gathers what is found in the columns of a table.
+
+    Parameters
+    ----------
+    written
+        How the source writes records.
+    """
+
+    def __init__(self, written: Written) -> None:
+        self._written = written
+        self._with_breaks: set[str] = set()
+        self.cautions: list[Caution] = []
+        self.notices: list[str] = []
+
+    def look(self, name: str, role: Role, values: pa.Array, rows: NDArray[np.int64], *, gaps: bool = False) -> None:
+        """Look at the different values of a column; ``rows`` says how many have each, ``gaps`` whether some have none.
+
+        Examples
+        --------
+        >>> found = Findings(Written(n_columns=2, delimiters=(",",)))
+        >>> found.look("disease", "sensitive", pa.array(["flu", "flu ", "ulcer"]), np.array([5, 1, 4]))
+        >>> [(caution.name, caution.count, caution.shown) for caution in found.cautions]
+        [('look-alikes', 2, ("'flu' (5), 'flu ' (1)",))]
+        """
+        if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)) or not len(values):
+            return
+        self.look_for_breaks(name, values)
+        if role in ("quasi", "sensitive"):
+            self._look_for_long(name, values, rows)
+        self._look_for_alike(name, role, values, rows)
+        if role == "sensitive":
+            self._look_for_missing(name, values, rows, gaps=gaps)
+
+    def pass_over(self, name: str) -> None:
+        """Look at what the marks of the text tell about a column that is not read."""
+        breaks = self._written.breaks.get(name)
+        if breaks is None:
+            return
+        if breaks.joined:
+            self._joined(name, breaks.joined, breaks.first_joined)
+        else:
+            self.notices.append(
+                f"values of {name}, which has no role, hold line breaks: {breaks.count:,}, first in line "
+                f"{breaks.first_line:,}"
+            )
+
+    # ------------------------------------------------------------------------------------------------ written wrongly
+
+    def look_for_breaks(self, name: str, values: pa.Array) -> None:
+        """Look for line breaks alone: in the texts as they came, for normalised ones have none."""
+        if name in self._with_breaks:
+            return
+        found = values.filter(pc.match_substring_regex(values, _A_BREAK)).to_pylist()
+        if not found:
+            return
+        self._with_breaks.add(name)
+        breaks = self._written.breaks.get(name)
+        joined = sum(map(self._is_joined, found))
+        if joined:
+            self._joined(name, joined, breaks.first_joined if breaks else 0)
+        self._add(
+            "line-breaks",
+            name,
+            len(found),
+            f"column {name!r} has {_n(len(found), 'value')} with line breaks"
+            f"{_line(breaks.first_line if breaks else 0)}",
+            "see whether a quotation mark is not closed, or take the line breaks out",
+        )
+
+    def _is_joined(self, text: str) -> bool:
+        n_breaks, n_columns = count_breaks(text), self._written.n_columns
+        return any(is_joined(n_breaks, text.count(sign), n_columns) for sign in self._written.delimiters)
+
+    def _joined(self, name: str, count: int, line: int) -> None:
+        one = count == 1
+        self._add(
+            "joined-records",
+            name,
+            count,
+            f"column {name!r} has {_n(count, 'value')} that look{'s' * one} like several records of the table, run "
+            f"into each other{_line(line)}",
+            "see whether a quotation mark is not closed, for people may be missing or mixed up",
+        )
+
+    def _look_for_long(self, name: str, values: pa.Array, rows: NDArray[np.int64]) -> None:
+        """Find single values behind a gap: free text has long values too, but of every length in between."""
+        lengths = np.asarray(pc.utf8_length(values)).astype(np.int64)
+        steps = np.unique(lengths)
+        gaps = np.flatnonzero((steps[1:] >= _LONG) & (steps[1:] >= _FAR_LONGER * np.maximum(steps[:-1], 1)))
+        if not len(gaps):
+            return
+        longest, shortest = int(steps[gaps[0]]), int(steps[gaps[0] + 1])
+        far = lengths >= shortest
+        if (rows[far] > 1).any():  # what several people have is no accident
+            return
+        self._add(
+            "long-values",
+            name,
+            int(far.sum()),
+            f"column {name!r} has {_n(int(far.sum()), 'value')} of {shortest:,} characters or more, and all others "
+            f"have at most {longest:,}",
+            "see whether something else ran into them",
+        )
+
+    # ------------------------------------------------------------------------------------------------ spelled variously
+
+    def _look_for_alike(self, name: str, role: Role, values: pa.Array, rows: NDArray[np.int64]) -> None:
+        kinds = alike(values)
+        count = sum(map(len, kinds))
+        what = "that differ from another only in case, blanks, invisible characters, dashes or the like"
+        merge = f"merge them with normalise=[{name!r}] (--normalise {name})"
+        if kinds and role == "sensitive":
+            self._add(
+                "look-alikes",
+                name,
+                count,
+                f"the sensitive column {name!r} has {count:,} values {what}, which count as different",
+                merge,
+                _examples(kinds, values, rows),
+            )
+        elif kinds and role == "identifier":
+            self.notices.append(f"{count:,} values of the identifier {name} {what[5:]}: is somebody there twice?")
+        elif kinds:
+            self.notices.append(f"{name} has {count:,} values {what}: {merge}, if they are the same")
+        numbers = same_numbers(values) if role in ("quasi", "sensitive") else []
+        count = sum(map(len, numbers))
+        if numbers and role == "sensitive":
+            self._add(
+                "same-numbers",
+                name,
+                count,
+                f"the sensitive column {name!r} has {count:,} values that are several texts of one number, as 1, 1.0 "
+                "and 01 are, and count as different",
+                "write each number in one way",
+                _examples(numbers, values, rows),
+            )
+        elif numbers:
+            self.notices.append(f"{name} has {count:,} values that are several texts of one number, as 1 and 01 are")
+
+    def _look_for_missing(self, name: str, values: pa.Array, rows: NDArray[np.int64], *, gaps: bool) -> None:
+        short = np.flatnonzero(np.asarray(pc.utf8_length(values)) <= 40)
+        places = [place for place in short.tolist() if key(values[place].as_py()) in MISSING_WORDS]
+        if not places:
+            return
+        n_rows = int(rows[places].sum())
+        if len({key(values[place].as_py()) for place in places}) + gaps == 1:
+            self.notices.append(
+                f"the sensitive column {name} has a value that is a word for a missing one, in {_n(n_rows, 'row')}: it "
+                "counts as a value like any other"
+            )
+            return
+        also = ", besides values that are missing," if gaps else ""
+        self._add(
+            "missing-words",
+            name,
+            len(places),
+            f"the sensitive column {name!r} has {_n(len(places), 'value')} that stand{'s' * (len(places) == 1)} for a "
+            f"missing one{also} in {_n(n_rows, 'row')}, which count as different",
+            "write missing values in one way",
+            _examples([places], values, rows),
+        )
+
+    def _add(
+        self,
+        name: str,
+        column: str,
+        count: int,
+        sentence: str,
+        mend: str,
+        examples: tuple[tuple[tuple[str, int], ...], ...] = (),
+    ) -> None:
+        caution = Caution(name=name, column=column, count=count, sentence=sentence, mend=mend, examples=examples)
+        self.cautions.append(caution)
+
+    def told(self, accepted: Sequence[str]) -> Iterator[str]:
+        """The notices: what was found that stops nothing, and what was accepted."""
+        yield from self.notices
+        for caution in self.cautions:
+            if caution.is_accepted(accepted):
+                yield f"accepted ({caution.name}): {caution.sentence}"
+
+
+def _examples(
+    kinds: Sequence[Sequence[int]], values: pa.Array, rows: NDArray[np.int64]
+) -> tuple[tuple[tuple[str, int], ...], ...]:
+    return tuple(tuple((values[place].as_py(), int(rows[place])) for place in kind) for kind in kinds[:_MOST_EXAMPLES])
+
+
+def _n(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def _line(number: int) -> str:
+    return f" (first in line {number:,})" if number else ""
