@@ -49,6 +49,9 @@ class Domain:
         A tree over exactly these values, whose leaf order is the order of ``values``.
     tree
         The taxonomy as it was declared, from which ``taxonomy`` was made.
+    order
+        The texts of all values in the order that was declared for them, also of those that nobody has; None if the
+        order is another's: that of numbers, of a frame's categories, of bins that were made from the values.
     missing
         Whether missing is a value of its own; it has the last code.
     """
@@ -59,6 +62,7 @@ class Domain:
     ordered: bool
     taxonomy: BoundTaxonomy | None = None
     tree: Taxonomy | None = None
+    order: tuple[str, ...] | None = None
     missing: bool = False
 
     @property
@@ -146,8 +150,11 @@ def code(
     order: Sequence[Any] | None = None,
     taxonomy: Taxonomy | None = None,
     missing: bool = False,
+    declared: bool = True,
 ) -> Column:
     """Code a column: its distinct values in their order, and the code of each tuple's value.
+
+    Whoever did not declare the ``order`` but took it from the values says so (``declared=False``).
 
     >>> column = code(pa.array([30, 7, 30, None]), name="age", missing=True)
     >>> column.codes.tolist(), column.domain.values.to_pylist(), column.domain.size
@@ -163,7 +170,8 @@ def code(
         domain = replace(domain, taxonomy=bound, tree=taxonomy, ordered=ordered)
         return _reorder(Column(domain, codes), np.asarray(bound.order))
     if order is not None:
-        return _reorder(Column(replace(domain, ordered=True), codes), _declared_order(domain, order))
+        told = tuple(text_of(value) for value in order) if declared else None
+        return _reorder(Column(replace(domain, ordered=True, order=told), codes), _declared_order(domain, order))
     return Column(domain, codes)
 
 

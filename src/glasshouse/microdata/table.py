@@ -193,7 +193,9 @@ def read(
     def coded(name: str) -> Column:
         values = raw[name].cast(pa.string()) if name in categorical and name not in sensitive_names else raw[name]
         tree = None if taxonomies is None or name not in taxonomies else _taxonomy(taxonomies[name])
-        return code(values, name=name, order=orders.get(name), taxonomy=tree, missing=values.null_count > 0)
+        told = name in (ordered or {}) and name not in (bins or {})
+        order, gaps = orders.get(name), values.null_count > 0
+        return code(values, name=name, order=order, taxonomy=tree, missing=gaps, declared=told)
 
     for name in quasi_names:
         _refuse_infinite(raw[name], name)
