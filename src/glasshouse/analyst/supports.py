@@ -316,8 +316,7 @@ class CellSupports:
 
     @property
     def _leaves(self) -> Mapping[str, tuple[str, ...]]:
-        leaves: Mapping[str, tuple[str, ...]] = _leaves_of(self.taxonomy)
-        return leaves
+        return {} if self.taxonomy is None else self.taxonomy.leaves_below
 
     def _read(self, text: Any) -> Any:
         """A value of the column by its text."""
@@ -333,23 +332,6 @@ class CellSupports:
             return int(text) if self.kind == "integer" else float(text)
         except (KeyError, ValueError):
             raise InputError(f"column {self.name!r} has a cell that is not understood: {text}") from None
-
-
-def _leaves_of(taxonomy: Taxonomy | None) -> Mapping[str, tuple[str, ...]]:
-    """For every node that is not a leaf, the texts of its leaves; nothing for rules, whose labels say it themselves."""
-    data = {} if taxonomy is None else taxonomy.to_data()
-    found: dict[str, tuple[str, ...]] = {}
-
-    def visit(node: Any) -> tuple[str, ...]:
-        if not isinstance(node, list):
-            return (text_of(node),)
-        leaves = tuple(leaf for child in node[1:] for leaf in visit(child))
-        found[text_of(node[0])] = leaves
-        return leaves
-
-    if data.get("kind") == "tree":
-        visit(data["tree"])
-    return found
 
 
 def number_of(value: Any, kind: str) -> Any:

@@ -190,7 +190,7 @@ class Tree:
         return tuple(self._leaves)
 
     def beside(self, label: str, leaves: Iterable[str]) -> Tree:
-        """This tree and some leaves that it lacks, side by side below a new root."""
+        """Put some leaves that it lacks beside the whole tree, below a new root."""
         return Tree.from_data([label, self.to_data()["tree"], *leaves])
 
     def bind(self, name: str, values: pa.Array, counts: NDArray[np.int64] | None = None) -> BoundTaxonomy:

@@ -19,6 +19,8 @@ else.
 
 from __future__ import annotations
 
+from decimal import Decimal
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -69,14 +71,25 @@ def carried(
         if domain.tree is not None:
             cells = _cells(tables, domain.name) if recoding.shows_nodes else ()
             found[domain.name] = _of_tree(domain, cells, carry)
-        elif domain.ordered and domain.kind in ("category", "boolean"):
+        elif _has_own_order(domain):
             told = domain.order if carry == "declared" else None
             found[domain.name] = {"kind": "order", **({} if told is None else {"order": list(told)})}
     return found
 
 
+def _has_own_order(domain: Domain) -> bool:
+    """Whether intervals are to be read in an order that was given; decided without a look at which values occur."""
+    if domain.kind in ("category", "boolean"):
+        return domain.ordered
+    if domain.order is None:
+        return False
+    read = Decimal if domain.kind in ("integer", "float") else str
+    return any(read(a) >= read(b) for a, b in pairwise(domain.order))
+
+
 def _of_tree(domain: Domain, cells: Iterable[str], carry: str) -> Mapping[str, Any]:
-    assert domain.tree is not None and domain.taxonomy is not None
+    assert domain.tree is not None
+    assert domain.taxonomy is not None
     if domain.tree.looks_at_table:
         return {"kind": "quantiles"}
     if carry == "declared" or not domain.tree.is_listed:

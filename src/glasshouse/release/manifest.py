@@ -294,7 +294,6 @@ def _declared(column: Mapping[str, Any], version: int) -> Mapping[str, Any] | No
     return check_declared(_get(column, "declared", dict))
 
 
-
 def check_declared(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Refuse what is no taxonomy, no rule and no order, or is larger than anybody needs; see `PublishedColumn`.
 
@@ -310,7 +309,10 @@ def check_declared(data: Mapping[str, Any]) -> Mapping[str, Any]:
     if kind == "nodes":
         return {"kind": kind, "nodes": _nodes(data)}
     if kind == "order":
-        return {"kind": kind, **({"order": list(_labels(_texts(data, "order"), "an order"))} if "order" in data else {})}
+        return {
+            "kind": kind,
+            **({"order": list(_labels(_texts(data, "order"), "an order"))} if "order" in data else {}),
+        }
     return {"kind": kind, **{name: _parameter(name, data[name]) for name in _DECLARED[kind] if name in data}}
 
 
