@@ -112,7 +112,7 @@ class Evidence:
                 name=attribute,
                 kind=self.kinds[attribute],
                 order=self.ordered.get(attribute),
-                taxonomy=self.taxonomies.get(attribute),
+                taxonomy=self.taxonomies.get(attribute) if self._shows_nodes else None,
                 cells=cells,
             )
             self._supports[attribute, cells] = self._read(reader, cells)
@@ -133,7 +133,7 @@ class Evidence:
             return tuple(map(reader.exact, cells))
         if reader.name in self.declared.nodes:
             return node_supports(reader, cells, self.declared.nodes[reader.name])
-        if reader.taxonomy is not None and reader.kind == "category" and self._shows_nodes:
+        if reader.taxonomy is not None and reader.kind == "category":
             check_cells(reader.name, reader.taxonomy, cells)
         if reader.name in self.declared.unordered and any(cell.startswith("[") for cell in cells):
             raise InputError(

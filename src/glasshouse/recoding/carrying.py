@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from glasshouse.errors import ParameterError
 from glasshouse.microdata.cells import MISSING, OR_MISSING, unquoted
+from glasshouse.microdata.domains import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.taxonomy import BoundTaxonomy
     from glasshouse.recoding.recoding import Recoding
 
-__all__ = ["CARRY", "carried", "check_carry"]
+__all__ = ["CARRY", "carried", "cells_of", "check_carry"]
 
 CARRY: Final = ("cells", "declared")
 """What may be told of declared taxonomies and orders; the first is the default."""
@@ -69,7 +70,7 @@ def carried(
     for column in table.quasi:
         domain = column.domain
         if domain.tree is not None:
-            cells = _cells(tables, domain.name) if recoding.shows_nodes else ()
+            cells = cells_of(tables, domain.name) if recoding.shows_nodes else ()
             found[domain.name] = _of_tree(domain, cells, carry)
         elif _has_own_order(domain):
             told = domain.order if carry == "declared" else None
@@ -127,12 +128,16 @@ def _among(tree: BoundTaxonomy, texts: Sequence[str], cells: Iterable[str]) -> l
     ]
 
 
-def _cells(tables: Mapping[str, pa.Table], name: str) -> set[str]:
-    """The different cells of an attribute in all tables, without the words for missing."""
-    found: set[str] = set()
+def cells_of(tables: Mapping[str, pa.Table], name: str) -> set[str]:
+    """The different cells of an attribute in all tables, without the words for missing.
+
+    >>> sorted(cells_of({"data": pa.table({"age": ["[20, 30] or missing", "missing", "41"]})}, "age"))
+    ['41', '[20, 30]']
+    """
+    found: set[Any] = set()
     for table in tables.values():
         if name in table.column_names:
             column = table[name]
-            values = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-            found.update(values.unique().to_pylist())
-    return {cell.removesuffix(OR_MISSING) for cell in found} - {MISSING}
+            plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+            found.update(plain.unique().drop_null().to_pylist())
+    return {text_of(cell).removesuffix(OR_MISSING) for cell in found} - {MISSING}

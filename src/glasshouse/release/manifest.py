@@ -61,6 +61,8 @@ _DEEPEST = 100  # steps from a value to the root of a tree
 _MOST_NODES = 1 << 20  # of a taxonomy
 _LONGEST_LABEL = 10_000  # characters
 _OF_NODES = "a node of the attribute's taxonomy"  # what the meaning of a column says whose cells are nodes
+_OF_AN_ORDER = "an interval ["  # and of a column whose cells are intervals
+_UNORDERED = ("category", "boolean")  # kinds of values that have no order unless one is declared
 _DECLARED: Final[Mapping[str, tuple[str, ...]]] = {
     "tree": ("tree",),
     "nodes": ("nodes",),
@@ -283,10 +285,16 @@ def _column(data: Mapping[str, Any], version: int) -> PublishedColumn:
 
 
 def _declared(column: Mapping[str, Any], version: int) -> Mapping[str, Any] | None:
-    """What the release carries of a taxonomy or an order; up to format 2 the meaning alone tells that there is one."""
+    """What the release carries of a taxonomy or an order; up to format 2 the meaning alone tells that there is one.
+
+    Whoever reads the column must know then that it cannot be read alone.
+    """
     if version < 3:
-        nodes = column["role"] == "quasi-identifier" and _OF_NODES in column["meaning"]
-        return {"kind": "unknown nodes"} if nodes else None
+        if column["role"] != "quasi-identifier":
+            return None
+        if _OF_NODES in column["meaning"]:
+            return {"kind": "unknown nodes"}
+        return {"kind": "order"} if _OF_AN_ORDER in column["meaning"] and column["kind"] in _UNORDERED else None
     if "declared" not in column:
         return None
     if column["role"] != "quasi-identifier":
