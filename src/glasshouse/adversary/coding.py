@@ -113,7 +113,7 @@ def _check(people: Microdata, release: Release, carried: Declared, name: str, *,
     domain = people.column(name).domain
     if name in carried.nodes:
         _check_nodes(domain, carried.nodes[name], cells_of(release.tables, name))
-    ordered = domain.ordered and domain.tree is None
+    ordered = domain.order is not None or (domain.ordered and domain.kind in ("category", "boolean"))
     if (
         name in carried.unordered
         and not ordered
