@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse import catalog
 from glasshouse.adversary import Knowledge, Linking, ReverseEngineering
+from glasshouse.adversary.coding import coded_as_published
 from glasshouse.adversary.restated import FOREIGN
 from glasshouse.errors import InputError
 from glasshouse.recoding import Boxes
@@ -32,7 +33,8 @@ def attack(release: Release, attack: Any = None, *, knowledge: Knowledge) -> Pos
         How she reasons: `Linking`, from the release alone (the default), or `ReverseEngineering`, from the algorithm
         too.
     knowledge
-        What she holds beside the release.
+        What she holds beside the release. Her external table is coded in the taxonomies and orders that the release
+        carries. Where it carries only a part of what she needs, read the table with the whole, or be refused.
 
     Returns
     -------
@@ -54,6 +56,8 @@ def attack(release: Release, attack: Any = None, *, knowledge: Knowledge) -> Pos
     if not isinstance(knowledge, Knowledge):
         raise InputError("knowledge must say what she holds: gh.Knowledge(external=gh.read(...))")
     chosen = Linking() if attack is None else attack
+    releases = (release, *getattr(chosen, "others", ()))
+    knowledge = coded_as_published(releases, knowledge, runs_method=getattr(chosen, "runs_method", True))
     if isinstance(chosen, ReverseEngineering):
         return chosen.attack(release, knowledge, algorithm_of(knowledge.recipe or release.recipe))
     return chosen.attack(release, knowledge)

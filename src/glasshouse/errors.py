@@ -48,7 +48,27 @@ __all__ = [
     "PolicyError",
     "SchemaError",
     "SourceError",
+    "near_text",
 ]
+
+
+_FEW = 10  # values that a message lists
+_LONGEST = 60  # characters of a value that it shows
+_MOST_COMPARED = 10_000  # texts that a misspelt one is compared with
+
+
+def near_text(text: str, known: Sequence[str]) -> str | None:
+    """The text that was probably meant: one that differs in case alone, else the most similar one.
+
+    >>> near_text("texas", ["Texas", "Utah"]), near_text("Texass", ["Texas", "Utah"]), near_text("?", ["Texas"])
+    ('Texas', 'Texas', None)
+    """
+    folded = text.casefold().strip()
+    for other in sorted(known):
+        if other.casefold().strip() == folded:
+            return other
+    near = get_close_matches(text[:_LONGEST], known, n=1, cutoff=0.6) if len(known) <= _MOST_COMPARED else []
+    return near[0] if near else None
 
 
 class GlasshouseError(Exception):
@@ -95,6 +115,19 @@ class DomainError(InputError):
             column=column,
             values=cells,
         )
+
+    @classmethod
+    def unknown(cls, value: str, known: Sequence[str], *, column: str) -> DomainError:
+        """There is no such value: name the near one, of those that anybody may know."""
+        near = near_text(value, known)
+        if near is not None:
+            hint = f"did you mean {near!r}?"
+        else:
+            some = sorted(known)[:_FEW]
+            more = f" and {len(known) - _FEW:,} more" if len(known) > _FEW else ""
+            hint = f"there are {', '.join(map(repr, some))}{more}" if some else "it has none"
+        shown = value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
+        return cls(f"column {column!r} has no value {shown!r}: {hint}", column=column, values=[value])
 
 
 class ParameterError(InputError):

@@ -11,9 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from glasshouse import catalog
+from glasshouse.cells import bare, parts_of
+from glasshouse.declared import Declared, check_cells
 from glasshouse.errors import GlasshouseError, SourceError
 from glasshouse.microdata.domains import text_of
 from glasshouse.recoding import Perturbed
+from glasshouse.recoding.carrying import cells_of
 from glasshouse.release import reading
 
 if TYPE_CHECKING:
@@ -58,7 +61,39 @@ def load(path: str | Path, *, most_bytes: int = reading.MOST_BYTES) -> Release:
             "newer version wrote it",
             source=path,
         ) from None
+    try:
+        _check_declared(release)
+    except (GlasshouseError, ArithmeticError, LookupError, TypeError, ValueError):
+        raise SourceError(
+            f"{path}: the release carries a taxonomy or an order that does not fit its cells: it was tampered with",
+            source=path,
+        ) from None
     return release
+
+
+def _check_declared(release: Release) -> None:
+    """Every taxonomy can be made, and every cell that should be a node of one, or lie in an order, does."""
+    declared = Declared.carried_by(release)
+    recoding = catalog.RECODINGS.get(str(release.recipe.recoding["name"]))
+    shows_nodes = recoding is not None and catalog.recoding_of(release.recipe).shows_nodes
+    for column in release.columns:
+        told = column.declared
+        if told is None or told["kind"] == "unknown nodes":
+            continue
+        cells = cells_of(release.tables, column.name)
+        if column.name in declared.taxonomies and shows_nodes and column.kind == "category":
+            check_cells(column.name, declared.taxonomies[column.name], cells)
+        if told["kind"] == "nodes" and shows_nodes != bool(told["nodes"]) and cells:
+            raise ValueError("nodes where cells are none, or none where they are")
+        if told["kind"] == "nodes" and shows_nodes:
+            labels = {node["label"] for node in told["nodes"]}
+            if {cell if cell in labels else bare(cell) for cell in cells} != labels:
+                raise ValueError("the nodes are others than the cells")
+        if column.name in declared.ordered:
+            known = set(map(str, declared.ordered[column.name]))
+            ends = (end for cell in cells if cell.startswith("[") for end in parts_of(cell[1:-1], ","))
+            if not all(bare(end.strip()) in known for end in ends):
+                raise ValueError("an interval has an end that is not in the order")
 
 
 def _check_recipe(release: Release) -> None:

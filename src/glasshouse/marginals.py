@@ -26,6 +26,7 @@ from glasshouse.principles import Requirement
 from glasshouse.publish import bucket_partitions
 from glasshouse.recheck import recheck
 from glasshouse.recoding import Angel
+from glasshouse.recoding.carrying import carried
 from glasshouse.release.audit import write_audit
 from glasshouse.release.storage import check_savable, new_folders, write_release
 from glasshouse.republishing import keep_traces
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from glasshouse.microdata import Microdata
-    from glasshouse.release import Release
+    from glasshouse.release import PublishedColumn, Release
 
 __all__ = ["publish_marginals"]
 
@@ -100,6 +101,7 @@ def publish_marginals(
     release = replace(
         before,
         tables=tables,
+        columns=tuple(_told_again(column, published, tables, grown) for column in before.columns),
         recipe=replace(before.recipe, recoding=catalog.to_data(grown)),
         guarantee=replace(
             before.guarantee,
@@ -122,6 +124,15 @@ def publish_marginals(
         keep_traces(out / "audit", inside)
         write_release(release, outside, format)
     return release
+
+
+def _told_again(
+    column: PublishedColumn, table: Microdata, tables: Mapping[str, pa.Table], recoding: Angel
+) -> PublishedColumn:
+    """What a column means; if only the nodes that are cells are told of its taxonomy, with those of the new tables."""
+    if column.declared is None or column.declared["kind"] != "nodes":
+        return column
+    return replace(column, declared=carried(table, tables, recoding, "cells").get(column.name))
 
 
 def _notices(path: Path) -> list[str]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from glasshouse import catalog
 from glasshouse.engines import Memory
-from glasshouse.errors import DisclosureWarning, NotSupported
+from glasshouse.errors import DisclosureWarning, DomainError, NotSupported, SourceError
 from glasshouse.grouping import Mirror, Mondrian, Snug, exact_share, keep_eligible
 from glasshouse.grouping.method import is_frequency_diversity
 from glasshouse.log import step
@@ -27,9 +27,11 @@ from glasshouse.randomness import Source
 from glasshouse.recheck import recheck
 from glasshouse.recoding import Anatomy, Angel, Boxes, Permutation, Perturbed
 from glasshouse.recoding.axis import axis_of
+from glasshouse.recoding.carrying import carried, check_carry
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
 from glasshouse.release.audit import write_audit
 from glasshouse.release.guarantee import ONE_ROW_PER_PERSON
+from glasshouse.release.manifest import check_declared
 from glasshouse.release.storage import check_savable, new_folders, refuse_existing, titled, write_release
 from glasshouse.republishing import traces_of
 
@@ -52,6 +54,7 @@ def publish(
     method: Any = None,
     recoding: Any = None,
     suppress: Any = 0,
+    carry: str = "cells",
     source: Source | None = None,
     threads: int = 0,
 ) -> Release:
@@ -72,6 +75,10 @@ def publish(
         `RhoBreach` and `DeltaGrowth`, else `Boxes`.
     suppress
         Largest share of tuples that may be dropped where the table as a whole breaks the principle.
+    carry
+        What goes out of the taxonomies and orders that were declared for quasi-identifiers. ``cells``: which published
+        nodes lie within which, and nothing else. ``declared``: all of every tree and order, so that everybody can ask
+        about any value; choose it if they were there before the data. Rules such as `Taxonomy.prefix` always go out.
     source
         Where random choices come from: the operating system's secure source unless a test gives a seeded one.
     threads
@@ -94,7 +101,7 @@ def publish(
     >>> release.tables["gt"].num_rows, release.n_dropped
     (8, 0)
     """
-    release, _, _ = _journey(table, principle, method, recoding, suppress, source, threads)
+    release, _, _ = _journey(table, principle, method, recoding, suppress, carry, source, threads)
     return release
 
 
@@ -158,11 +165,13 @@ def _journey(
     method: Any = None,
     recoding: Any = None,
     suppress: Any = 0,
+    carry: str = "cells",
     source: Source | None = None,
     threads: int = 0,
 ) -> tuple[Release, Groups, Verification]:
     """The journey itself; also the partition of the whole table, and what the second implementation counted."""
     table.refuse_unanswered()
+    check_carry(carry)
     source = Source.secure() if source is None else source
     principle, table = _spelled(principle, recoding, table)
     target = principle if isinstance(principle, BackgroundSensitive) else None  # a promise that no group can keep
@@ -194,10 +203,11 @@ def _journey(
     with step("recode", rows=published.n_tuples, groups=groups.n_groups):
         tables = recode(published, groups, recoding, source, engine)
 
-    # bind: what is promised, and how it was made
+    # bind: what is promised, how it was made, and what is needed to read it
+    told = _readable(carried(published, tables, recoding, carry))
     release = Release(
         tables=tables,
-        columns=tuple(_told_columns(published, groups, recoding)),
+        columns=tuple(_told_columns(published, groups, recoding, told)),
         recipe=recipe_of(published, principle, method, recoding, suppress, source),
         guarantee=guarantee_of(requirement, claim, recoding, table, len(kept)),
         n_tuples=len(kept) - groups.n_dropped,
@@ -368,7 +378,9 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
     ]
 
 
-def _told_columns(table: Microdata, groups: Groups, recoding: Recoding) -> list[PublishedColumn]:
+def _told_columns(
+    table: Microdata, groups: Groups, recoding: Recoding, told: Mapping[str, Mapping[str, Any]]
+) -> list[PublishedColumn]:
     """Say what the columns mean by what is shown of them: nothing of whoever was dropped, nor of a perturbed value.
 
     Of sensitive columns also how far apart their values are, where the values alone do not tell. Not of perturbed ones:
@@ -377,10 +389,25 @@ def _told_columns(table: Microdata, groups: Groups, recoding: Recoding) -> list[
     shown = groups.labels >= 0 if groups.n_dropped else None
     quasi = tuple(_without_unseen_gaps(column, shown) for column in table.quasi)
     columns = published_columns(replace(table, quasi=quasi), recoding)
+    columns = [replace(column, declared=told.get(column.name)) for column in columns]
     if isinstance(recoding, Perturbed):
         return columns
     axes = {column.name: axis_of(column, shown) for column in table.sensitive}
     return [replace(column, axis=axes.get(column.name)) for column in columns]
+
+
+def _readable(told: dict[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """What a release carries of taxonomies and orders, if everybody who loads it will take it."""
+    for name, declared in told.items():
+        try:
+            check_declared(declared)
+        except SourceError as error:
+            raise DomainError(
+                f"the taxonomy or order of column {name!r} cannot go out with the release, for nobody would read it: "
+                f"{str(error).rpartition(': ')[2]}",
+                column=name,
+            ) from None
+    return told
 
 
 def _without_unseen_gaps(column: Column, shown: NDArray[np.bool_] | None) -> Column:

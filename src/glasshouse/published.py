@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from glasshouse.release import Release
 
-__all__ = ["Published", "Seats"]
+__all__ = ["Published", "Seats", "shows_exact"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +169,11 @@ class Published:
         return cls("sample", column, values, (seats,), offsets, codes, counts)
 
 
+def shows_exact(release: Release) -> bool:
+    """Whether the cells of quasi-identifiers are the values themselves."""
+    return str(release.recipe.recoding.get("name")) in ("anatomy", "permutation")
+
+
 def _is_foreign(release: Release) -> bool:
     return str(release.recipe.recoding.get("name")) == "foreign"
 
@@ -181,7 +186,7 @@ def _coded(
     Where the values themselves are published, those that look like cells are put in quotes. Where another tool left a
     cell empty, it suppressed the value.
     """
-    write = quoted if str(release.recipe.recoding.get("name")) in ("anatomy", "permutation") else text_of
+    write = quoted if shows_exact(release) else text_of
     empty = SUPPRESSED if _is_foreign(release) else MISSING
     texts, codes = [], []
     for name in names:

@@ -51,6 +51,8 @@ class Made:
         values = domain.values.to_pylist()
         if domain.tree is not None:
             values = sorted(LEAVES["any"])  # what was declared, whether or not it occurs
+        elif domain.declared_order is not None:
+            values = list(domain.declared_order)
         elif domain.kind == "integer":
             values = list(range(min(values), max(values) + 1))
         elif domain.kind == "date":

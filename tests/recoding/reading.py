@@ -1,6 +1,6 @@
 """Reading cells back as an analyst would, from their text alone: does a cell cover a value?
 
-The grammar is that of `glasshouse.microdata.cells`; this reader is written from its description.
+The grammar is that of `glasshouse.cells`; this reader is written from its description.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ class CellReader:
     def _grammar(self) -> Grammar:
         return Grammar(
             kind=self.domain.kind,
-            order=self.domain.declared,
+            order=self.domain.order,
             taxonomy=self._ranges,
             known=dict(zip(self.domain.texts, self._values, strict=True)),
             joined=self.foreign,
@@ -220,7 +220,7 @@ class CellReader:
         return [at[code] for code in order], np.array(order, np.int32), order == list(range(len(at)))
 
     def _at(self, value: Any) -> Any:
-        if self.domain.declared is None:
+        if self.domain.order is None:
             return place_of(value, self.domain.kind)
         return self._grammar.rank_of(value)
 

@@ -83,6 +83,7 @@ class Corruption:
     """
 
     name: ClassVar[str] = "corruption"
+    runs_method: ClassVar[bool] = False
 
     column: str | None = None
     predicate: Predicate | None = None

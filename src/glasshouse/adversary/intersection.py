@@ -90,6 +90,7 @@ class Intersection:
     """
 
     name: ClassVar[str] = "intersection"
+    runs_method: ClassVar[bool] = False
 
     others: tuple[Release, ...] = ()
     column: str | None = None

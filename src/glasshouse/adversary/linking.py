@@ -55,6 +55,7 @@ class Linking:
     """
 
     name: ClassVar[str] = "linking"
+    runs_method: ClassVar[bool] = False
 
     column: str | None = None
     most_states: int = 1_000_000

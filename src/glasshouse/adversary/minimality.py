@@ -96,6 +96,7 @@ class Minimality:
     """
 
     name: ClassVar[str] = "minimality"
+    runs_method: ClassVar[bool] = True
 
     column: str | None = None
     scheme: Scheme | None = None

@@ -70,6 +70,7 @@ class ReverseEngineering:
     """
 
     name: ClassVar[str] = "reverse engineering"
+    runs_method: ClassVar[bool] = True
 
     how: str | None = None
     most_worlds: int = 100_000

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.analyst.asked_values import check_domain
 from glasshouse.analyst.evidence import Evidence
 from glasshouse.analyst.inverting import Perturbation
 from glasshouse.analyst.proportions import Places, Proportions
@@ -90,6 +91,8 @@ def answer(
     for name in workload.domains:
         if name not in evidence.kinds:
             raise SchemaError.unknown(name, tuple(evidence.kinds), role="a column of the release")
+    for name, values in workload.domains.items():
+        check_domain(evidence, name, values)
     values, errors = np.zeros(len(workload)), np.zeros(len(workload))
     for published, seats, questions in _by_table(evidence, workload):
         work = _from_sample if published.kind == "sample" else _from_groups

@@ -15,7 +15,7 @@ Beside the published tables, as they are, stand the tables of the model (`glassh
     on average, and may be below 0.
 ``cells of <attribute>``
     Where cells stand for several values that can be listed: ``Cell``, ``Value``, and ``Share``, how likely a tuple with
-    the cell has the value.
+    the cell has the value. There is none where cells are nodes of a taxonomy that neither the release nor you tell.
 
 Two macros say which part of an interval lies between two ends: ``covered(low, high, first, last)`` counts whole numbers
 and days, ``measured(low, high, first, last)`` measures other numbers (times as ``epoch(...)``).
@@ -135,7 +135,7 @@ def _tables(evidence: Evidence) -> dict[str, pa.Table]:
     for seats, name in zip(first.seats, names, strict=True):
         found["seats" if len(names) == 1 else f"seats of {name}"] = _seats(evidence, first, seats)
         for attribute in seats.quasi:
-            if not _is_exact(evidence):
+            if not evidence.is_exact:
                 listed.setdefault(attribute, {}).update(_listed(evidence, seats, attribute))
     for column in sensitive:
         found["groups" if len(sensitive) == 1 else f"groups of {column}"] = _groups(
@@ -160,17 +160,13 @@ def _names_of_seats(release: Release, published: Published) -> list[str]:
     ]
 
 
-def _is_exact(evidence: Evidence) -> bool:
-    return str(evidence.release.recipe.recoding.get("name")) in ("anatomy", "permutation")
-
-
 def _seats(evidence: Evidence, published: Published, seats: Seats) -> pa.Table:
     columns: dict[str, Any] = {}
     for attribute, texts, of_seat in zip(seats.quasi, seats.cells, seats.of_seat, strict=True):
         supports = evidence.supports(seats, attribute)
-        shown = [_only(support) for support in supports] if _is_exact(evidence) else list(texts)
+        shown = [_only(support) for support in supports] if evidence.is_exact else list(texts)
         columns[attribute] = pa.array(shown).take(pa.array(of_seat))
-        ends = None if _is_exact(evidence) else _ends(supports)
+        ends = None if evidence.is_exact else _ends(supports)
         if ends is not None:
             columns[f"{attribute} low"] = pa.array([low for low, _ in ends]).take(pa.array(of_seat))
             columns[f"{attribute} high"] = pa.array([high for _, high in ends]).take(pa.array(of_seat))
@@ -237,6 +233,8 @@ def _ends(supports: Sequence[Support]) -> list[tuple[Any, Any]] | None:
 
 def _listed(evidence: Evidence, seats: Seats, attribute: str) -> dict[tuple[str, Any], float]:
     """How likely a tuple with each cell has each value; nothing where there are too many to list."""
+    if attribute in evidence.declared.nodes:  # nobody told what they cover
+        return {}
     texts = seats.cells[seats.quasi.index(attribute)]
     listed = [support.listed() for support in evidence.supports(seats, attribute)]
     lengths = [_MOST_VALUES + 1 if values is None else len(values) for values in listed]

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.analyst.clocks import Clock
+from glasshouse.analyst.node_supports import node_supports
 from glasshouse.analyst.supports import CellSupports
+from glasshouse.declared import Declared, check_cells
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
-from glasshouse.published import Published
+from glasshouse.published import Published, shows_exact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +44,8 @@ class Evidence:
     release
         What was published.
     taxonomies, ordered
-        Public knowledge that its cells refer to: the taxonomy whose nodes they are, the order of categories.
+        Public knowledge that its cells refer to: the taxonomy whose nodes they are, the order of categories. What the
+        release carries is known without.
     """
 
     release: Release
@@ -50,6 +53,13 @@ class Evidence:
     ordered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     _supports: dict[tuple[str, tuple[str, ...]], tuple[Support, ...]] = field(default_factory=dict, init=False)
     _published: dict[str, Published] = field(default_factory=dict, init=False)
+    declared: Declared = field(init=False)
+
+    def __post_init__(self) -> None:
+        known = Declared.carried_by(self.release).completed(self.release, self.taxonomies, self.ordered)
+        object.__setattr__(self, "declared", known)
+        object.__setattr__(self, "taxonomies", known.taxonomies)
+        object.__setattr__(self, "ordered", known.ordered)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -99,7 +109,7 @@ class Evidence:
         cells = seats.cells[seats.quasi.index(attribute)]
         if (attribute, cells) not in self._supports:
             reader = self._reader(attribute, seats)
-            self._supports[attribute, cells] = reader.of_all(seats)
+            self._supports[attribute, cells] = self._read(reader, seats)
         return self._supports[attribute, cells]
 
     def clock(self, column: str) -> Clock:
@@ -118,10 +128,35 @@ class Evidence:
             name=attribute,
             kind=self.kinds[attribute],
             order=self.ordered.get(attribute),
-            taxonomy=self.taxonomies.get(attribute),
+            taxonomy=self.taxonomies.get(attribute) if self._shows_nodes else None,
             cells=seats.cells[seats.quasi.index(attribute)],
             foreign=seats.foreign,
         )
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether cells are the values themselves."""
+        return shows_exact(self.release)
+
+    @property
+    def _shows_nodes(self) -> bool:
+        recoding = self.release.recipe.recoding
+        return recoding.get("name") == "taxonomies" or recoding.get("cells") == "taxonomies"
+
+    def _read(self, reader: CellSupports, seats: Seats) -> tuple[Support, ...]:
+        cells = reader.cells
+        if self.is_exact:
+            return reader.of_all(seats)
+        if reader.name in self.declared.nodes:
+            return node_supports(reader, cells, self.declared.nodes[reader.name])
+        if reader.taxonomy is not None and reader.kind == "category":
+            check_cells(reader.name, reader.taxonomy, cells)
+        if reader.name in self.declared.unordered and any(cell.startswith("[") for cell in cells):
+            raise InputError(
+                f"column {reader.name!r} has intervals in an order of its own, which the release does not carry: say "
+                f"in which order its values are, with ordered={{{reader.name!r}: [...]}} or --order {reader.name}=A,B,C"
+            )
+        return reader.of_all(seats)
 
     def shares(self, seats: Seats, attribute: str, values: ValueSet) -> NDArray[np.float64]:
         """How likely a tuple of each seat has one of the values."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from glasshouse.analyst.asked_values import settled
 from glasshouse.analyst.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
 from glasshouse.analyst.evidence import Evidence
 from glasshouse.analyst.grouping_columns import GroupingColumn
@@ -49,11 +50,14 @@ class Answer:
         For every row the values of the grouping columns.
     estimates
         For every row an `Estimate` for each measure.
+    notes
+        What the reader should know of the values that were asked for, such as one that no published cell has.
     """
 
     question: Question
     keys: tuple[tuple[Any, ...], ...]
     estimates: tuple[tuple[Estimate, ...], ...]
+    notes: tuple[str, ...] = ()
 
     def __float__(self) -> float:
         return self.only.value
@@ -79,7 +83,7 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
         rows = [{k: _plain(v) for k, v in row.items()} for row in self.to_table().to_pylist()]
-        return {"group_by": list(self.question.headings), "rows": rows}
+        return {"group_by": list(self.question.headings), "rows": rows, "notes": list(self.notes)}
 
     def __str__(self) -> str:
         heads = [*self.question.headings, *(measure.name for measure in self.question.measures)]
@@ -91,7 +95,7 @@ class Answer:
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (heads, *body)
         ]
-        return "\n".join(line.rstrip() for line in lines)
+        return "\n".join([*(line.rstrip() for line in lines), *(f"note: {note}" for note in self.notes)])
 
 
 def query(
@@ -110,12 +114,21 @@ def query(
     sql
         ``SELECT COUNT(*) [, SUM(x), AVG(x)] [, columns] WHERE ... [GROUP BY columns]`` over the release's columns.
     taxonomies, ordered
-        The taxonomies whose nodes are published, and the order of categories published as intervals, by column.
+        The taxonomies whose nodes are published, and the order of categories published as intervals, by column; where
+        the release carries them they need not be given.
 
     Returns
     -------
     Answer
-        Estimates with standard errors and 95 % intervals, derived in `glasshouse.analyst.estimates`.
+        Estimates with standard errors and 95 % intervals, derived in `glasshouse.analyst.estimates`, and notes on
+        values that no published cell has.
+
+    Raises
+    ------
+    DomainError
+        If a text is asked for that the column cannot have, by what the release shows of it.
+    InputError
+        If a question needs a taxonomy or an order that neither the release carries nor you give.
 
     Examples
     --------
@@ -129,7 +142,8 @@ def query(
     1 ± 0
     """
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
-    return answer_question(evidence, question_of(sql, evidence.kinds, evidence.clock))
+    question, notes = settled(evidence, question_of(sql, evidence.kinds, evidence.clock))
+    return replace(answer_question(evidence, question), notes=notes)
 
 
 def answer_question(evidence: Evidence, question: Question) -> Answer:

@@ -105,7 +105,7 @@ def terms_of(truth: Microdata) -> Terms:
         if domain.tree is not None:
             taxonomies[domain.name] = domain.tree
         elif domain.ordered and (domain.kind in ("category", "boolean") or not all(a < b for a, b in pairwise(values))):
-            ordered[domain.name] = values
+            ordered[domain.name] = list(domain.order or values)
         if domain.kind in ("float", "timestamp"):
             points[domain.name] = values
     return Terms(taxonomies, ordered, points)

@@ -39,7 +39,6 @@ from glasshouse.cells import Prefix as Starred
 from glasshouse.cells.values import LINE, NotAValue, value_of
 from glasshouse.cells.writing import OR_MISSING
 from glasshouse.errors import DomainError, InputError, NotSupported
-from glasshouse.microdata.taxonomy_tree import Tree
 
 if TYPE_CHECKING:
     from glasshouse.microdata.taxonomy import Taxonomy
@@ -519,7 +518,7 @@ class CellSupports:
 
     @cached_property
     def _leaves(self) -> Mapping[str, tuple[str, ...]]:
-        return _leaves_of(self.taxonomy)
+        return {} if self.taxonomy is None else self.taxonomy.leaves_below
 
 
 def _ends_of(cell: Cell) -> tuple[Any, ...]:
@@ -532,21 +531,6 @@ def _ends_of(cell: Cell) -> tuple[Any, ...]:
         case Interval(low, high):
             return tuple(end for end in (low, high) if end is not None)
     return ()
-
-
-def _leaves_of(taxonomy: Taxonomy | None) -> Mapping[str, tuple[str, ...]]:
-    """For every node that is not a leaf, the texts of its leaves; nothing for rules, whose labels say it themselves."""
-    tree = None if taxonomy is None else taxonomy.source
-    if not isinstance(tree, Tree):
-        return {}
-    below: list[list[str]] = [[] for _ in tree.labels]
-    inner = set(tree.parents)
-    for node in range(len(tree.labels) - 1, -1, -1):  # children come after their parents
-        if node not in inner:
-            below[node] = [tree.labels[node]]
-        if tree.parents[node] >= 0:
-            below[tree.parents[node]][:0] = below[node]
-    return {tree.names[node]: tuple(below[node]) for node in range(len(tree.labels)) if node in inner}
 
 
 def number_of(value: Any, kind: str) -> Any:

@@ -27,6 +27,7 @@ except ImportError:
 from glasshouse.analyst.inverting import retention as retention_of
 from glasshouse.analyst.tree_axes import Line, axes_of_columns, axes_of_seats, axes_of_values
 from glasshouse.analyst.tree_growing import Growth, Pieces, grow
+from glasshouse.declared import Declared
 from glasshouse.microdata.domains import text_of
 from glasshouse.published import Published
 
@@ -186,7 +187,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         domain
             The sensitive domain, where the publisher did not declare it; else the values that were published.
         ordered
-            The order of categories, for attributes whose cells are intervals of them.
+            The order of categories, for attributes whose cells are intervals of them, where the release tells none.
         """
         if release.recipe.recoding.get("name") != "perturbed":
             raise NotSupported(
@@ -205,7 +206,8 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         of_code = np.array([place[_key(value)] for value in published.values], np.int64)
 
         kinds = {column.name: column.kind for column in release.columns}
-        axes, tuples, parts = axes_of_seats(seats, kinds, ordered or {})
+        known = Declared.carried_by(release).completed(release, ordered=ordered)
+        axes, tuples, parts = axes_of_seats(seats, kinds, known.ordered)
         p = retention_of(release)
         each = self._weights(seats.count.astype(np.float64), p)[tuples]
         shown = of_code[published.codes[seats.group[tuples]]]

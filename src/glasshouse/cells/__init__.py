@@ -14,13 +14,14 @@ from glasshouse.cells.cell import (
     Unreadable,
     Value,
 )
-from glasshouse.cells.parsing import Grammar, parse
+from glasshouse.cells.parsing import Grammar, bare, parse, parts_of
 from glasshouse.cells.text import key_of, settled, text_of
 from glasshouse.cells.values import place_of, zoned
-from glasshouse.cells.writing import MISSING, SUPPRESSED, interval, label, quoted, value_set, with_missing
+from glasshouse.cells.writing import MISSING, OR_MISSING, SUPPRESSED, interval, label, quoted, value_set, with_missing
 
 __all__ = [
     "MISSING",
+    "OR_MISSING",
     "SUPPRESSED",
     "Anything",
     "Cell",
@@ -34,10 +35,12 @@ __all__ = [
     "Set",
     "Unreadable",
     "Value",
+    "bare",
     "interval",
     "key_of",
     "label",
     "parse",
+    "parts_of",
     "place_of",
     "quoted",
     "settled",

@@ -37,7 +37,7 @@ from glasshouse.cells.writing import EN_DASH, MISSING, OR_MISSING, SUPPRESSED
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-__all__ = ["Grammar", "parse", "parts_of", "unquoted"]
+__all__ = ["Grammar", "bare", "parse", "parts_of", "unquoted"]
 
 MOST_CHARACTERS = 1 << 20
 _MOST_IN_A_RANGE = 100  # characters of a range without brackets, in which every hyphen may be the one between the ends
@@ -452,6 +452,16 @@ def unquoted(text: str) -> str | None:
     if len(text) < 2 or not (text.startswith('"') and text.endswith('"')) or '"' in inner.replace('""', ""):
         return None
     return inner.replace('""', '"')
+
+
+def bare(text: str) -> str:
+    """The text without its quotes, if it has some that match; else as it is.
+
+    >>> bare('"a, b"'), bare("a")
+    ('a, b', 'a')
+    """
+    inner = unquoted(text)
+    return text if inner is None else inner
 
 
 def _counted(end: Any, *, up: bool, closed: bool) -> Any:

@@ -40,6 +40,13 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
 @options.method_options
 @options.marginal_option(required=False)
 @click.option("--suppress", metavar="SHARE", default="0", show_default=True, help="Largest share of tuples to drop.")
+@click.option(
+    "--carry",
+    type=click.Choice(["cells", "declared"]),
+    default="cells",
+    show_default=True,
+    help="Of --taxonomy and --order, tell which published nodes lie within which, or all that was declared.",
+)
 @options.out_option("Folder to write release/ and audit/ into.")
 @click.option(
     "--format",
@@ -118,6 +125,7 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
             method=method,
             recoding=recoding,
             suppress=choices["suppress"],
+            carry=choices["carry"],
             threads=choices["threads"],
         )
         send(release)
@@ -146,6 +154,8 @@ def _publish_file(
             raise InputError("--engine disk takes a file as it is: no taxonomies, bins, limits, marginals, parameters")
     if str(choices["suppress"]) != "0":
         raise InputError("--engine disk does not drop tuples: leave --suppress out")
+    if choices["carry"] != "cells":
+        raise InputError("--engine disk publishes exact values, which need nothing to be read: leave --carry out")
     if len(choices.get("sensitive", ())) != 1:
         raise InputError("--engine disk needs one sensitive column")
     if choices.get("table") or choices.get("query") or choices.get("to"):

@@ -32,7 +32,7 @@ def query(release: Path, sql: str, *, as_json: bool, **given: Any) -> None:
     \b
     Examples:
       glasshouse query out/release "SELECT COUNT(*) WHERE age BETWEEN 30 AND 39 AND disease = 'asthma'"
-      glasshouse query out/release "SELECT sex, COUNT(*), AVG(age) WHERE disease = 'flu' GROUP BY sex" --json
+      glasshouse query out/release "SELECT sex, COUNT(*), AVG(age) WHERE disease = 'influenza' GROUP BY sex" --json
     """
     from glasshouse.analyst.query import query as ask
     from glasshouse.loading import load

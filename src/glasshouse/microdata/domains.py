@@ -52,10 +52,13 @@ class Domain:
         A tree over exactly these values, whose leaf order is the order of ``values``.
     tree
         The taxonomy as it was declared, from which ``taxonomy`` was made.
+    order
+        The texts of all values in the order that was given for them, also of those that nobody has; None if they have
+        the order of numbers, of texts or of a taxonomy.
+    is_declared
+        Whether a data steward declared that order; if not, it is that of a frame's categories, or of bins.
     missing
         Whether missing is a value of its own; it has the last code.
-    declared
-        The texts of all values of the declared order, if there is one; some may be nobody's.
     normalised
         Whether look-alikes are one value, so that values are also looked up by what look-alikes have in common.
     """
@@ -66,9 +69,15 @@ class Domain:
     ordered: bool
     taxonomy: BoundTaxonomy | None = None
     tree: Taxonomy | None = None
+    order: tuple[str, ...] | None = None
+    is_declared: bool = False
     missing: bool = False
-    declared: tuple[str, ...] | None = None
     normalised: bool = False
+
+    @property
+    def declared_order(self) -> tuple[str, ...] | None:
+        """The order that a data steward declared, if there is one."""
+        return self.order if self.is_declared else None
 
     @property
     def size(self) -> int:
@@ -182,9 +191,12 @@ def code(
     order: Sequence[Any] | None = None,
     taxonomy: Taxonomy | None = None,
     missing: bool = False,
+    declared: bool = True,
     normalised: bool = False,
 ) -> Column:
     """Code a column: its distinct values in their order, and the code of each tuple's value.
+
+    Whoever did not declare the ``order`` but took it from the values says so (``declared=False``).
 
     >>> column = code(pa.array([30, 7, 30, None]), name="age", missing=True)
     >>> column.codes.tolist(), column.domain.values.to_pylist(), column.domain.size
@@ -207,7 +219,8 @@ def code(
         domain = replace(domain, taxonomy=bound, tree=taxonomy, ordered=ordered)
         return _reorder(Column(domain, codes), np.asarray(bound.order))
     if order is not None:
-        domain = replace(domain, ordered=True, declared=tuple(map(text_of, order)))
+        texts = tuple(text_of(value) for value in order)
+        domain = replace(domain, ordered=True, order=texts, is_declared=declared)
         return _reorder(Column(domain, codes), _declared_order(domain, order))
     return Column(domain, codes)
 

@@ -261,6 +261,7 @@ def read(
             order=orders.get(name),
             taxonomy=trees.get(name),
             missing=values.null_count > 0,
+            declared=name in ordered and name not in binning,
             normalised=name in as_one,
         )
 

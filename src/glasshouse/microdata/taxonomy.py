@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BoundTaxonomy", "Taxonomy"]
 
+_OUTSIDE = "\x1fanywhere"  # the root above a taxonomy and the values that it lacks
+
 
 @dataclass(frozen=True, repr=False, slots=True)
 class Taxonomy:
@@ -165,9 +167,41 @@ class Taxonomy:
         return repr(self.source)
 
     @property
+    def is_listed(self) -> bool:
+        """Whether it is listed value by value; else it is a rule, whose labels say by themselves what they cover."""
+        return isinstance(self.source, Tree)
+
+    @property
+    def looks_at_table(self) -> bool:
+        """Whether its labels depend on the table that it is bound to, as those of `quantiles` do."""
+        return isinstance(self.source, Builder) and self.source.looks_at_table
+
+    @property
     def leaves(self) -> tuple[str, ...]:
-        """The values that it lists; none if it is a rule."""
+        """The texts of all values that it lists; none of a rule."""
         return self.source.leaves if isinstance(self.source, Tree) else ()
+
+    @property
+    def leaves_below(self) -> Mapping[str, tuple[str, ...]]:
+        """The leaves below every node that is no leaf, by the label that it is published as; nothing of a rule.
+
+        >>> Taxonomy.from_nested({"any": {"lungs": ["flu", "asthma"], "stomach": ["ulcer"]}}).leaves_below["lungs"]
+        ('flu', 'asthma')
+        """
+        return self.source.leaves_below if isinstance(self.source, Tree) else {}
+
+    def with_strangers(self, name: str, values: pa.Array) -> Taxonomy:
+        """The taxonomy, and beside it the values that it lacks: no node of it covers them. A rule takes what comes.
+
+        >>> tree = Taxonomy.from_nested({"any": ["flu", "asthma"]})
+        >>> bound = tree.with_strangers("ill", pa.array(["flu", "gout"])).bind("ill", pa.array(["flu", "gout"]))
+        >>> bound.ranges[bound.labels.index("any")].tolist(), bound.order.tolist()
+        ([0, 0], [0, 1])
+        """
+        if not isinstance(self.source, Tree):
+            return self
+        strangers = self.source.missed(name, _plain(values))
+        return Taxonomy(self.source.beside(_OUTSIDE, strangers)) if strangers else self
 
     def bind(self, name: str, values: pa.Array, *, counts: NDArray[np.int64] | None = None) -> BoundTaxonomy:
         """Fit the taxonomy to the distinct ``values`` of column ``name``, or refuse with the values that it misses.

@@ -43,6 +43,8 @@ class Builder:
     """What all builders share; a subclass is a frozen dataclass with a `kind` and `groups`."""
 
     kind: ClassVar[str]
+    looks_at_table: ClassVar[bool] = False
+    """Whether the labels depend on the values that come, and not on the rule and one value alone."""
 
     def groups(self, name: str, values: pa.Array, counts: NDArray[np.int64] | None) -> tuple[NDArray[Any], Paths]:
         """Find the first-level group of each value, and the labels from each group up to the root."""
@@ -153,6 +155,7 @@ class Quantiles(Builder):
     """Intervals that hold about equally many tuples; see `Taxonomy.quantiles`."""
 
     kind: ClassVar[str] = "quantiles"
+    looks_at_table: ClassVar[bool] = True
 
     n: int
     fanout: int = 2

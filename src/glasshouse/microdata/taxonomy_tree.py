@@ -168,6 +168,26 @@ class Tree:
             forms[self.parents[node]].append(forms[node])
         return {"kind": "tree", "tree": forms[0]}
 
+    @cached_property
+    def leaves_below(self) -> dict[str, tuple[str, ...]]:
+        """The leaves below every node that is none itself, by the label that the node is published as.
+
+        >>> Tree.from_rows([("flu", "lungs", "*"), ("ulcer", "stomach", "*")]).leaves_below
+        {'*': ('flu', 'ulcer'), 'lungs': ('flu',), 'stomach': ('ulcer',)}
+        """
+        is_leaf = self._is_leaf
+        first = first_leaves(self._parents, n_leaves := upward(self._parents, is_leaf.astype(np.int64), np.add))
+        in_order = np.flatnonzero(is_leaf)[np.argsort(first[is_leaf])]
+        leaves = [self.labels[node] for node in in_order.tolist()]
+        return {
+            self.names[node]: tuple(leaves[first[node] : first[node] + n_leaves[node]])
+            for node in np.flatnonzero(~is_leaf).tolist()
+        }
+
+    def beside(self, label: str, leaves: Iterable[str]) -> Tree:
+        """Put some leaves that it lacks beside the whole tree, below a new root."""
+        return Tree.from_data([label, self.to_data()["tree"], *leaves])
+
     def bind(self, name: str, values: pa.Array, counts: NDArray[np.int64] | None = None) -> BoundTaxonomy:
         """Cut down to ``values``; numbers and dates are brought into their own order as far as the tree allows."""
         del counts  # a listed taxonomy is what it is, however frequent its values are
@@ -227,6 +247,19 @@ class Tree:
 
     def _match(self, name: str, values: pa.Array) -> list[int]:
         """Find the leaf of each value, by the value's text."""
+        found = self._found(name, values)
+        missed = [value for value, node in zip(values.to_pylist(), found, strict=True) if node < 0]
+        if missed:
+            _refuse(f"the taxonomy misses {len(missed)} of {len(found)} values:", missed, column=name)
+        return found
+
+    def missed(self, name: str, values: pa.Array) -> list[str]:
+        """The texts of the values that are no leaves."""
+        found = self._found(name, values)
+        return [text_of(value) for value, node in zip(values.to_pylist(), found, strict=True) if node < 0]
+
+    def _found(self, name: str, values: pa.Array) -> list[int]:
+        """The leaf of each value, or -1."""
         leaves = self._leaves
         if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
             read = _read_as(list(leaves), values.type)
@@ -238,11 +271,7 @@ class Tree:
                     column=name,
                 )
             leaves = dict(zip(read, leaves.values(), strict=True))
-        found = [leaves.get(text_of(value), -1) for value in values.to_pylist()]
-        missed = [value for value, node in zip(values.to_pylist(), found, strict=True) if node < 0]
-        if missed:
-            _refuse(f"the taxonomy misses {len(missed)} of {len(found)} values:", missed, column=name)
-        return found
+        return [leaves.get(text_of(value), -1) for value in values.to_pylist()]
 
     @cached_property
     def names(self) -> tuple[str, ...]:

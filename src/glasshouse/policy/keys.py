@@ -72,6 +72,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "to": Key("to", "text"),
         "schema": Key("schema", "text"),
         "suppress": Key("suppress", "a number"),
+        "carry": Key("carry", "one of cells, declared"),
         "report": Key("report", "true or false"),
     },
     "run": {

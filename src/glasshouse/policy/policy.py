@@ -71,6 +71,7 @@ class Policy:
             "method": chosen.method(self.choices, _key),
             "recoding": chosen.recoding(self.choices, _key),
             "suppress": self.choices.get("suppress", 0),
+            "carry": self.choices.get("carry", "cells"),
             "threads": self.choices.get("threads", 0),
             "format": self.choices.get("format_", "parquet"),
             "title": self.choices.get("title"),

@@ -58,6 +58,11 @@ class Anatomy:
 
     name: ClassVar[str] = "anatomy"
 
+    @property
+    def shows_nodes(self) -> bool:
+        """Cells are values, intervals and sets."""
+        return False
+
     def check(self, table: Microdata, requirement: Requirement) -> None:
         """Refuse tables without a sensitive column, names that collide, and any promise of k-anonymity."""
         check_sensitive(table, "anatomy")

@@ -142,6 +142,11 @@ class Angel:
             Taxonomies().check(table, requirement)
         self.tables(table)
 
+    @property
+    def shows_nodes(self) -> bool:
+        """Whether cells are nodes was asked for."""
+        return self.cells == "taxonomies"
+
     def tables(self, table: Microdata) -> tuple[Marginal, ...]:
         """The generalized tables that will be published: one a marginal."""
         quasi = [column.name for column in table.quasi]

@@ -34,6 +34,11 @@ class Generalization:
 
     __slots__ = ()
 
+    @property
+    def shows_nodes(self) -> bool:
+        """Cells are values, intervals and sets."""
+        return False
+
     def added(self) -> dict[str, str]:
         """Name the columns that are not the table's own: none."""
         return {}

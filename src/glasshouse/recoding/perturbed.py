@@ -100,6 +100,11 @@ class Perturbed:
         object.__setattr__(self, "p", retention)
         object.__setattr__(self, "domain", None if domain is None else _declared(domain))
 
+    @property
+    def shows_nodes(self) -> bool:
+        """Cells are values, intervals and sets."""
+        return False
+
     def check(self, table: Microdata, requirement: Requirement) -> None:
         """Raise `NotSupported` unless there is one sensitive column, and groups are made by quasi-identifiers alone."""
         _sensitive(table)

@@ -29,6 +29,11 @@ class Recoding(Protocol):
 
     name: ClassVar[str]
 
+    @property
+    def shows_nodes(self) -> bool:
+        """Whether cells are nodes of taxonomies, where there are some: others need the tree to read them."""
+        ...
+
     def check(self, table: Microdata, requirement: Requirement) -> None:
         """Raise `NotSupported` if this cannot be published so, with what could be."""
         ...

@@ -44,6 +44,11 @@ class Taxonomies(Generalization):
 
     name: ClassVar[str] = "taxonomies"
 
+    @property
+    def shows_nodes(self) -> bool:
+        """Cells are nodes."""
+        return True
+
     def check(self, table: Microdata, requirement: Requirement) -> None:
         """Refuse a table without any taxonomy."""
         if all(column.domain.taxonomy is None for column in table.quasi):

@@ -35,6 +35,7 @@ __all__ = [
     "Manifest",
     "PackagedFile",
     "PackagedTable",
+    "check_declared",
     "files_of_release",
     "parse_manifest",
     "read_bounded",
@@ -57,6 +58,30 @@ COUNTS: Final = ("Count", "G")
 
 _MOST_TUPLES = 1 << 40
 _DEEPEST = 100  # steps from a value to the root of a tree
+_MOST_NODES = 1 << 20  # of a taxonomy
+_LONGEST_LABEL = 10_000  # characters
+_OF_NODES = "a node of the attribute's taxonomy"  # what the meaning of a column says whose cells are nodes
+_OF_AN_ORDER = "an interval ["  # and of a column whose cells are intervals
+_UNORDERED = ("category", "boolean")  # kinds of values that have no order unless one is declared
+_DECLARED: Final[Mapping[str, tuple[str, ...]]] = {
+    "tree": ("tree",),
+    "nodes": ("nodes",),
+    "unknown nodes": (),
+    "order": ("order",),
+    "quantiles": (),
+    "intervals": ("width", "start", "fanout", "levels"),
+    "prefix": ("length",),
+    "dates": ("levels",),
+}
+"""What a release carries of a taxonomy or an order, by its kind."""
+_PARAMETERS: Final[Mapping[str, tuple[float, float]]] = {
+    "width": (1e-30, 1e30),
+    "start": (0, 1e30),
+    "fanout": (2, 1e6),
+    "levels": (1, _DEEPEST),
+    "length": (1, 1_000),
+}
+"""The least and the largest size of a rule's parameter."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _TYPES = ("string", "integer", "number", "boolean", "date", "datetime", "time")
@@ -179,7 +204,7 @@ def parse_manifest(content: bytes) -> Manifest:
         version=version,
         files=tuple(_file(r, r) for r in resources) if version == 1 else _files(ours, tables, resources),
         tables=tables,
-        columns=tuple(_column(_item(c, dict, "a column")) for c in _get(ours, "columns", list)),
+        columns=tuple(_column(_item(c, dict, "a column"), version) for c in _get(ours, "columns", list)),
         recipe=_recipe(_get(ours, "recipe", dict)),
         guarantee=_guarantee(_get(ours, "guarantee", dict)),
         n_tuples=_count(ours, "n_tuples"),
@@ -243,8 +268,8 @@ def _file(named: Mapping[str, Any], told: Mapping[str, Any]) -> PackagedFile:
     return PackagedFile(name=name, size=size, sha256=digest.removeprefix("sha256:"))
 
 
-def _column(data: Mapping[str, Any]) -> PublishedColumn:
-    _known(data, {"name", "role", "kind", "meaning", "axis"}, "a column")
+def _column(data: Mapping[str, Any], version: int) -> PublishedColumn:
+    _known(data, {"name", "role", "kind", "meaning", "axis", *(["declared"] if version > 2 else [])}, "a column")
     if _get(data, "role", str) not in _ROLES:
         _refuse("a column has an unknown role")
     if _get(data, "kind", str) not in _KINDS:
@@ -255,7 +280,109 @@ def _column(data: Mapping[str, Any]) -> PublishedColumn:
         kind=data["kind"],
         meaning=_get(data, "meaning", str),
         axis=_axis(data["axis"]) if "axis" in data else None,
+        declared=_declared(data, version),
     )
+
+
+def _declared(column: Mapping[str, Any], version: int) -> Mapping[str, Any] | None:
+    """What the release carries of a taxonomy or an order; up to format 2 the meaning alone tells that there is one.
+
+    Whoever reads the column must know then that it cannot be read alone.
+    """
+    if version < 3:
+        if column["role"] != "quasi-identifier":
+            return None
+        if _OF_NODES in column["meaning"]:
+            return {"kind": "unknown nodes"}
+        return {"kind": "order"} if _OF_AN_ORDER in column["meaning"] and column["kind"] in _UNORDERED else None
+    if "declared" not in column:
+        return None
+    if column["role"] != "quasi-identifier":
+        _refuse("it carries a taxonomy or an order of a column that is no quasi-identifier")
+    return check_declared(_get(column, "declared", dict))
+
+
+def check_declared(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Refuse what is no taxonomy, no rule and no order, or is larger than anybody needs; see `PublishedColumn`.
+
+    >>> check_declared({"kind": "prefix", "length": 5})
+    {'kind': 'prefix', 'length': 5}
+    """
+    kind = _get(data, "kind", str)
+    if kind not in _DECLARED:
+        _refuse("it carries a taxonomy of an unknown kind")
+    _known(data, {"kind", *_DECLARED[kind]}, "a taxonomy")
+    if kind == "tree":
+        return {"kind": kind, "tree": _tree(data)}
+    if kind == "nodes":
+        return {"kind": kind, "nodes": _nodes(data)}
+    if kind == "order":
+        return {
+            "kind": kind,
+            **({"order": list(_labels(_texts(data, "order"), "an order"))} if "order" in data else {}),
+        }
+    return {"kind": kind, **{name: _parameter(name, data[name]) for name in _DECLARED[kind] if name in data}}
+
+
+def _tree(data: Mapping[str, Any]) -> Any:
+    """A label, or a list of a label and of what is below it: walked through level by level, nothing recurses."""
+    level, labels = [data.get("tree")], 0
+    for _ in range(_DEEPEST + 1):
+        labels += len(level)
+        if labels > _MOST_NODES:
+            _refuse(f"a taxonomy has more than {_MOST_NODES:,} nodes")
+        below: list[Any] = []
+        for node in level:
+            label = node[0] if isinstance(node, list) and len(node) > 1 else node
+            _label(label)
+            below += node[1:] if isinstance(node, list) else []
+        if not below:
+            return data["tree"]
+        level = below
+    return _refuse(f"a taxonomy is more than {_DEEPEST} levels deep")
+
+
+def _nodes(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Nodes that are cells, each once; what one lies within comes before it, so that nothing goes round in a ring."""
+    found: dict[str, dict[str, Any]] = {}
+    for item in _get(data, "nodes", list):
+        node = _item(item, dict, "a node")
+        _known(node, {"label", "within", "leaf"}, "a node")
+        label = _label(_get(node, "label", str))
+        within = _get(node, "within", str) if "within" in node else None
+        if label in found or (within is not None and (within not in found or "leaf" in found[within])):
+            _refuse("the nodes of a taxonomy are listed twice, or lie within something that is no node")
+        if "leaf" in node and node["leaf"] is not True:
+            _refuse("a node of a taxonomy is a leaf, or nothing is said of it")
+        found[label] = dict(node)
+        if len(found) > _MOST_NODES:
+            _refuse(f"a taxonomy has more than {_MOST_NODES:,} nodes")
+    return list(found.values())
+
+
+def _parameter(name: str, value: Any) -> Any:
+    """A parameter of a rule: a number within bounds, or a few words."""
+    if name == "levels" and isinstance(value, list):
+        return list(_labels((_item(word, str, "a level") for word in value), "a rule", most=_DEEPEST))
+    if value is None and name == "levels":
+        return None
+    least, most = _PARAMETERS[name]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= abs(value) <= most:
+        _refuse(f"a taxonomy has {name!r} out of range")
+    return value
+
+
+def _labels(texts: Iterable[str], what: str, most: int = 1 << 20) -> tuple[str, ...]:
+    found = tuple(_label(text) for text in texts)
+    if not found or len(found) > most or len(set(found)) < len(found):
+        _refuse(f"{what} is empty, too long, or says something twice")
+    return found
+
+
+def _label(text: Any) -> str:
+    if not isinstance(text, str) or len(text) > _LONGEST_LABEL:
+        _refuse(f"a label is not a text of at most {_LONGEST_LABEL:,} characters")
+    return text
 
 
 def _axis(data: Any) -> Mapping[str, Any]:

@@ -185,7 +185,7 @@ def _write_about(connection: Any, schema: str, release: Release) -> None:
         "n_dropped": release.n_dropped,
         "guarantee": release.guarantee.to_data(),
         "recipe": release.recipe.to_data(),
-        "columns": [vars(column) for column in release.columns],
+        "columns": [column.to_data() for column in release.columns],
     }
     about = quoted(schema, ABOUT)
     run(connection, f"CREATE TABLE {about} (manifest jsonb NOT NULL)")

@@ -7,9 +7,11 @@ It says what the manifest says, for people, and nothing else: no place, no time,
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from glasshouse.release.release import Release
 
 __all__ = ["readme"]
@@ -41,6 +43,21 @@ _MEANINGS = {
     ),
 }
 _MEANINGS["taxonomies"] = _MEANINGS["boxes"]
+_DECLARED = {
+    "tree": (
+        "a cell is a value, or a node of a tree, which stands for any of the values below it. The whole tree is there: "
+        "a list is a node with its label first and then all that is below it, a text is a value."
+    ),
+    "rule": "a cell is a value, or a label that says what it covers; the rule that makes the labels is there.",
+    "nodes": (
+        "a cell is a value, or a node of a tree, which stands for any of the values below it. Only the nodes are there "
+        "that occur in the tables, and which of them lies within which; the tree itself is not published here."
+    ),
+    "quantiles": "a cell is a value, or a label that says what it covers.",
+    "unknown nodes": "a cell is a value, or a node of a tree, which is not published here.",
+    "order": "an interval holds all values between its ends in the order that is there.",
+    "order untold": "an interval holds all values between its ends in an order that is not published here.",
+}
 
 
 def readme(release: Release, format: str, version: str) -> str:
@@ -51,6 +68,7 @@ def readme(release: Release, format: str, version: str) -> str:
         "## Tables",
         _MEANINGS.get(_recoding(release), "What a column means is told below."),
         *(_table(name, release, format) for name in release.tables),
+        *_declared(release),
         "## Questions",
         _questions(release, format),
         "## What is promised",
@@ -84,6 +102,35 @@ def _table(name: str, release: Release, format: str) -> str:
     ]
     head = [f"### `{name}.{format}`\n", "| column | role | values | what a cell means |", "| --- | --- | --- | --- |"]
     return "\n".join([*head, *rows])
+
+
+def _declared(release: Release) -> list[str]:
+    """What a node covers, or in which order categories are, and where the rest of it is."""
+    lines = [
+        f"* {_line(column.name)}: {_DECLARED.get(kind, _DECLARED['rule'])}"
+        for column in release.columns
+        if column.declared is not None
+        and (kind := _kind_of(column.declared)) is not None
+        and (kind.startswith("order") or _shows_nodes(release))
+    ]
+    if not lines:
+        return []
+    told = (
+        "What was declared of columns before the table was published. It is in `datapackage.json`, under "
+        "`glasshouse.columns`, as `declared`."
+    )
+    return ["### Taxonomies and orders", told, "\n".join(lines)]
+
+
+def _kind_of(declared: Mapping[str, Any]) -> str | None:
+    kind = str(declared["kind"])
+    if kind == "nodes" and not declared["nodes"]:
+        return None  # cells are no nodes
+    return f"{kind} untold" if kind == "order" and "order" not in declared else kind
+
+
+def _shows_nodes(release: Release) -> bool:
+    return "taxonomies" in (release.recipe.recoding.get("name"), release.recipe.recoding.get("cells"))
 
 
 # ----------------------------------------------------------------------------------------------------- how to ask

@@ -26,6 +26,22 @@ class PublishedColumn:
 
     Where the distance between its values means something and cannot be seen from them, ``axis`` tells it: the published
     values in their declared order, and for each height of a declared tree the number of each value's ancestor.
+
+    Where a taxonomy or an order was declared for a quasi-identifier, ``declared`` tells of it what the release carries,
+    by its ``kind``:
+
+    ``tree``, ``intervals``, ``prefix``, ``dates``
+        The whole taxonomy, as `Taxonomy.to_data` gives it: every node and every leaf, or the rule.
+    ``nodes``
+        A taxonomy of which only the nodes are told that occur as cells, and which of them lie within which: a list of
+        objects with a ``label``, ``leaf`` if it is a value, and ``within``, the lowest other listed node above it.
+        Empty where cells are no nodes.
+    ``unknown nodes``
+        A taxonomy of which nothing is told, as in formats 1 and 2.
+    ``quantiles``
+        A taxonomy whose borders came from the table: its labels tell what they cover, and nothing else is told.
+    ``order``
+        A declared order of categories: all values under ``order``, or no such key if it is not told.
     """
 
     name: str
@@ -33,11 +49,16 @@ class PublishedColumn:
     kind: str
     meaning: str
     axis: Mapping[str, Any] | None = None
+    declared: Mapping[str, Any] | None = None
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        told = {"name": self.name, "role": self.role, "kind": self.kind, "meaning": self.meaning}
-        return told if self.axis is None else {**told, "axis": dict(self.axis)}
+        told: dict[str, Any] = {"name": self.name, "role": self.role, "kind": self.kind, "meaning": self.meaning}
+        if self.axis is not None:
+            told["axis"] = dict(self.axis)
+        if self.declared is not None:
+            told["declared"] = dict(self.declared)
+        return told
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -1,0 +1,193 @@
+"""A question about a value that does not exist is refused where the release shows which exist, and noted where not."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import glasshouse as gh
+from glasshouse.cli.commands import glasshouse as command
+
+pytestmark = pytest.mark.filterwarnings("ignore::glasshouse.errors.DisclosureWarning")
+
+N = 24
+PEOPLE: dict[str, Any] = {
+    "state": [["Texas", "Utah", "Ohio"][i % 3] for i in range(N)],
+    "age": [20 + i % 9 for i in range(N)],
+    "height": [1.5 + i % 5 / 10 for i in range(N)],
+    "born": [dt.date(1990, 1 + i % 12, 3) for i in range(N)],
+    "member": [True] * N,
+    "ill": [["flu", "gout", "cold"][i % 3] for i in range(N)],
+}
+QUASI = [name for name in PEOPLE if name != "ill"]
+EXACT = [gh.Anatomy(), gh.Permutation()]
+COARSE = [gh.Boxes(), gh.Angel()]
+
+
+def release(recoding: Any, **options: Any) -> gh.Release:
+    roles = {"quasi": QUASI, "sensitive": "ill", **options}
+    return gh.publish(gh.read(PEOPLE, **roles), principle=gh.LDiversity(ell=2), recoding=recoding)
+
+
+def asked(made: gh.Release, condition: str) -> Any:
+    return gh.query(made, f"SELECT COUNT(*) WHERE {condition}")
+
+
+@pytest.mark.parametrize("recoding", [*EXACT, *COARSE], ids=repr)
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "ill = 'fluu'",
+        "ill <> 'fluu'",
+        "ill IN ('gout', 'fluu')",
+        "ill NOT IN ('fluu')",
+        "NOT ill = 'fluu'",
+        "age > 3 AND ill = 'FLU'",
+    ],
+)
+def test_a_sensitive_value_that_there_is_not_is_refused_with_the_near_one(recoding: Any, condition: str) -> None:
+    with pytest.raises(
+        gh.DomainError, match=r"column 'ill' has no value '(fluu|FLU)': did you mean 'flu'\?"
+    ) as refused:
+        asked(release(recoding), condition)
+    assert refused.value.column == "ill"
+
+
+@pytest.mark.parametrize("recoding", EXACT, ids=repr)
+def test_an_exact_cell_that_there_is_not_is_refused(recoding: Any) -> None:
+    made = release(recoding)
+
+    with pytest.raises(gh.DomainError, match=r"column 'state' has no value 'texas': did you mean 'Texas'\?"):
+        asked(made, "state = 'texas'")
+    with pytest.raises(gh.DomainError, match=r"there are 'Ohio', 'Texas', 'Utah'$"):
+        asked(made, "state <> 'nowhere at all'")
+    assert float(asked(made, "state IN ('Texas', 'Ohio')")) == 16
+
+
+@pytest.mark.parametrize("recoding", COARSE, ids=repr)
+def test_where_it_is_not_told_which_values_there_are_the_answer_says_that_no_cell_has_it(recoding: Any) -> None:
+    made = release(recoding)
+    found = asked(made, "state = 'Texass'")
+
+    assert float(found) == 0
+    assert found.notes == ("no published cell of 'state' has 'Texass': nobody is counted for it; there is 'Texas'",)
+    assert "note: no published cell of 'state' has 'Texass'" in str(found)
+    assert found.to_dict()["notes"] == list(found.notes)
+    assert not asked(made, "state = 'Texas'").notes
+    assert float(asked(made, "state <> 'Texass'")) == N
+    assert asked(made, "state <> 'Texass'").notes
+    assert "'a', 'b', 'c' and 1 more" in asked(made, "state IN ('a', 'b', 'c', 'd')").notes[0]
+
+
+@pytest.mark.parametrize("recoding", [*EXACT, *COARSE], ids=repr)
+def test_numbers_dates_and_truth_values_out_of_reach_are_noted_and_not_refused(recoding: Any) -> None:
+    made = release(recoding)
+    for condition in (
+        "age = 200",
+        "age > 200",
+        "age BETWEEN 1 AND 3",
+        "born < DATE '1900-01-01'",
+        "height > 9",
+        "member = FALSE",
+        "NOT member",
+    ):
+        found = asked(made, condition)
+        assert float(found) == 0
+        assert len(found.notes) == 1, condition
+        name = condition.split()[1] if condition.startswith("NOT") else condition.split()[0]
+        assert found.notes[0].startswith(f"no published cell of {name!r} has a value in "), found.notes
+    for condition in ("age = 22", "age < 200", "born > DATE '1900-01-01'", "member", "height < 9"):
+        assert not asked(made, condition).notes
+
+
+def test_an_exact_value_of_what_is_measured_is_not_answered_0_without_a_word() -> None:
+    one = gh.read(PEOPLE, quasi=["height"], sensitive="ill")
+    made = gh.publish(one, principle=gh.KAnonymity(k=N), recoding=gh.Boxes())
+
+    found = asked(made, "height = 1.7")
+    assert float(found) == 0
+    assert "one exact value has no share of an interval: ask for BETWEEN" in found.notes[0]
+
+
+def test_a_declared_tree_or_order_says_which_values_there_are() -> None:
+    tree = gh.Taxonomy.from_nested({"US": {"South": ["Texas", "Florida"], "West": ["Utah"], "North": ["Ohio"]}})
+    made = gh.publish(
+        gh.read(PEOPLE, quasi=["state"], sensitive="ill", taxonomies={"state": tree}),
+        principle=gh.KAnonymity(k=8),
+        recoding=gh.Taxonomies(),
+        carry="declared",
+    )
+    for slip, meant in (("Texass", "Texas"), ("south", "South"), ("FLORIDA", "Florida")):
+        with pytest.raises(gh.DomainError, match=rf"has no value {slip!r}: did you mean {meant!r}\?"):
+            asked(made, f"state = '{slip}'")
+    assert asked(made, "state = 'Florida'").notes  # it is declared, and in no cell
+    assert float(asked(made, "state = 'South'")) == 8
+
+    sizes = {"size": ["S", "M", "L", "M"] * 6, "ill": PEOPLE["ill"]}
+    ordered = gh.publish(
+        gh.read(sizes, quasi=["size"], sensitive="ill", ordered={"size": ["S", "M", "L", "XL"]}),
+        principle=gh.KAnonymity(k=N),
+        recoding=gh.Boxes(),
+        carry="declared",
+    )
+    with pytest.raises(gh.DomainError, match=r"column 'size' has no value 'm': did you mean 'M'\?"):
+        asked(ordered, "size = 'm'")
+    assert asked(ordered, "size = 'XL'").notes
+
+
+def test_a_perturbed_sample_refuses_only_what_is_not_in_its_declared_domain() -> None:
+    table = gh.read(PEOPLE, quasi=["age"], sensitive="ill")
+    choices = {"principle": gh.RhoBreach(rho1="0.4", rho2="0.7", k=3)}
+    declared = gh.publish(table, recoding=gh.Perturbed(domain=["flu", "gout", "cold", "ulcer"]), **choices)
+    undeclared = gh.publish(table, **choices)
+
+    with pytest.raises(gh.DomainError, match=r"did you mean 'ulcer'\?"):
+        asked(declared, "ill = 'ulcers'")
+    asked(declared, "ill = 'ulcer'")
+    assert asked(undeclared, "ill = 'ulcers'").notes
+
+
+def test_a_workload_with_a_value_that_the_carried_tree_lacks_is_refused() -> None:
+    tree = gh.Taxonomy.from_nested({"US": {"South": ["Texas"], "West": ["Utah"], "North": ["Ohio"]}})
+    table = gh.read(PEOPLE, quasi=["state"], sensitive="ill", taxonomies={"state": tree})
+    made = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Taxonomies(), carry="declared")
+    workload = gh.Workload.anatomy(table, qd=1, n=3)
+    wrong = gh.Workload(
+        domains={**workload.domains, "state": ("Texass", *workload.domains["state"][1:])},
+        wanted=workload.wanted,
+        name="with a slip",
+    )
+
+    gh.answer(made, workload)
+    with pytest.raises(gh.DomainError, match="column 'state' has no value 'Texass'"):
+        gh.answer(made, wrong)
+
+
+def test_the_error_shows_nothing_that_is_not_in_the_release() -> None:
+    dropped = {"age": list(range(9)), "ill": ["flu"] * 5 + ["gout", "ulcer", "cold", "cold"]}
+    table = gh.read(dropped, quasi=["age"], sensitive="ill")
+    made = gh.publish(table, principle=gh.LDiversity(ell=2), method=gh.Hybrid(), suppress="0.4")
+    shown = {
+        value for shown in made.tables.values() if "ill" in shown.column_names for value in shown["ill"].to_pylist()
+    }
+
+    with pytest.raises(gh.DomainError) as refused:
+        asked(made, "ill = 'measles'")
+    told = str(refused.value).partition(": there are ")[2].replace("'", "").split(", ")
+    assert set(told) == shown
+
+
+def test_the_command_line_says_it_too(tmp_path: Path) -> None:
+    release(gh.Boxes()).save(tmp_path / "release")
+    run = CliRunner()
+
+    noted = run.invoke(command, ["query", str(tmp_path / "release"), "SELECT COUNT(*) WHERE state = 'Texass'"])
+    assert noted.exit_code == 0
+    assert "note: no published cell of 'state' has 'Texass'" in noted.output
+    refused = run.invoke(command, ["query", str(tmp_path / "release"), "SELECT COUNT(*) WHERE ill = 'fluu'"])
+    assert refused.exit_code != 0
+    assert "did you mean 'flu'?" in refused.output
