@@ -513,8 +513,8 @@ class CellSupports:
         high = max(highs) if highs and has_ends[1] else None
         if low is not None and high is not None:
             return Span(low, high, self.kind, zoned=aware)
-        ends = [None if at is None else value_at(at, self.kind, zoned=aware) for at in (low, high)]
-        return Endless(self.name, *ends)
+        first, last = (None if at is None else value_at(at, self.kind, zoned=aware) for at in (low, high))
+        return Endless(self.name, first, last)
 
     @cached_property
     def _leaves(self) -> Mapping[str, tuple[str, ...]]:

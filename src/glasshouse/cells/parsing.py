@@ -43,8 +43,14 @@ MOST_CHARACTERS = 1 << 20
 _MOST_IN_A_RANGE = 100  # characters of a range without brackets, in which every hyphen may be the one between the ends
 _SUPPRESSED_NUMBER = ("", "NA", "N/A", "<NA>", "NaN", "nan", "None", "NULL", "null")
 _INFINITE = {"-inf": None, "-Inf": None, "-∞": None, "inf": None, "Inf": None, "+inf": None, "∞": None}
-_BOUNDS = (("<=", "high", True), (">=", "low", True), ("≤", "high", True), ("≥", "low", True))
-_BOUNDS += (("<", "high", False), (">", "low", False))
+_BOUNDS = (
+    ("<=", "high", True),
+    (">=", "low", True),
+    ("≤", "high", True),
+    ("≥", "low", True),
+    ("<", "high", False),
+    (">", "low", False),
+)
 _ALWAYS_QUOTED = frozenset(',{}[]"')  # by every version of Glasshouse, in a text value
 _RESOLUTION = dt.timedelta(microseconds=1)
 _COUNTED = ("integer", "date")
@@ -108,12 +114,12 @@ class Grammar:
             return Missing()
         if text.endswith(OR_MISSING):
             inner = self._without_missing(text.removesuffix(OR_MISSING))
-            if inner == Missing() or isinstance(inner, OrMissing | Unreadable):
+            if isinstance(inner, Missing | OrMissing | Unreadable):
                 raise NotAValue("it says twice that the value may be missing")
             return OrMissing(inner)
         return self._without_missing(text)
 
-    def _without_missing(self, text: str) -> Any:
+    def _without_missing(self, text: str) -> Cell:
         if self.taxonomy is not None and text in self.taxonomy:
             return Node(text)
         if text == MISSING or text.endswith(OR_MISSING):
@@ -357,7 +363,7 @@ class Grammar:
 
     # ---------------------------------------------------------------------------------------- by kind
 
-    def _of_a_line(self, text: str) -> Any:
+    def _of_a_line(self, text: str) -> Cell:
         """A cell of numbers, dates or times."""
         if text in _SUPPRESSED_NUMBER:
             return Anything()
@@ -378,7 +384,7 @@ class Grammar:
                 return self._members(text.split("|"))
             raise reason from None
 
-    def _of_categories(self, text: str, bare: str) -> Any:
+    def _of_categories(self, text: str, bare: str) -> Cell:
         """A cell of texts, of truth values, or of values in a declared order."""
         if self.order is not None:
             rank = self._ranked(bare)
