@@ -108,8 +108,8 @@ def accepted_names(given: Sequence[str] | str | None, columns: Sequence[str]) ->
     >>> accepted_names("line-breaks", ["age"])
     ('line-breaks',)
     """
-    names: list[Any] = [given] if isinstance(given, str) or not hasattr(given, "__iter__") else list(given or ())
-    names = [name for name in names if name is not None]
+    several = not isinstance(given, str) and hasattr(given, "__iter__")
+    names: list[Any] = [] if given is None else list(given) if several else [given]
     for text in names:
         name, sign, column = text.partition(":") if isinstance(text, str) else (repr(text), "", "")
         if name not in CAUTIONS:
