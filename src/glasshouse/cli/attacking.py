@@ -45,6 +45,7 @@ METHODS = ["mondrian-strict", "mondrian-relaxed", "even-split", "symmetric", "gr
 @options.identifier_option
 @options.column_options
 @options.categorical_option
+@options.normalise_option
 @options.principle_options
 @click.option("--method", type=click.Choice(METHODS), help="Another tool's table: how it was divided.")
 @click.option("--with", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of that method.")
@@ -161,7 +162,7 @@ def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowle
     from glasshouse.microdata import read
     from glasshouse.published import Published
 
-    named = ("identifier", "taxonomy", "order", "categorical", "delimiter", "encoding", "decimal")
+    named = ("identifier", "taxonomy", "order", "categorical", "normalise", "delimiter", "encoding", "decimal")
     choices = {name: value for name, value in options.chosen(given).items() if name in named}
     choices |= {"quasi": release.recipe.quasi, "missing": "category"}
     people = read(external, **asked.read_arguments(choices))

@@ -28,6 +28,7 @@ __all__ = [
     "marginal_option",
     "method_options",
     "names",
+    "normalise_option",
     "out_option",
     "pairs",
     "perturbation_options",
@@ -91,6 +92,9 @@ column_options = _apply(
 categorical_option = click.option(
     "--categorical", metavar="COLUMNS", help="Columns whose numbers are names, not amounts."
 )
+normalise_option = click.option(
+    "--normalise", metavar="COLUMNS", help="Columns whose look-alike spellings become one value."
+)
 
 reading_options = _apply(
     [
@@ -113,7 +117,7 @@ reading_options = _apply(
             help="Bin a column on the way in: intervals:WIDTH, quantiles:N, prefix:LENGTH or dates:month.",
         ),
         categorical_option,
-        click.option("--normalise", metavar="COLUMNS", help="Columns whose look-alike spellings become one value."),
+        normalise_option,
         click.option("--bottom", multiple=True, metavar="COLUMN=VALUE", help="Bottom code of a quasi-identifier."),
         click.option("--top", multiple=True, metavar="COLUMN=VALUE", help="Top code of a quasi-identifier."),
         click.option(

@@ -108,8 +108,8 @@ def accepted_names(given: Sequence[str] | str | None, columns: Sequence[str]) ->
     >>> accepted_names("line-breaks", ["age"])
     ('line-breaks',)
     """
-    names = [given] if isinstance(given, str) or not hasattr(given, "__iter__") else list(given)
-    names = [name for name in names if name is not None]
+    several = not isinstance(given, str) and hasattr(given, "__iter__")
+    names: list[Any] = [] if given is None else list(given) if several else [given]
     for text in names:
         name, sign, column = text.partition(":") if isinstance(text, str) else (repr(text), "", "")
         if name not in CAUTIONS:
@@ -196,6 +196,13 @@ class Findings:
         self._look_for_alike(name, role, values, rows)
         if role == "sensitive":
             self._look_for_missing(name, values, rows, gaps=gaps)
+
+    def look_through(self, name: str, role: Role, column: pa.ChunkedArray) -> None:
+        """Look at a column as it was read, without counting its values beforehand."""
+        counted = pc.value_counts(column)
+        values, rows = counted.field("values"), np.asarray(counted.field("counts"))
+        there = np.asarray(values.is_valid())
+        self.look(name, role, values.filter(pa.array(there)), rows[there], gaps=not there.all())
 
     def pass_over(self, name: str) -> None:
         """Look at what the marks of the text tell about a column that is not read."""

@@ -29,7 +29,7 @@ from glasshouse.verify.sensitive import SensitiveColumn
 from glasshouse.verify.verification import Achieved, Attained, Check, Verification, WorstGroup
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -122,9 +122,20 @@ def verify(
         suppressed=suppressed,
         population=population,
         risk_threshold=risk_threshold,
-        notices=[*opened.notices, *mixed],
+        notices=[*opened.notices, *mixed, *_hollow(opened, others)],
         **asked,
     )
+
+
+def _hollow(opened: Source, sensitive: Sequence[str]) -> Iterator[str]:
+    """Say which sensitive values are counted as different though they may be one, or none."""
+    from glasshouse.microdata.cautions import Findings
+
+    found = Findings(opened.written)
+    for name in sensitive:
+        found.look_through(name, "sensitive", opened.table.column(name))
+    yield from found.notices
+    yield from (caution.sentence for caution in found.cautions)
 
 
 def verify_table(
