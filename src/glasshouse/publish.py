@@ -18,6 +18,7 @@ from glasshouse.grouping import Mirror, Mondrian, Snug, exact_share, keep_eligib
 from glasshouse.grouping.method import is_frequency_diversity
 from glasshouse.log import step
 from glasshouse.microdata import Column, Groups
+from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.groups import alike
 from glasshouse.principles import BackgroundSensitive, KAnonymity, Requirement
 from glasshouse.principles.adversaries import Adversary
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.grouping import Method
-    from glasshouse.microdata import Microdata
+    from glasshouse.microdata import Domain, Microdata
     from glasshouse.principles import Principle
     from glasshouse.principles.adversaries import Claim
     from glasshouse.recoding import Recoding
@@ -338,7 +339,11 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
     return [
         *(
             PublishedColumn(
-                name=c.name, role="quasi-identifier", kind=c.domain.kind, meaning=recoding.meaning(c.domain)
+                name=c.name,
+                role="quasi-identifier",
+                kind=c.domain.kind,
+                meaning=recoding.meaning(c.domain) + _beyond(limits := _limits_of(c.domain)),
+                limits=limits or None,
             )
             for c in table.quasi
         ),
@@ -348,6 +353,18 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
             for name, meaning in recoding.added().items()
         ),
     ]
+
+
+def _limits_of(domain: Domain) -> dict[str, str]:
+    """Top and bottom codes, which were chosen beforehand, as texts."""
+    limits = {"bottom": domain.bottom, "top": domain.top}
+    return {name: text_of(limit) for name, limit in limits.items() if limit is not None}
+
+
+def _beyond(limits: Mapping[str, str]) -> str:
+    """Say what a limit stands for, as the end of a sentence."""
+    sides = {"bottom": "below", "top": "above"}
+    return "".join(f"; {limit} stands for itself and everything {sides[name]}" for name, limit in limits.items())
 
 
 def _told_columns(

@@ -52,6 +52,8 @@ class Domain:
     order
         The texts of all values in the order that was declared for them, also of those that nobody has; None if the
         order is another's: that of numbers, of a frame's categories, of bins that were made from the values.
+    bottom, top
+        The values that also stand for everything below, or above, them; None where nothing was cut off.
     missing
         Whether missing is a value of its own; it has the last code.
     """
@@ -63,6 +65,8 @@ class Domain:
     taxonomy: BoundTaxonomy | None = None
     tree: Taxonomy | None = None
     order: tuple[str, ...] | None = None
+    bottom: Any = None
+    top: Any = None
     missing: bool = False
 
     @property

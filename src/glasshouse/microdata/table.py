@@ -8,6 +8,7 @@ published: beside the others it would be one more quasi-identifier, unprotected.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -177,10 +178,10 @@ def read(
     for name in {*(bins or ()), *(bottom or ()), *(top or ())}:
         raw[name] = raw[name].cast(pa.int64()) if pa.types.is_integer(raw[name].type) else raw[name]
     for name, limit in (bottom or {}).items():
-        raw[name] = _clip(raw[name], name, limit, pc.max_element_wise)
+        raw[name] = clipped(raw[name], name, limit, pc.max_element_wise)
         notices.append(f"{name} is bottom-coded: the smallest value stands for itself and everything below")
     for name, limit in (top or {}).items():
-        raw[name] = _clip(raw[name], name, limit, pc.min_element_wise)
+        raw[name] = clipped(raw[name], name, limit, pc.min_element_wise)
         notices.append(f"{name} is top-coded: the largest value stands for itself and everything above")
     raw, dropped = _apply_missing_rule(raw, quasi_names + sensitive_names, missing)
     if dropped:
@@ -190,12 +191,18 @@ def read(
     for name, builder in (bins or {}).items():
         raw[name], orders[name] = _taxonomy(builder).bin(raw[name], name=name)
 
+    limits = {"bottom": bottom or {}, "top": top or {}}
+
     def coded(name: str) -> Column:
         values = raw[name].cast(pa.string()) if name in categorical and name not in sensitive_names else raw[name]
         tree = None if taxonomies is None or name not in taxonomies else _taxonomy(taxonomies[name])
         told = name in (ordered or {}) and name not in (bins or {})
         order, gaps = orders.get(name), values.null_count > 0
-        return code(values, name=name, order=order, taxonomy=tree, missing=gaps, declared=told)
+        column = code(values, name=name, order=order, taxonomy=tree, missing=gaps, declared=told)
+        if name in (bins or {}) or column.domain.kind in ("category", "boolean"):
+            return column
+        ends = {side: _limit(values, given[name]) for side, given in limits.items() if name in given}
+        return Column(replace(column.domain, **ends), column.codes)
 
     for name in quasi_names:
         _refuse_infinite(raw[name], name)
@@ -244,7 +251,14 @@ def _taxonomy(given: Taxonomy | str | Path) -> Taxonomy:
     return Taxonomy.from_file(given) if isinstance(given, str | Path) else given
 
 
-def _clip(values: pa.Array, name: str, limit: Any, keep: Any) -> pa.Array:
+def _limit(values: pa.Array, limit: Any) -> Any:
+    """A top or bottom code as a value of its column; None if it is none, for nothing lies beyond it."""
+    value = pa.scalar(limit).cast(values.type).as_py()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def clipped(values: pa.Array, name: str, limit: Any, keep: Any) -> pa.Array:
+    """Replace values beyond a limit by the limit, which may be given as its text."""
     if kind_of(values.type, name) in ("category", "boolean"):
         raise DomainError(f"column {name!r} is not numeric: it cannot be top- or bottom-coded", column=name)
     try:

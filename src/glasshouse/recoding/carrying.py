@@ -84,8 +84,8 @@ def _has_own_order(domain: Domain) -> bool:
         return domain.ordered
     if domain.order is None:
         return False
-    read = Decimal if domain.kind in ("integer", "float") else str
-    return any(read(a) >= read(b) for a, b in pairwise(domain.order))
+    keys: list[Any] = list(map(Decimal, domain.order)) if domain.kind in ("integer", "float") else list(domain.order)
+    return any(a >= b for a, b in pairwise(keys))
 
 
 def _of_tree(domain: Domain, cells: Iterable[str], carry: str) -> Mapping[str, Any]:
