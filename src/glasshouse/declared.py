@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from glasshouse.release import Release
 
-__all__ = ["Declared", "Nodes", "check_cells"]
+__all__ = ["Declared", "Nodes", "check_cells", "tree_of_axis"]
 
 _RULES = ("intervals", "prefix", "dates")
 
@@ -159,6 +159,25 @@ class Declared:
             untold=self.untold - set(given) - set(orders),
             unordered=self.unordered - set(orders),
         )
+
+
+def tree_of_axis(axis: Mapping[str, Any]) -> Taxonomy:
+    """A tree of sensitive values in which two meet at the height at which they have the same ancestor.
+
+    >>> tree_of_axis({"order": ["flu", "asthma", "ulcer"], "heights": [[0, 1, 2], [0, 0, 1]]}).leaves
+    ('flu', 'asthma', 'ulcer')
+    """
+    order, heights = axis["order"], axis["heights"]
+
+    def below(height: int, places: list[int]) -> Any:
+        if height == 0:  # the values themselves
+            return [order[place] for place in places]
+        parts: dict[int, list[int]] = {}
+        for place in places:
+            parts.setdefault(heights[height][place], []).append(place)
+        return {f"\x1f{height} {part[0]}": below(height - 1, part) for part in parts.values()}
+
+    return Taxonomy.from_nested({"\x1f": below(len(heights) - 1, list(range(len(order))))})
 
 
 def check_cells(name: str, taxonomy: Taxonomy, cells: Iterable[str]) -> None:

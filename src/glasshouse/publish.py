@@ -20,6 +20,7 @@ from glasshouse.grouping.method import is_frequency_diversity
 from glasshouse.log import step
 from glasshouse.microdata import Column, Groups
 from glasshouse.microdata.cautions import accepted_cautions
+from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.groups import alike
 from glasshouse.principles import BackgroundSensitive, KAnonymity, Principle, Requirement
 from glasshouse.principles.adversaries import Adversary
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.grouping import Method
-    from glasshouse.microdata import Microdata
+    from glasshouse.microdata import Domain, Microdata
     from glasshouse.principles.adversaries import Claim
     from glasshouse.recoding import Recoding
     from glasshouse.verify import Verification
@@ -366,7 +367,11 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
     return [
         *(
             PublishedColumn(
-                name=c.name, role="quasi-identifier", kind=c.domain.kind, meaning=recoding.meaning(c.domain)
+                name=c.name,
+                role="quasi-identifier",
+                kind=c.domain.kind,
+                meaning=recoding.meaning(c.domain) + _beyond(limits := _limits_of(c.domain)),
+                limits=limits or None,
             )
             for c in table.quasi
         ),
@@ -376,6 +381,18 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
             for name, meaning in recoding.added().items()
         ),
     ]
+
+
+def _limits_of(domain: Domain) -> dict[str, str]:
+    """Top and bottom codes, which were chosen beforehand, as texts."""
+    limits = {"bottom": domain.bottom, "top": domain.top}
+    return {name: text_of(limit) for name, limit in limits.items() if limit is not None}
+
+
+def _beyond(limits: Mapping[str, str]) -> str:
+    """Say what a limit stands for, as the end of a sentence."""
+    sides = {"bottom": "below", "top": "above"}
+    return "".join(f"; {limit} stands for itself and everything {sides[name]}" for name, limit in limits.items())
 
 
 def _told_columns(

@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 
 from glasshouse import catalog
 from glasshouse import principles as p
+from glasshouse.declared import tree_of_axis
 from glasshouse.errors import GlasshouseError, GuaranteeBroken, NotSupported, SourceError
-from glasshouse.microdata import Taxonomy, read
+from glasshouse.microdata import read
 from glasshouse.principles import Requirement
 from glasshouse.principles.adversaries import Adversary
 from glasshouse.recoding import Perturbed
@@ -24,7 +25,7 @@ from glasshouse.verify.beliefs import growth_stays_within, worst_belief
 from glasshouse.verify.views import views_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
     from glasshouse.microdata import Microdata
@@ -141,23 +142,9 @@ def _values_of(release: Release) -> Microdata:
         # A number that was published is a name: amounts are refused, or binned, on the way in.
         categorical=[name for name, column in told.items() if column.kind == "category" or name not in axes],
         ordered={name: axis["order"] for name, axis in axes.items() if "heights" not in axis},
-        taxonomies={name: _tree(axis["order"], axis["heights"]) for name, axis in axes.items() if "heights" in axis},
+        taxonomies={name: tree_of_axis(axis) for name, axis in axes.items() if "heights" in axis},
         missing="category",
     )
-
-
-def _tree(order: Sequence[str], heights: Sequence[Sequence[int]]) -> Taxonomy:
-    """A tree in which two values meet at the height at which they have the same ancestor."""
-
-    def below(height: int, places: list[int]) -> Any:
-        if height == 0:  # the values themselves
-            return [order[place] for place in places]
-        parts: dict[int, list[int]] = {}
-        for place in places:
-            parts.setdefault(heights[height][place], []).append(place)
-        return {f"\x1f{height} {part[0]}": below(height - 1, part) for part in parts.values()}
-
-    return Taxonomy.from_nested({"\x1f": below(len(heights) - 1, list(range(len(order))))})
 
 
 def _n_tuples(release: Release, found: Verification) -> int:

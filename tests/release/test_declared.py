@@ -362,6 +362,89 @@ def test_an_older_release_of_nodes_is_refused_what_it_cannot_answer() -> None:
     assert gh.attack(release, knowledge=gh.Knowledge(external=voters)).largest.max() > 0
 
 
+# -------------------------------------------------------------------------------------------- what else a reader needs
+
+
+OLD = {"age": [60 + i for i in range(40)], "ill": [["flu", "gout", "cold", "ulcer"][i * 7 % 4] for i in range(40)]}
+
+
+@pytest.mark.parametrize("recoding", [gh.Boxes(), gh.Anatomy(), gh.Angel()], ids=repr)
+def test_a_top_code_goes_out_and_whoever_is_above_it_is_found_and_not_told_apart(recoding: Any, tmp_path: Path) -> None:
+    made = gh.read(OLD, quasi=["age"], sensitive="ill", top={"age": 80.0}, bottom={"age": 65})
+    release = release_of(tmp_path, made, recoding, "cells")
+
+    assert release.columns[0].limits == {"bottom": "65", "top": "80"}
+    assert "80 stands for itself and everything above" in (tmp_path / "release" / "README.md").read_text()
+    plain, coded = (
+        gh.attack(release, knowledge=gh.Knowledge(external=people)) for people in (gh.read(OLD, quasi=["age"]), made)
+    )
+    assert plain.largest.tolist() == coded.largest.tolist()
+    assert min(plain.present(person) for person in range(40)) > 0.9
+    assert float(gh.query(release, "SELECT COUNT(*) WHERE age >= 80")) == 20
+    assert float(gh.query(release, "SELECT COUNT(*) WHERE age < 80")) == pytest.approx(20)
+    assert float(gh.query(release, "SELECT COUNT(*) WHERE NOT age > 65")) == pytest.approx(6, abs=3)
+    for condition in ("age > 85", "age = 80", "age BETWEEN 70 AND 90", "age < 62", "age IN (64, 70)"):
+        with pytest.raises(gh.InputError, match="stands for itself and everything"):
+            gh.query(release, f"SELECT COUNT(*) WHERE {condition}")
+    assert "'age' is top-coded" in " ".join(gh.query(release, "SELECT AVG(age)").notes)
+
+
+@pytest.mark.parametrize(
+    ("column", "limits"),
+    [("age", {}), ("age", {"top": 80}), ("age", {"top": "x"}), ("age", {"most": "80"}), ("ill", {"top": "80"}),
+     ("age", {"top": "9" * 40}), ("age", "80")],
+)  # fmt: skip
+def test_hostile_limits_are_refused(column: str, limits: Any, tmp_path: Path) -> None:
+    release_of(tmp_path, gh.read(OLD, quasi=["age"], sensitive="ill", top={"age": 80}), gh.Boxes(), "cells")
+    manifest = manifest_of(tmp_path / "release")
+    for told in manifest["glasshouse"]["columns"]:
+        if told["name"] == column:
+            told["limits"] = limits
+    put(tmp_path / "release", manifest)
+
+    with pytest.raises(gh.SourceError):
+        gh.load(tmp_path / "release")
+
+
+def test_a_list_in_other_bins_or_without_the_time_zone_is_refused_and_not_found_absent() -> None:
+    binned = gh.read(OLD, quasi=["age"], sensitive="ill", bins={"age": gh.Taxonomy.intervals(width=5)})
+    for recoding in (gh.Anatomy(), gh.Boxes()):
+        release = gh.publish(binned, principle=gh.LDiversity(ell=2), recoding=recoding)
+        with pytest.raises(gh.InputError, match="with the same bins="):
+            gh.attack(release, knowledge=gh.Knowledge(external=gh.read(OLD, quasi=["age"])))
+        assert gh.attack(release, knowledge=gh.Knowledge(external=binned)).largest.min() > 0
+
+    moments = [10**15 + 3600 * 10**6 * i for i in range(40)]
+    zoned = pa.table({"seen": pa.array(moments, pa.timestamp("us", "Europe/Oslo")), "ill": OLD["ill"]})
+    plain = pa.table({"seen": pa.array(moments, pa.timestamp("us"))})
+    release = gh.publish(gh.read(zoned, quasi=["seen"], sensitive="ill"), principle=gh.LDiversity(ell=2))
+    with pytest.raises(gh.InputError, match="has a time zone in the release and none in the external table"):
+        gh.attack(release, knowledge=gh.Knowledge(external=gh.read(plain, quasi=["seen"])))
+    assert gh.attack(release, knowledge=gh.Knowledge(external=gh.read(zoned, quasi=["seen"]))).largest.min() > 0
+
+
+@pytest.mark.parametrize("distance", ["ordered", "hierarchical"])
+def test_minimality_under_t_closeness_takes_the_order_or_the_tree_from_the_release(
+    distance: str, tmp_path: Path
+) -> None:
+    values = ["flu", "gout", "cold", "ulcer"]
+    told: dict[str, Any] = (
+        {"ordered": {"ill": values}}
+        if distance == "ordered"
+        else {"taxonomies": {"ill": gh.Taxonomy.from_nested({"any": {"a": values[:2], "b": values[2:]}})}}
+    )
+    made = gh.read(OLD, quasi=["age"], sensitive="ill", **told)
+    release = gh.publish(
+        made, principle=gh.TCloseness(t="0.4", distance=distance), method=gh.Mondrian(), recoding=gh.Boxes()
+    )
+    release.save(tmp_path / "release")
+    loaded = gh.load(tmp_path / "release")
+
+    assert gh.verify_release(loaded).holds
+    people = gh.Knowledge(external=gh.read(OLD, quasi=["age"]))
+    assert 0 < gh.attack(loaded, gh.Minimality(scheme="local"), knowledge=people).largest.max() <= 1
+
+
 # ------------------------------------------------------------------------------------------------- what strangers send
 
 

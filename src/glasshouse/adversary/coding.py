@@ -12,10 +12,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+
 from glasshouse.cells import SUPPRESSED, bare
 from glasshouse.declared import Declared, check_cells
 from glasshouse.errors import InputError
 from glasshouse.microdata.domains import code, text_of
+from glasshouse.microdata.table import clipped
 from glasshouse.recoding.carrying import cells_of
 
 if TYPE_CHECKING:
@@ -26,10 +29,12 @@ if TYPE_CHECKING:
     from glasshouse.microdata import Column, Microdata
     from glasshouse.microdata.domains import Domain
     from glasshouse.microdata.taxonomy import Taxonomy
-    from glasshouse.release import Release
+    from glasshouse.release import PublishedColumn, Release
 
 __all__ = ["coded_as_published"]
 
+_EXACT = ("anatomy", "permutation")  # whose cells are the values themselves
+_ZONED = re.compile(r"T[0-9:.]+[+-][0-9]{2}:[0-9]{2}")
 _ON_A_LINE = re.compile(r"^([\[(].*[\])]|-?[0-9][0-9.eE+-]*|\d{4}-\d{2}-\d{2}.*)$", re.DOTALL)
 
 
@@ -59,13 +64,35 @@ def coded_as_published(releases: Sequence[Release], knowledge: Knowledge, *, run
     people = knowledge.external
     for release in releases:
         carried = Declared.carried_by(release)
-        columns = tuple(_coded(column, carried) for column in people.quasi)
+        told = {column.name: column for column in release.columns}
+        columns = tuple(_coded(_limited(column, told.get(column.name)), carried) for column in people.quasi)
         if any(new is not old for new, old in zip(columns, people.quasi, strict=True)):
             people = replace(people, quasi=columns)
         for name in release.recipe.quasi:
             if any(column.name == name for column in people.quasi):
                 _check(people, release, carried, name, runs_method=runs_method)
     return knowledge if people is knowledge.external else replace(knowledge, external=people)
+
+
+def _limited(column: Column, told: PublishedColumn | None) -> Column:
+    """Top- and bottom-code a column as the published one was: whoever is beyond the limit is published at it."""
+    if told is None or told.limits is None or column.domain.kind in ("category", "boolean"):
+        return column
+    domain = column.domain
+    if _limits_of(domain) == told.limits:
+        return column
+    if _limits_of(domain):
+        raise _contradiction(domain, "limit")
+    values = domain.decode(column.codes)
+    for name, keep in (("bottom", pc.max_element_wise), ("top", pc.min_element_wise)):
+        if name in told.limits:
+            values = clipped(values, domain.name, told.limits[name], keep)
+    return code(values, name=domain.name, order=domain.order, taxonomy=domain.tree, missing=domain.missing)
+
+
+def _limits_of(domain: Domain) -> dict[str, str]:
+    limits = {"bottom": domain.bottom, "top": domain.top}
+    return {name: text_of(limit) for name, limit in limits.items() if limit is not None}
 
 
 def _coded(column: Column, carried: Declared) -> Column:
@@ -111,6 +138,7 @@ def _contradiction(domain: Domain, what: str) -> InputError:
 def _check(people: Microdata, release: Release, carried: Declared, name: str, *, runs_method: bool) -> None:
     """Refuse a column that she cannot read as it was published."""
     domain = people.column(name).domain
+    _check_kind(domain, release, name)
     if name in carried.nodes:
         _check_nodes(domain, carried.nodes[name], cells_of(release.tables, name))
     ordered = domain.declared_order is not None or (domain.ordered and domain.kind in ("category", "boolean"))
@@ -128,6 +156,23 @@ def _check(people: Microdata, release: Release, carried: Declared, name: str, *,
         raise InputError(
             f"the method may have looked at {what} of column {name!r}, which the release does not carry: read the "
             f"external table with it, {option}={{{name!r}: ...}} (--order, --taxonomy), or attack by linking"
+        )
+
+
+def _check_kind(domain: Domain, release: Release, name: str) -> None:
+    """Refuse a column whose values cannot be compared with the published ones, for nobody would seem to be there."""
+    kind = next((column.kind for column in release.columns if column.name == name), domain.kind)
+    if kind == "timestamp" == domain.kind:
+        zoned = any(_ZONED.search(cell) for cell in cells_of(release.tables, name))
+        if zoned != (getattr(domain.values.type, "tz", None) is not None):
+            has, lacks = ("release", "external table") if zoned else ("external table", "release")
+            raise InputError(f"column {name!r} has a time zone in the {has} and none in the {lacks}: give both one")
+    texts_for_others = kind == "category" != domain.kind and not set(domain.texts) & cells_of(release.tables, name)
+    exact = release.recipe.recoding.get("name") in _EXACT
+    if texts_for_others and (exact or name in Declared.carried_by(release).unordered):
+        raise InputError(
+            f"column {name!r} holds texts in the release and values of the kind {domain.kind} in the external table: "
+            "read it as the published table was read, with the same bins= or categorical="
         )
 
 

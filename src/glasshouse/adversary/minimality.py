@@ -35,6 +35,7 @@ from glasshouse.adversary.linking import promised_limit
 from glasshouse.adversary.matching import match
 from glasshouse.adversary.posterior import Posterior
 from glasshouse.adversary.taken_out import taken_out
+from glasshouse.declared import tree_of_axis
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code, text_of
@@ -153,7 +154,14 @@ def _judge(release: Release, published: Published) -> Callable[[_Histogram], boo
         raise NotSupported(f"minimality under a {principle.title}", instead="it is no property of groups")
     n = len(published.values)
     totals = np.bincount(published.codes, weights=published.counts, minlength=n).astype(np.int64)
-    column = code(pa.array(list(published.values)), name=published.column, missing=None in published.values)
+    axis = next((told.axis for told in release.columns if told.name == published.column), None) or {}
+    column = code(
+        pa.array(list(published.values)),
+        name=published.column,
+        order=axis["order"] if axis and "heights" not in axis else None,
+        taxonomy=tree_of_axis(axis) if "heights" in axis else None,
+        missing=None in published.values,
+    )
     place = column.codes  # where a value stands in the column's own order
 
     def ordered(histogram: Any) -> Any:

@@ -91,8 +91,8 @@ def answer(
     for name in workload.domains:
         if name not in evidence.kinds:
             raise SchemaError.unknown(name, tuple(evidence.kinds), role="a column of the release")
-    for name, values in workload.domains.items():
-        check_domain(evidence, name, values)
+    for name, domain in workload.domains.items():
+        check_domain(evidence, name, domain)
     values, errors = np.zeros(len(workload)), np.zeros(len(workload))
     for published, seats, questions in _by_table(evidence, workload):
         work = _from_sample if published.kind == "sample" else _from_groups

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from glasshouse.analyst.node_supports import NodeSupport
 from glasshouse.analyst.questions import Not, Test
 from glasshouse.analyst.reading import seats_of
-from glasshouse.analyst.supports import Listed, OrMissing, Prefix, Span, number_of
+from glasshouse.analyst.supports import CellSupports, Listed, OrMissing, Prefix, Span, number_of
 from glasshouse.analyst.value_sets import Listing, ValueSet
-from glasshouse.errors import DomainError, near_text
+from glasshouse.errors import DomainError, InputError, near_text
 from glasshouse.microdata.domains import text_of
 
 if TYPE_CHECKING:
@@ -45,6 +45,13 @@ def settled(evidence: Evidence, question: Question) -> tuple[Question, tuple[str
     """
     settling = _Settling(evidence)
     where = settling.condition(question.where)
+    named = [*question.group_by, *(measure.column for measure in question.measures)]
+    settling.notes += [
+        f"{name!r} is {side}-coded: {text} stands for itself and everything {'above' if side == 'top' else 'below'}"
+        for name in named
+        if name is not None
+        for side, text in evidence.limits.get(name, {}).items()
+    ]
     return replace(question, where=where), tuple(dict.fromkeys(settling.notes))
 
 
@@ -76,8 +83,23 @@ class _Settling:
             return values
         if self.evidence.kinds[column] == "category":
             return self._texts(column, values)
+        self._check_limits(column, values)
         self._note_numbers(column, values)
         return values
+
+    def _check_limits(self, column: str, values: ValueSet) -> None:
+        """Refuse to tell apart what lies beyond a top or bottom code, which one value stands for."""
+        reader = CellSupports(name=column, kind=self.evidence.kinds[column])
+        for name, text in self.evidence.limits.get(column, {}).items():
+            side = ValueSet.above if name == "top" else ValueSet.below
+            beyond = side(reader.value(text), closed=True, whole=reader.kind in ("integer", "date"))
+            asked = values & beyond
+            if not asked.is_empty and asked != beyond:
+                sign = ">=" if name == "top" else "<="
+                raise InputError(
+                    f"column {column!r} is {name}-coded: {text} stands for itself and everything "
+                    f"{'above' if name == 'top' else 'below'}. Ask for {column} {sign} {text}, or for nothing beyond it"
+                )
 
     def _texts(self, column: str, values: ValueSet) -> ValueSet:
         """Texts of a column: known ones, and the leaves of nodes."""

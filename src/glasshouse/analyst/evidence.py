@@ -66,6 +66,11 @@ class Evidence:
         """The columns that can be asked about, and the kinds of their values."""
         return {c.name: c.kind for c in self.release.columns if c.role in ("quasi-identifier", "sensitive")}
 
+    @property
+    def limits(self) -> dict[str, Mapping[str, str]]:
+        """The bottom and top codes of columns that have some, as texts."""
+        return {c.name: c.limits for c in self.release.columns if c.limits is not None}
+
     def published(self, column: str | None) -> Published:
         """What the release says of one sensitive column; of the first if none is asked about."""
         sensitive = self.release.recipe.sensitive

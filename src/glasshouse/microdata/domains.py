@@ -57,6 +57,8 @@ class Domain:
         the order of numbers, of texts or of a taxonomy.
     is_declared
         Whether a data steward declared that order; if not, it is that of a frame's categories, or of bins.
+    bottom, top
+        The values that also stand for everything below, or above, them; None where nothing was cut off.
     missing
         Whether missing is a value of its own; it has the last code.
     normalised
@@ -71,6 +73,8 @@ class Domain:
     tree: Taxonomy | None = None
     order: tuple[str, ...] | None = None
     is_declared: bool = False
+    bottom: Any = None
+    top: Any = None
     missing: bool = False
     normalised: bool = False
 

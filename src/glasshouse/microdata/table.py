@@ -8,6 +8,7 @@ published: beside the others it would be one more quasi-identifier, unprotected.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -240,10 +241,10 @@ def read(
     for name in {*binning, *bottom, *top}:
         raw[name] = raw[name].cast(pa.int64()) if pa.types.is_integer(raw[name].type) else raw[name]
     for name, limit in bottom.items():
-        raw[name] = _clip(raw[name], name, limit, pc.max_element_wise)
+        raw[name] = clipped(raw[name], name, limit, pc.max_element_wise)
         notices.append(f"{name} is bottom-coded: the smallest value stands for itself and everything below")
     for name, limit in top.items():
-        raw[name] = _clip(raw[name], name, limit, pc.min_element_wise)
+        raw[name] = clipped(raw[name], name, limit, pc.min_element_wise)
         notices.append(f"{name} is top-coded: the largest value stands for itself and everything above")
     raw, dropped = _apply_missing_rule(raw, quasi_names + sensitive_names, missing)
     if dropped:
@@ -253,9 +254,11 @@ def read(
 
     as_names, as_one = set(categorical), set(normalise)
 
+    limits = {"bottom": bottom, "top": top}
+
     def coded(name: str) -> Column:
         values = raw[name].cast(pa.string()) if name in as_names and name not in sensitive_names else raw[name]
-        return code(
+        column = code(
             values,
             name=name,
             order=orders.get(name),
@@ -264,6 +267,10 @@ def read(
             declared=name in ordered and name not in binning,
             normalised=name in as_one,
         )
+        if name in binning or column.domain.kind in ("category", "boolean"):
+            return column
+        ends = {side: _limit(values, given[name]) for side, given in limits.items() if name in given}
+        return Column(replace(column.domain, **ends), column.codes)
 
     for name in quasi_names:
         _refuse_infinite(raw[name], name)
@@ -367,7 +374,14 @@ def _taxonomy(option: str, column: str, given: Any) -> Taxonomy:
     return given
 
 
-def _clip(values: pa.Array, name: str, limit: Any, keep: Any) -> pa.Array:
+def _limit(values: pa.Array, limit: Any) -> Any:
+    """A top or bottom code as a value of its column; None if it is none, for nothing lies beyond it."""
+    value = pa.scalar(limit).cast(values.type).as_py()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def clipped(values: pa.Array, name: str, limit: Any, keep: Any) -> pa.Array:
+    """Replace values beyond a limit by the limit, which may be given as its text."""
     if kind_of(values.type, name) in ("category", "boolean"):
         raise DomainError(f"column {name!r} is not numeric: it cannot be top- or bottom-coded", column=name)
     try:

@@ -84,8 +84,9 @@ def _has_own_order(domain: Domain) -> bool:
         return domain.ordered
     if domain.declared_order is None:
         return False
-    read = Decimal if domain.kind in ("integer", "float") else str
-    return any(read(a) >= read(b) for a, b in pairwise(domain.declared_order))
+    order: list[Any] = list(domain.declared_order)
+    keys = list(map(Decimal, order)) if domain.kind in ("integer", "float") else order
+    return any(a >= b for a, b in pairwise(keys))
 
 
 def _of_tree(domain: Domain, cells: Iterable[str], carry: str) -> Mapping[str, Any]:

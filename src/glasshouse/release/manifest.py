@@ -74,6 +74,13 @@ _DECLARED: Final[Mapping[str, tuple[str, ...]]] = {
     "dates": ("levels",),
 }
 """What a release carries of a taxonomy or an order, by its kind."""
+_LIMITS: Final[Mapping[str, str]] = {
+    "integer": r"-?[0-9]{1,19}",
+    "float": r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,3})?",
+    "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}",
+    "timestamp": r"([0-9]{4}-[0-9]{2}-[0-9]{2}T)?[0-9:.]{5,15}([+-][0-9:]{5,8})?",
+}
+"""The text of a bottom or top code, by the kind of its column."""
 _PARAMETERS: Final[Mapping[str, tuple[float, float]]] = {
     "width": (1e-30, 1e30),
     "start": (0, 1e30),
@@ -269,7 +276,9 @@ def _file(named: Mapping[str, Any], told: Mapping[str, Any]) -> PackagedFile:
 
 
 def _column(data: Mapping[str, Any], version: int) -> PublishedColumn:
-    _known(data, {"name", "role", "kind", "meaning", "axis", *(["declared"] if version > 2 else [])}, "a column")
+    _known(
+        data, {"name", "role", "kind", "meaning", "axis", *(["declared", "limits"] if version > 2 else [])}, "a column"
+    )
     if _get(data, "role", str) not in _ROLES:
         _refuse("a column has an unknown role")
     if _get(data, "kind", str) not in _KINDS:
@@ -281,7 +290,20 @@ def _column(data: Mapping[str, Any], version: int) -> PublishedColumn:
         meaning=_get(data, "meaning", str),
         axis=_axis(data["axis"]) if "axis" in data else None,
         declared=_declared(data, version),
+        limits=_limits(data) if "limits" in data else None,
     )
+
+
+def _limits(column: Mapping[str, Any]) -> Mapping[str, str]:
+    """Bottom and top codes of a quasi-identifier that has an order of its own: a number or a date."""
+    limits = _get(column, "limits", dict)
+    _known(limits, {"bottom", "top"}, "a limit")
+    shape = _LIMITS.get(column["kind"])
+    if not limits or shape is None or column["role"] != "quasi-identifier":
+        _refuse("it has limits of a column that can have none")
+    if not all(re.fullmatch(shape, _get(limits, name, str)) for name in limits):
+        _refuse("a limit is no value of its column")
+    return dict(limits)
 
 
 def _declared(column: Mapping[str, Any], version: int) -> Mapping[str, Any] | None:

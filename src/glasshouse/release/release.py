@@ -42,6 +42,8 @@ class PublishedColumn:
         A taxonomy whose borders came from the table: its labels tell what they cover, and nothing else is told.
     ``order``
         A declared order of categories: all values under ``order``, or no such key if it is not told.
+
+    ``limits`` are the texts of bottom and top codes: values that stand for themselves and everything below, or above.
     """
 
     name: str
@@ -50,6 +52,7 @@ class PublishedColumn:
     meaning: str
     axis: Mapping[str, Any] | None = None
     declared: Mapping[str, Any] | None = None
+    limits: Mapping[str, str] | None = None
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -58,6 +61,8 @@ class PublishedColumn:
             told["axis"] = dict(self.axis)
         if self.declared is not None:
             told["declared"] = dict(self.declared)
+        if self.limits is not None:
+            told["limits"] = dict(self.limits)
         return told
 
 
