@@ -8,7 +8,6 @@ and the one recoding that need no more than a stream: `Anatomize` and `Anatomy` 
 from __future__ import annotations
 
 import contextlib
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +33,8 @@ from glasshouse.publish import guarantee_of, published_columns, recipe_of
 from glasshouse.randomness import Source
 from glasshouse.recoding.anatomy import COUNT, GROUP, Anatomy
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
-from glasshouse.release.storage import new_folders, private_file, refuse_existing, titled, write_manifest
+from glasshouse.release.audit import write_audit
+from glasshouse.release.storage import Pair, private_file, titled, write_manifest
 from glasshouse.republishing import traces_of_counts
 from glasshouse.verify.streamed import recount
 
@@ -110,6 +110,7 @@ def publish_file(
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str = ".",
+    finishing: Callable[[PublishedFile], None] | None = None,
 ) -> PublishedFile:
     """Anatomize a Parquet or CSV file of any size into ``out/release``, which may go out, and ``out/audit``.
 
@@ -136,19 +137,19 @@ def publish_file(
     memory
         Bytes for buffers, at least 64 MiB. The texts of a column, each once, come on top.
     spill
-        Folder for the nameless files; ``out`` unless given. It needs room for about the file's size, unpacked.
+        Folder for the nameless files; beside ``out`` unless given. It needs room for about the file's size, unpacked.
     progress
         Is called with what is being done, how many rows of it are done, and of how many (0 if that is not known).
+    finishing
+        Is called with what was made, in the folders that hold it before these take their places; a report that it
+        writes into the audit appears with it. If it fails, nothing is published.
 
     Returns
     -------
     PublishedFile
         Where it lies, and what it promises.
     """
-    out = Path(out)
-    folder, audit = out / "release", out / "audit"
-    for target in (folder, audit):
-        refuse_existing(target, force=force)  # before the work, not after it
+    pair = Pair(out, force=force)  # refuses a place that is taken before the work, not after it
     _check(identifier, format)
     source = Source.secure() if source is None else source
     if source.is_seeded and not allow_seed:
@@ -171,7 +172,7 @@ def publish_file(
             categorical=categorical,
             progress=lambda done: tell("reading", done, expected),
         )
-    traces = traces_of_counts(audit, seen.sensitive.domain, seen.counts)  # which warns if it was published before
+    traces = traces_of_counts(pair.audit, seen.sensitive.domain, seen.counts)  # which warns if it was published before
     described, requirement = _bound(seen, principle)
     requirement.check_eligible()
     method, recoding = Anatomize(), Anatomy()
@@ -187,8 +188,8 @@ def publish_file(
     release = titled(release, title, licence)
 
     # divide and recode, piece by piece; check again from the published files alone
-    with new_folders((audit, True), (folder, False), force=force) as (inside, outside):
-        disk = Disk(folder=out if spill is None else Path(spill), memory=memory)
+    with pair.new() as (inside, outside):
+        disk = Disk(folder=inside.parent if spill is None else Path(spill), memory=memory)
         with contextlib.ExitStack() as stack:
             kept = stack.enter_context(_Partition(disk, described.n_tuples)) if partition else None
             with step("write", rows=described.n_tuples):
@@ -207,22 +208,24 @@ def publish_file(
                 note(groups=counted.n_groups)
             write_manifest(release, outside, format)
             report = {"notices": seen.notices, "achieved": counted.to_dict(), "recipe": release.recipe.to_data()}
-            text = json.dumps(report, indent=2, ensure_ascii=False)
-            private_file(inside / "report.json").write_text(text + "\n", encoding="utf-8")
             traces.write(inside)
             if kept is not None:
                 kept.write(private_file(inside / "partition.parquet"))
-    return PublishedFile(
-        folder=folder,
-        audit=audit,
-        columns=release.columns,
-        recipe=release.recipe,
-        guarantee=release.guarantee,
-        n_tuples=release.n_tuples,
-        n_dropped=seen.n_dropped,
-        n_groups=counted.n_groups,
-        notices=seen.notices,
-    )
+            write_audit(inside, report)
+        made = PublishedFile(
+            folder=outside,
+            audit=inside,
+            columns=release.columns,
+            recipe=release.recipe,
+            guarantee=release.guarantee,
+            n_tuples=release.n_tuples,
+            n_dropped=seen.n_dropped,
+            n_groups=counted.n_groups,
+            notices=seen.notices,
+        )
+        if finishing is not None:
+            finishing(made)
+    return replace(made, folder=pair.release, audit=pair.audit)
 
 
 def _check(identifier: str | None, format: str) -> None:

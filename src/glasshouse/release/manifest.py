@@ -133,15 +133,15 @@ def read_bounded(name: str, folder: int, most: int) -> bytes:
         os.close(descriptor)
 
 
-def files_of_release(folder: Path) -> set[str]:
-    """The names of the files of a release, by its manifest; empty if it is none."""
+def files_of_release(folder: Path) -> set[tuple[str, str]]:
+    """The files of a release with their checksums, by its manifest; empty if it is none."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             content = read_bounded(MANIFEST, descriptor, MOST_MANIFEST)
         finally:
             os.close(descriptor)
-        return {MANIFEST, *(file.name for file in parse_manifest(content).files)}
+        return {(file.name, f"sha256:{file.sha256}") for file in parse_manifest(content).files}
     except (OSError, SourceError):
         return set()
 

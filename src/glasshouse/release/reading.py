@@ -7,6 +7,7 @@ the tables. Nothing in a package is executed, no path leaves the folder, and wha
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from pathlib import Path
@@ -21,6 +22,8 @@ import pyarrow.parquet as pq
 from glasshouse.errors import SourceError
 from glasshouse.packed import Refused, measure
 from glasshouse.release.manifest import COUNTS, MANIFEST, MOST_MANIFEST, NUMBERS, parse_manifest, read_bounded
+from glasshouse.release.pair import RELEASE, mend
+from glasshouse.release.placing import tidy
 from glasshouse.release.release import Release
 from glasshouse.release.shapes import check_shape
 from glasshouse.release.tables import field_type
@@ -53,6 +56,7 @@ def load(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Release:
         Memory that its tables may take; more is refused before they are read. By default 4 GiB.
     """
     folder = Path(path)
+    _mend(folder)
     for _ in range(_TRIES):
         try:
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -69,6 +73,15 @@ def load(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Release:
             os.close(descriptor)
         # somebody replaced the release while it was read: read the new one
     raise SourceError(f"{folder} changes all the time: it was not read", source=folder)
+
+
+def _mend(folder: Path) -> None:
+    """Finish what a killed run began, so that a release and the audit beside it belong together."""
+    with contextlib.suppress(OSError, RuntimeError, ValueError):  # what cannot be read is told below
+        real = folder.resolve()
+        if real.name == RELEASE:
+            mend(real.parent)
+        tidy(real, remove=False)
 
 
 def _is_still_there(folder: Path, descriptor: int) -> bool:

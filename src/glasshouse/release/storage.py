@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from glasshouse.errors import OutputError, ParameterError
 from glasshouse.release.manifest import FORMATS, MANIFEST, README
 from glasshouse.release.packaging import check_licence, write_manifest
-from glasshouse.release.placing import AUDIT_FILES, new_folder, new_folders, private_file, refuse_existing
+from glasshouse.release.pair import Pair, check_pair
+from glasshouse.release.placing import new_folder, private_file
 from glasshouse.release.reading import load
 from glasshouse.release.tables import write_table
 
@@ -23,15 +24,14 @@ if TYPE_CHECKING:
     from glasshouse.release.release import Release
 
 __all__ = [
-    "AUDIT_FILES",
     "MANIFEST",
     "README",
+    "Pair",
+    "check_pair",
     "check_savable",
     "load",
     "new_folder",
-    "new_folders",
     "private_file",
-    "refuse_existing",
     "save",
     "titled",
     "write_manifest",

@@ -40,6 +40,13 @@ def write_table(table: pa.Table, path: Path, format: str) -> None:
         pa_csv.write_csv(pa.table({n: _undictionary(plain[n]) for n in plain.column_names}), path)
 
 
+def csv_of(table: pa.Table) -> bytes:
+    """A table as the bytes of a CSV file."""
+    sink = pa.BufferOutputStream()
+    pa_csv.write_csv(pa.table({n: _undictionary(table[n]) for n in table.column_names}), sink)
+    return bytes(sink.getvalue())
+
+
 def _is_number_of_many(column: pa.ChunkedArray) -> bool:
     """Whether integers spread so widely, as the numbers of groups do, that a dictionary of them would not pay."""
     if not pa.types.is_integer(column.type):
