@@ -1,8 +1,8 @@
 """A process that replaces a release again and again, until it is killed; run by `test_placing`.
 
 It is told on standard input what to write, and the number of the first one: a ``release`` alone, a ``pair`` in a folder
-of its own, a pair ``among`` other things; after ``plain-`` on a file system that cannot exchange two folders. It starts a
-process that does so for ever, tells its number, waits for its end, and says so. The numbers are the titles of what it
+of its own, a pair ``among`` other things; after ``plain-`` on a file system that cannot exchange two folders. It starts
+a process that does so for ever, tells its number, waits for its end, and says so. The numbers are the titles of what it
 writes.
 """
 
