@@ -34,6 +34,7 @@ from glasshouse.randomness import Source
 from glasshouse.recoding.anatomy import COUNT, GROUP, Anatomy
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
 from glasshouse.release.audit import write_audit
+from glasshouse.release.cells import guarded_name, is_text, missing_mark, plain_table
 from glasshouse.release.storage import Pair, private_file, titled, write_manifest
 from glasshouse.republishing import traces_of_counts
 from glasshouse.verify.streamed import recount
@@ -188,25 +189,26 @@ def publish_file(
     release = titled(release, title, licence)
 
     # divide and recode, piece by piece; check again from the published files alone
+    marks = _marks(seen) if format == "csv" else {}
     with pair.new() as (inside, outside):
         disk = Disk(folder=inside.parent if spill is None else Path(spill), memory=memory)
         with contextlib.ExitStack() as stack:
             kept = stack.enter_context(_Partition(disk, described.n_tuples)) if partition else None
             with step("write", rows=described.n_tuples):
-                _write(outside, seen, ell, source, disk, kept, format, tell)
+                _write(outside, seen, ell, source, disk, kept, format, marks, tell)
             with step("recheck", rows=described.n_tuples) as note:
                 counted = recount(
                     outside / f"qit.{format}",
                     outside / f"st.{format}",
                     number=GROUP,
-                    value=sensitive,
+                    value=guarded_name(sensitive) if format == "csv" else sensitive,
                     count=COUNT,
                     ell=ell,
                     format=format,
                     progress=lambda done: tell("checking", done, described.n_tuples),
                 )
                 note(groups=counted.n_groups)
-            write_manifest(release, outside, format)
+            write_manifest(release, outside, format, marks)
             report = {"notices": seen.notices, "achieved": counted.to_dict(), "recipe": release.recipe.to_data()}
             traces.write(inside)
             if kept is not None:
@@ -286,6 +288,20 @@ def _schemas(seen: Survey, ell: int) -> dict[str, pa.Schema]:
     }
 
 
+def _marks(seen: Survey) -> dict[str, dict[str, str]]:
+    """The words that the two tables have for missing texts, where a column has empty ones as well.
+
+    A column that has missing values here drops nobody, so that all of its texts are published.
+    """
+    found: dict[str, dict[str, str]] = {"qit": {}, "st": {}}
+    for table, domains in (("qit", [field.domain for field in seen.packing.fields]), ("st", [seen.sensitive.domain])):
+        for domain in domains:
+            if domain.missing and is_text(domain.values.type):
+                mark = missing_mark([None, *domain.values.to_pylist()])
+                found[table] |= {} if mark is None else {domain.name: mark}
+    return found
+
+
 def _shown(seen: Survey, codes: NDArray[np.int32]) -> pa.Array:
     """Sensitive values by their codes, as they are published."""
     domain = seen.sensitive.domain
@@ -302,6 +318,7 @@ def _write(
     disk: Disk,
     kept: _Partition | None,
     format: str,
+    marks: Mapping[str, Mapping[str, str]],
     tell: Progress,
 ) -> None:
     """Anatomize the stream and write both tables as the groups come out."""
@@ -317,8 +334,8 @@ def _write(
 
     pieces = anatomize_stream(seen.counts, ell, tuples, source, disk, key=seen.packing.key, with_rows=kept is not None)
     with (
-        _Writer(folder / f"qit.{format}", schemas["qit"], format) as qit,
-        _Writer(folder / f"st.{format}", schemas["st"], format) as st,
+        _Writer(folder / f"qit.{format}", schemas["qit"], format, marks.get("qit", {})) as qit,
+        _Writer(folder / f"st.{format}", schemas["st"], format, marks.get("st", {})) as st,
     ):
         for piece in pieces:
             numbers = _numbers(piece, schemas["qit"].field(GROUP).type)
@@ -342,12 +359,15 @@ def _numbers(piece: Piece, kind: pa.DataType) -> NDArray[Any]:
 class _Writer:
     """A published table on its way to disk, in row groups of one size: where pieces ended cannot be seen."""
 
-    def __init__(self, path: Path, schema: pa.Schema, format: str, *, row_group: int = _ROW_GROUP) -> None:
+    def __init__(
+        self, path: Path, schema: pa.Schema, format: str, marks: Mapping[str, str], *, row_group: int = _ROW_GROUP
+    ) -> None:
         self._row_group = row_group
         self._pieces: list[pa.Table] = []
         self._n_rows = 0
         self._is_csv = format == "csv"
-        self._schema = pa.schema([_plain(field) for field in schema]) if self._is_csv else schema
+        self._marks = marks
+        self._schema = plain_table(schema.empty_table(), {}).schema if self._is_csv else schema
         self._writer: Any
         if self._is_csv:
             self._writer = pa_csv.CSVWriter(path, self._schema)
@@ -374,7 +394,7 @@ class _Writer:
 
     def write(self, piece: pa.Table) -> None:
         """Add rows."""
-        self._pieces.append(piece.cast(self._schema) if self._is_csv else piece)
+        self._pieces.append(plain_table(piece, self._marks) if self._is_csv else piece)
         self._n_rows += piece.num_rows
         while self._n_rows >= self._row_group:
             self._flush(self._row_group)
@@ -384,10 +404,6 @@ class _Writer:
         self._writer.write_table(table.slice(0, n_rows), n_rows)
         self._pieces = [table.slice(n_rows)]
         self._n_rows -= n_rows
-
-
-def _plain(field: pa.Field) -> pa.Field:
-    return pa.field(field.name, field.type.value_type) if pa.types.is_dictionary(field.type) else field
 
 
 class _Partition:

@@ -71,7 +71,7 @@ METHODS = ["mondrian-strict", "mondrian-relaxed", "even-split", "symmetric", "gr
 @options.rows_option("How many of the most exposed to list.", 5)
 @click.option("--save", is_flag=True, help="Write table, summary and plot into the audit folder beside the release.")
 @options.out_option("File for everybody's beliefs (CSV); keep it inside.")
-@click.option("--force", is_flag=True, help="Replace the file that --out names.")
+@click.option("--force", is_flag=True, help="Replace what stands there.")
 @click.option("--fail-above", metavar="LIMIT", help="Exit with 1 if anything is believed above this, such as 1/5.")
 @options.source_options
 @options.decimal_option

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from glasshouse.errors import SourceError
 from glasshouse.packed import Refused, measure
+from glasshouse.release.cells import guarded_name, is_text, unguarded, unguarded_name
 from glasshouse.release.manifest import COUNTS, MANIFEST, MOST_MANIFEST, NUMBERS, parse_manifest, read_bounded
 from glasshouse.release.pair import RELEASE, mend
 from glasshouse.release.placing import tidy
@@ -222,12 +223,30 @@ def _read_csv(content: bytes, table: PackagedTable, manifest: Manifest, most_byt
     kinds = {"string": pa.string(), "time": pa.time64("us"), "number": pa.float64()}  # the reader would guess otherwise
     added = {name: pa.int64() for name in (*NUMBERS, *COUNTS) if table.fields.get(name) == "integer"}
     types = {name: kinds[kind] for name, kind in table.fields.items() if kind in kinds} | added
-    options = pa_csv.ConvertOptions(column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False)
-    return pa_csv.read_csv(
+    if table.guarded:
+        types = {guarded_name(name): kind for name, kind in types.items()}
+    options = pa_csv.ConvertOptions(
+        column_types=types,
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+        **({"null_values": [""]} if table.guarded else {}),
+    )
+    found = pa_csv.read_csv(
         pa.BufferReader(content),
         parse_options=pa_csv.ParseOptions(newlines_in_values=True),
         convert_options=options,
     )
+    return _unguarded(found, table.marks) if table.guarded else found
+
+
+def _unguarded(found: pa.Table, marks: Mapping[str, str]) -> pa.Table:
+    """A table of CSV as it was before it was guarded."""
+    columns = []
+    for name, column in zip(map(unguarded_name, found.column_names), found.columns, strict=True):
+        if name in marks:
+            column = pc.if_else(pc.equal(column, marks[name]), None, column)
+        columns.append(unguarded(column) if is_text(column.type) else column)
+    return pa.table(columns, names=[unguarded_name(name) for name in found.column_names])
 
 
 def _check_numbers(tables: Mapping[str, pa.Table], manifest: Manifest) -> None:

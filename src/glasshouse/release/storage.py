@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from glasshouse.errors import OutputError, ParameterError
+from glasshouse.release.cells import missing_marks
 from glasshouse.release.manifest import FORMATS, MANIFEST, README
 from glasshouse.release.packaging import check_licence, write_manifest
 from glasshouse.release.pair import Pair, check_pair
@@ -93,6 +94,7 @@ def check_savable(release: Release, format: str, *, allow_seed: bool) -> None:
 
 def write_release(release: Release, folder: Path, format: str) -> None:
     """Fill a new folder with the tables of a release and their description."""
+    marks = {name: missing_marks(table) for name, table in release.tables.items()} if format == "csv" else {}
     for name, table in release.tables.items():
-        write_table(table, folder / f"{name}.{format}", format)
-    write_manifest(release, folder, format)
+        write_table(table, folder / f"{name}.{format}", format, marks.get(name))
+    write_manifest(release, folder, format, marks)
