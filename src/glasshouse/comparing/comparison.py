@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.comparing.keeping import own_folder
+from glasshouse.release.cells import guarded_name
 from glasshouse.release.contents import add_files
 
 if TYPE_CHECKING:
@@ -135,13 +136,14 @@ class Comparison:
         return pa.table(told | {name: [getattr(row, name) for row in self.rows] for name in COLUMNS})
 
     def to_csv(self) -> str:
-        """The rows as CSV; what is not known is empty."""
+        """The rows as CSV; what is not known is empty, and no text is one that a spreadsheet would run."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["recommended", *COLUMNS])
         for row in self.rows:
             values = [getattr(row, name) for name in COLUMNS]
-            writer.writerow(["" if v is None else v for v in (row is self.recommended, *values)])
+            told = [guarded_name(v) if isinstance(v, str) else v for v in (row is self.recommended, *values)]
+            writer.writerow(["" if v is None else v for v in told])
         return text.getvalue()
 
     def to_svg(self) -> str:

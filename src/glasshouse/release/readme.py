@@ -131,8 +131,8 @@ def _in_sql(release: Release, format: str) -> str:
     return (
         f'WITH sizes AS (SELECT {_sql(number)}, SUM("Count") AS size FROM {file} GROUP BY ALL)\n'
         f'SELECT {_sql(shown)}, {_sql(column)}, SUM("Count" / size) AS expected\n'
-        f"FROM {_file_in_sql(people, format)}\n"
-        f"JOIN {file} USING ({_sql(number)}) JOIN sizes USING ({_sql(number)})\n"
+        f"FROM {_file_in_sql(people, format)} AS people\n"
+        f"JOIN {file} AS counts USING ({_sql(number)}) JOIN sizes USING ({_sql(number)})\n"
         "GROUP BY ALL ORDER BY ALL"
     )
 
