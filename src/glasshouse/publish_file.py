@@ -150,7 +150,7 @@ def publish_file(
     PublishedFile
         Where it lies, and what it promises.
     """
-    pair = Pair(out, force=force)  # refuses a place that is taken before the work, not after it
+    pair = Pair(Path(out), force=force)  # refuses a place that is taken before the work, not after it
     _check(identifier, format)
     source = Source.secure() if source is None else source
     if source.is_seeded and not allow_seed:

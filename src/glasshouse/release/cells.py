@@ -102,7 +102,7 @@ def missing_mark(values: Iterable[str | None]) -> str | None:
 
 def missing_marks(table: pa.Table) -> dict[str, str]:
     """The words for missing values, by column, where a word is needed."""
-    marks = {}
+    marks: dict[str, str] = {}
     for name in table.column_names:
         if is_text(table[name].type) and table[name].null_count:
             values = pc.unique(table[name].cast(pa.string()))

@@ -189,7 +189,8 @@ def _missing(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
         f"* In {code(column)} of `{name}.csv`, which has empty texts as well, it is the word {code(word)}."
         for (name, column), word in marked.items()
     ]
-    nulls = "".join(f", then `NULLIF({_sql(column)}, {_text_in_sql(word)})`" for (_, column), word in marked.items())
+    calls = (f"NULLIF({_sql(column)}, {_text_in_sql(word)})" for (_, column), word in marked.items())
+    nulls = "".join(f", then {code(call)}" for call in calls)
     return "\n".join(
         [
             "In these CSV files a missing value is an empty cell without quotes. Every cell in quotes is a text, also "
