@@ -67,8 +67,9 @@ def guarded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     >>> guarded(pa.chunked_array([["flu", "=1+1", "-5", None, "-5-5"]])).to_pylist()
     ['flu', "'=1+1", '-5', None, "'-5-5"]
     """
-    runs = _run(column)
-    return pc.if_else(runs, pc.binary_join_element_wise(GUARD, column, ""), column) if pc.any(runs).as_py() else column
+    if not pc.any(pc.match_substring_regex(column, _RUNS)).as_py():
+        return column
+    return pc.if_else(_run(column), pc.binary_join_element_wise(GUARD, column, ""), column)
 
 
 def unguarded(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -16,10 +16,11 @@ import contextlib
 import os
 import re
 import shutil
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from glasshouse.errors import OutputError, SourceError
+from glasshouse.errors import DisclosureWarning, OutputError, SourceError
 from glasshouse.release.contents import checksum, release_named_by, stranger_in, write_contents
 from glasshouse.release.manifest import MANIFEST, files_of_release
 from glasshouse.release.placing import Move, bring_back, placed, refuse_existing, seal, staged, tidy
@@ -29,7 +30,7 @@ from glasshouse.release.uninterrupted import uninterrupted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["AUDIT", "RELEASE", "Pair", "belongs", "check_pair", "mend"]
+__all__ = ["AUDIT", "RELEASE", "Pair", "belongs", "check_pair", "mend", "warn_if_apart"]
 
 AUDIT: Final = "audit"
 RELEASE: Final = "release"
@@ -126,6 +127,17 @@ def check_pair(out: Path) -> None:
         )
 
 
+def warn_if_apart(out: Path) -> None:
+    """Say so where a release is read and the audit beside it belongs to another one."""
+    if not belongs(out):
+        warnings.warn(
+            f"{out / AUDIT} belongs to another release than {out / RELEASE}: one of them was changed or replaced, and "
+            "what the audit says is not about this release",
+            DisclosureWarning,
+            stacklevel=4,
+        )
+
+
 def mend(out: Path) -> None:
     """Bring a pair to one state, if a run was killed between two steps; what cannot be mended stays as it is."""
     real = out.resolve()
@@ -141,6 +153,8 @@ def _mend(stage: Path, out: Path) -> None:
         bring_back(out / name, stage / f"{_OLD}-{name}")
     named, ready = release_named_by(out / AUDIT), stage / _PAIR / RELEASE
     if named is None or named == _sum_of(out / RELEASE) or named != _sum_of(ready):
+        return
+    if any(folder.is_symlink() for folder in (ready, ready.parent, out / RELEASE, out / AUDIT)):
         return
     if stranger_in(ready) is None and (not (out / RELEASE).exists() or stranger_in(out / RELEASE) is None):
         with Move(ready, out / RELEASE, stage / f"{_OLD}-{RELEASE}"):

@@ -170,7 +170,7 @@ def _put(folder: Path, target: Path, aside: Path) -> None:
 
 def bring_back(target: Path, aside: Path) -> None:
     """Bring back a folder that a killed run had put aside, where folders cannot be exchanged."""
-    if aside.is_dir() and not os.path.lexists(target):
+    if aside.is_dir() and not aside.is_symlink() and not os.path.lexists(target):
         aside.rename(target)
         flush(target.parent)
 

@@ -23,7 +23,7 @@ from glasshouse.errors import SourceError
 from glasshouse.packed import Refused, measure
 from glasshouse.release.cells import guarded_name, is_text, unguarded, unguarded_name
 from glasshouse.release.manifest import COUNTS, MANIFEST, MOST_MANIFEST, NUMBERS, parse_manifest, read_bounded
-from glasshouse.release.pair import RELEASE, mend
+from glasshouse.release.pair import RELEASE, mend, warn_if_apart
 from glasshouse.release.placing import tidy
 from glasshouse.release.release import Release
 from glasshouse.release.shapes import check_shape
@@ -82,6 +82,7 @@ def _mend(folder: Path) -> None:
         real = folder.resolve()
         if real.name == RELEASE:
             mend(real.parent)
+            warn_if_apart(real.parent)
         tidy(real, remove=False)
 
 
