@@ -499,3 +499,20 @@ def test_nobody_else_can_enter_a_folder_that_is_being_written(tmp_path: Path) ->
     with pytest.raises(RuntimeError, match="enough seen"):
         write()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stage_that_is_a_link_is_not_followed_by_whoever_mends(tmp_path: Path) -> None:
+    """Such a thing can only come from somebody else, with a package that was unpacked here."""
+    out, precious = tmp_path / "out", tmp_path / "precious"
+    write_one(out, 1, "pair")
+    write_one(precious, 2, "pair")
+    shutil.rmtree(out / "audit")
+    shutil.copytree(precious / "audit", out / "audit")
+    stage = tmp_path / ".out.abcd1234.partial"
+    stage.mkdir(mode=0o700)
+    (stage / "pair").symlink_to(precious)
+    before = bytes_of(precious)
+
+    with pytest.warns(gh.DisclosureWarning, match="belongs to another release"):
+        assert gh.load(out / "release").title == "1"
+    assert before == bytes_of(precious)

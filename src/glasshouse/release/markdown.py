@@ -11,7 +11,7 @@ import unicodedata
 
 __all__ = ["code", "prose"]
 
-_MARKUP = re.compile(r"[\\`*_\[\]<>|~&#!@]|(?<=:)/(?=/)|(?<=www)\.|(?<!\S)[-+=](?!\w)")
+_MARKUP = re.compile(r"[\\`*_\[\]<>|~&#!@]|(?<=:)/(?=/)|(?<=www)\.|(?<!\S)[-+](?!\w)")
 
 
 def prose(text: str) -> str:

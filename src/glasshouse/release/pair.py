@@ -64,7 +64,7 @@ class Pair:
         out = self._real
         for place in (out, out / AUDIT, out / RELEASE):
             tidy(place)
-        with staged(out, inside=not _can_stage_beside(out)) as stage:
+        with staged(out, inside=not _can_stage_beside(out), named=self.out) as stage:
             pair = stage / _PAIR
             pair.mkdir()
             for name in (AUDIT, RELEASE):

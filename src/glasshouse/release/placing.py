@@ -82,8 +82,11 @@ def refuse_existing(target: Path, *, force: bool) -> None:
 
 
 @contextlib.contextmanager
-def staged(place: Path, *, inside: bool = False) -> Iterator[Path]:
-    """Give a stage for a place; whatever fails is told as one kind of error, and nothing of the stage stays."""
+def staged(place: Path, *, inside: bool = False, named: Path | None = None) -> Iterator[Path]:
+    """Give a stage for a place; whatever fails is told as one kind of error, and nothing of the stage stays.
+
+    ``named`` is the place in the words of whoever named it, if these were others.
+    """
     made = [folder for folder in place.parents if not folder.exists()]
     stage: Stage | None = None
     try:
@@ -95,7 +98,8 @@ def staged(place: Path, *, inside: bool = False) -> Iterator[Path]:
         yield stage.folder
     except (OSError, pa.ArrowException) as error:
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "writing failed"
-        raise OutputError(f"cannot write {place}: {reason}; nothing was written", path=place) from error
+        told = named or place
+        raise OutputError(f"cannot write {told}: {reason}; nothing was written", path=told) from error
     finally:
         with uninterrupted():
             if stage is not None:
