@@ -55,5 +55,5 @@ docs: $(VENV)/developer ## build the documentation into site/, and check that it
 	@$(BIN)/python -m docs.checking site
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) build dist demo/release demo/audit src/*.egg-info
+	rm -rf $(VENV) build dist src/*.egg-info
 	find src -name '*.so' -delete

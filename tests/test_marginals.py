@@ -283,7 +283,7 @@ def test_a_release_that_was_tampered_with_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "release" / "bt.csv"
     file.write_text(file.read_text().replace("gout", "cold"))
 
-    refused(tmp_path, gh.SourceError, "checksum", patients())
+    refused(tmp_path, gh.OutputError, "bt.csv was changed since", patients())
 
 
 def test_a_seeded_release_grows_only_where_that_is_allowed(tmp_path: Path) -> None:

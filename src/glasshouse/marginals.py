@@ -28,11 +28,11 @@ from glasshouse.recheck import recheck
 from glasshouse.recoding import Angel
 from glasshouse.recoding.carrying import carried
 from glasshouse.release.audit import write_audit
-from glasshouse.release.storage import check_savable, new_folders, write_release
+from glasshouse.release.storage import Pair, check_pair, check_savable, write_release
 from glasshouse.republishing import keep_traces
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -43,7 +43,13 @@ __all__ = ["publish_marginals"]
 
 
 def publish_marginals(
-    out: str | Path, table: Microdata, *, marginals: Sequence[Sequence[str]], threads: int = 0, allow_seed: bool = False
+    out: str | Path,
+    table: Microdata,
+    *,
+    marginals: Sequence[Sequence[str]],
+    threads: int = 0,
+    allow_seed: bool = False,
+    finishing: Callable[[Release, Path, Path], None] | None = None,
 ) -> Release:
     """Add marginals to the ANGEL release in ``out/release``, over the batches that ``out/audit`` keeps.
 
@@ -62,6 +68,8 @@ def publish_marginals(
         How many threads to use; all cores by default.
     allow_seed
         Write a release whose random choices came from a fixed seed.
+    finishing
+        As in `publish_to`.
 
     Examples
     --------
@@ -79,7 +87,9 @@ def publish_marginals(
     """
     table.refuse_unanswered()
     out = Path(out)
-    before = load(out / "release")
+    check_pair(out)
+    pair = Pair(out, force=True)
+    before = load(pair.release)
     recoding = catalog.recoding_of(before.recipe)
     if not isinstance(recoding, Angel):
         raise NotSupported(
@@ -119,10 +129,12 @@ def publish_marginals(
     partition = pq.read_table(out / "audit" / "partition.parquet")
     format = _format_of(out / "release")
     check_savable(release, format, allow_seed=allow_seed)
-    with new_folders((out / "audit", True), (out / "release", False), force=True) as (inside, outside):
-        write_audit(inside, report, partition)
+    with pair.new() as (inside, outside):
         keep_traces(out / "audit", inside)
+        write_audit(inside, report, partition)
         write_release(release, outside, format)
+        if finishing is not None:
+            finishing(release, inside, outside)
     return release
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,10 +32,13 @@ from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
 from glasshouse.release.audit import write_audit
 from glasshouse.release.guarantee import ONE_ROW_PER_PERSON
 from glasshouse.release.manifest import check_declared
-from glasshouse.release.storage import check_savable, new_folders, refuse_existing, titled, write_release
+from glasshouse.release.storage import Pair, check_savable, titled, write_release
 from glasshouse.republishing import traces_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from glasshouse.grouping import Method
@@ -115,12 +117,13 @@ def publish_to(
     allow_seed: bool = False,
     title: str | None = None,
     licence: str | None = None,
+    finishing: Callable[[Release, Path, Path], None] | None = None,
     **choices: Any,
 ) -> Release:
     """Publish a table into ``out/release``, which may go out, and ``out/audit``, which must stay inside.
 
     The audit folder keeps the partition, for later recodings of the same table, and what the release achieves; its
-    owner alone can read it. Both folders are written, or none.
+    owner alone can read it. Both folders appear together when all of the work is done, or none does.
 
     Parameters
     ----------
@@ -136,12 +139,13 @@ def publish_to(
         Write a release whose random choices came from a fixed seed.
     title, licence
         What the release is called, and under which terms it may be used: an identifier or an address.
+    finishing
+        Is called with the release and the folders of audit and release before these take their places; a report that
+        it writes into the audit appears with it. If it fails, nothing is published.
     """
-    out = Path(out)
-    for folder in (out / "release", out / "audit"):
-        refuse_existing(folder, force=force)  # before the work, not after it
+    pair = Pair(out, force=force)  # refuses a place that is taken before the work, not after it
     table.refuse_unanswered()
-    traces = traces_of(out / "audit", table)  # which warns if the table was published before
+    traces = traces_of(pair.audit, table)  # which warns if the table was published before
     release, partition, achieved = _journey(table, **choices)
     release = titled(release, title, licence)
     check_savable(release, format, allow_seed=allow_seed)
@@ -151,12 +155,14 @@ def publish_to(
         "achieved": achieved.to_dict(),
         "recipe": release.recipe.to_data(),
     }
-    with step("write", rows=release.n_tuples, tables=len(release.tables)) as note:
-        with new_folders((out / "audit", True), (out / "release", False), force=force) as (inside, outside):
-            write_audit(inside, report, _who_is_where(table, partition))
+    with pair.new() as (inside, outside):
+        with step("write", rows=release.n_tuples, tables=len(release.tables)) as note:
             traces.write(inside)
+            write_audit(inside, report, _who_is_where(table, partition))
             write_release(release, outside, format)
-        note(bytes=sum(file.stat().st_size for file in (out / "release").iterdir()))
+            note(bytes=sum(file.stat().st_size for file in outside.iterdir()))
+        if finishing is not None:
+            finishing(release, inside, outside)
     return release
 
 

@@ -8,7 +8,6 @@ and the one recoding that need no more than a stream: `Anatomize` and `Anatomy` 
 from __future__ import annotations
 
 import contextlib
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +34,9 @@ from glasshouse.publish import guarantee_of, published_columns, recipe_of
 from glasshouse.randomness import Source
 from glasshouse.recoding.anatomy import COUNT, GROUP, Anatomy
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
-from glasshouse.release.storage import new_folders, private_file, refuse_existing, titled, write_manifest
+from glasshouse.release.audit import write_audit
+from glasshouse.release.cells import guarded_name, is_text, missing_mark, plain_table
+from glasshouse.release.storage import Pair, private_file, titled, write_manifest
 from glasshouse.republishing import traces_of_counts
 from glasshouse.verify.streamed import recount
 
@@ -118,6 +119,7 @@ def publish_file(
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str = ".",
+    finishing: Callable[[PublishedFile], None] | None = None,
 ) -> PublishedFile:
     """Anatomize a Parquet or CSV file of any size into ``out/release``, which may go out, and ``out/audit``.
 
@@ -144,19 +146,19 @@ def publish_file(
     memory
         Bytes for buffers, at least 64 MiB. The texts of a column, each once, come on top.
     spill
-        Folder for the nameless files; ``out`` unless given. It needs room for about the file's size, unpacked.
+        Folder for the nameless files; beside ``out`` unless given. It needs room for about the file's size, unpacked.
     progress
         Is called with what is being done, how many rows of it are done, and of how many (0 if that is not known).
+    finishing
+        Is called with what was made, in the folders that hold it before these take their places; a report that it
+        writes into the audit appears with it. If it fails, nothing is published.
 
     Returns
     -------
     PublishedFile
         Where it lies, and what it promises.
     """
-    out = Path(out)
-    folder, audit = out / "release", out / "audit"
-    for target in (folder, audit):
-        refuse_existing(target, force=force)  # before the work, not after it
+    pair = Pair(Path(out), force=force)  # refuses a place that is taken before the work, not after it
     _check(identifier, format)
     source = Source.secure() if source is None else source
     if source.is_seeded and not allow_seed:
@@ -182,7 +184,7 @@ def publish_file(
             progress=lambda done: tell("reading", done, expected),
         )
     refuse_unanswered(seen.cautions, seen.accepted)
-    traces = traces_of_counts(audit, seen.sensitive.domain, seen.counts)  # which warns if it was published before
+    traces = traces_of_counts(pair.audit, seen.sensitive.domain, seen.counts)  # which warns if it was published before
     described, requirement = _bound(seen, principle)
     requirement.check_eligible()
     method, recoding = Anatomize(), Anatomy()
@@ -198,49 +200,52 @@ def publish_file(
     release = titled(release, title, licence)
 
     # divide and recode, piece by piece; check again from the published files alone
-    with new_folders((audit, True), (folder, False), force=force) as (inside, outside):
-        disk = Disk(folder=out if spill is None else Path(spill), memory=memory)
+    marks = _marks(seen) if format == "csv" else {}
+    with pair.new() as (inside, outside):
+        disk = Disk(folder=inside.parent if spill is None else Path(spill), memory=memory)
         with contextlib.ExitStack() as stack:
             kept = stack.enter_context(_Partition(disk, described.n_tuples)) if partition else None
             with step("write", rows=described.n_tuples):
-                _write(outside, seen, ell, source, disk, kept, format, tell)
+                _write(outside, seen, ell, source, disk, kept, format, marks, tell)
             with step("recheck", rows=described.n_tuples) as note:
                 counted = recount(
                     outside / f"qit.{format}",
                     outside / f"st.{format}",
                     number=GROUP,
-                    value=sensitive,
+                    value=guarded_name(sensitive) if format == "csv" else sensitive,
                     count=COUNT,
                     ell=ell,
                     format=format,
                     progress=lambda done: tell("checking", done, described.n_tuples),
                 )
                 note(groups=counted.n_groups)
-            write_manifest(release, outside, format)
+            write_manifest(release, outside, format, marks)
             report = {
                 "notices": seen.notices,
                 "accepted": accepted_cautions(seen.cautions, seen.accepted),
                 "achieved": counted.to_dict(),
                 "recipe": release.recipe.to_data(),
             }
-            text = json.dumps(report, indent=2, ensure_ascii=False)
-            private_file(inside / "report.json").write_text(text + "\n", encoding="utf-8")
             traces.write(inside)
             if kept is not None:
                 kept.write(private_file(inside / "partition.parquet"))
-    return PublishedFile(
-        folder=folder,
-        audit=audit,
-        columns=release.columns,
-        recipe=release.recipe,
-        guarantee=release.guarantee,
-        n_tuples=release.n_tuples,
-        n_dropped=seen.n_dropped,
-        n_groups=counted.n_groups,
-        notices=seen.notices,
-        cautions=seen.cautions,
-        accepted=seen.accepted,
-    )
+            write_audit(inside, report)
+        made = PublishedFile(
+            folder=outside,
+            audit=inside,
+            columns=release.columns,
+            recipe=release.recipe,
+            guarantee=release.guarantee,
+            n_tuples=release.n_tuples,
+            n_dropped=seen.n_dropped,
+            n_groups=counted.n_groups,
+            notices=seen.notices,
+            cautions=seen.cautions,
+            accepted=seen.accepted,
+        )
+        if finishing is not None:
+            finishing(made)
+    return replace(made, folder=pair.release, audit=pair.audit)
 
 
 def _check(identifier: str | None, format: str) -> None:
@@ -301,6 +306,20 @@ def _schemas(seen: Survey, ell: int) -> dict[str, pa.Schema]:
     }
 
 
+def _marks(seen: Survey) -> dict[str, dict[str, str]]:
+    """The words that the two tables have for missing texts, where a column has empty ones as well.
+
+    A column that has missing values here drops nobody, so that all of its texts are published.
+    """
+    found: dict[str, dict[str, str]] = {"qit": {}, "st": {}}
+    for table, domains in (("qit", [field.domain for field in seen.packing.fields]), ("st", [seen.sensitive.domain])):
+        for domain in domains:
+            if domain.missing and is_text(domain.values.type):
+                mark = missing_mark([None, *domain.values.to_pylist()])
+                found[table] |= {} if mark is None else {domain.name: mark}
+    return found
+
+
 def _shown(seen: Survey, codes: NDArray[np.int32]) -> pa.Array:
     """Sensitive values by their codes, as they are published."""
     domain = seen.sensitive.domain
@@ -317,6 +336,7 @@ def _write(
     disk: Disk,
     kept: _Partition | None,
     format: str,
+    marks: Mapping[str, Mapping[str, str]],
     tell: Progress,
 ) -> None:
     """Anatomize the stream and write both tables as the groups come out."""
@@ -332,8 +352,8 @@ def _write(
 
     pieces = anatomize_stream(seen.counts, ell, tuples, source, disk, key=seen.packing.key, with_rows=kept is not None)
     with (
-        _Writer(folder / f"qit.{format}", schemas["qit"], format) as qit,
-        _Writer(folder / f"st.{format}", schemas["st"], format) as st,
+        _Writer(folder / f"qit.{format}", schemas["qit"], format, marks.get("qit", {})) as qit,
+        _Writer(folder / f"st.{format}", schemas["st"], format, marks.get("st", {})) as st,
     ):
         for piece in pieces:
             numbers = _numbers(piece, schemas["qit"].field(GROUP).type)
@@ -357,12 +377,15 @@ def _numbers(piece: Piece, kind: pa.DataType) -> NDArray[Any]:
 class _Writer:
     """A published table on its way to disk, in row groups of one size: where pieces ended cannot be seen."""
 
-    def __init__(self, path: Path, schema: pa.Schema, format: str, *, row_group: int = _ROW_GROUP) -> None:
+    def __init__(
+        self, path: Path, schema: pa.Schema, format: str, marks: Mapping[str, str], *, row_group: int = _ROW_GROUP
+    ) -> None:
         self._row_group = row_group
         self._pieces: list[pa.Table] = []
         self._n_rows = 0
         self._is_csv = format == "csv"
-        self._schema = pa.schema([_plain(field) for field in schema]) if self._is_csv else schema
+        self._marks = marks
+        self._schema = plain_table(schema.empty_table(), {}).schema if self._is_csv else schema
         self._writer: Any
         if self._is_csv:
             self._writer = pa_csv.CSVWriter(path, self._schema)
@@ -389,7 +412,7 @@ class _Writer:
 
     def write(self, piece: pa.Table) -> None:
         """Add rows."""
-        self._pieces.append(piece.cast(self._schema) if self._is_csv else piece)
+        self._pieces.append(plain_table(piece, self._marks) if self._is_csv else piece)
         self._n_rows += piece.num_rows
         while self._n_rows >= self._row_group:
             self._flush(self._row_group)
@@ -399,10 +422,6 @@ class _Writer:
         self._writer.write_table(table.slice(0, n_rows), n_rows)
         self._pieces = [table.slice(n_rows)]
         self._n_rows -= n_rows
-
-
-def _plain(field: pa.Field) -> pa.Field:
-    return pa.field(field.name, field.type.value_type) if pa.types.is_dictionary(field.type) else field
 
 
 class _Partition:

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from glasshouse.errors import DisclosureWarning
+from glasshouse.release.contents import private_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +57,8 @@ class Traces:
     def write(self, audit: Path) -> None:
         """Keep them in an audit folder."""
         content = {"key": self.key, "tables": list(self.tables)}
-        (audit / FILE).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        private_file(audit / FILE).write_text(text, encoding="utf-8")
 
 
 def traces_of(audit: Path, table: Microdata, *, stacklevel: int = 3) -> Traces:
@@ -86,7 +88,7 @@ def traces_of_counts(
 def keep_traces(audit: Path, inside: Path) -> None:
     """Carry the traces of an audit over into the folder that will replace it."""
     if (audit / FILE).is_file():
-        (inside / FILE).write_bytes((audit / FILE).read_bytes())
+        private_file(inside / FILE).write_bytes((audit / FILE).read_bytes())
 
 
 def _joined(

@@ -20,7 +20,8 @@ def test_text_json_and_files_recommend_the_same(world: Path) -> None:
     assert "itself a leak" in shown
     assert [line[2:8] for line in shown.splitlines() if line.startswith("* ")] == ["mirror", "Recomm"]
     written = {path.name for path in (world / "inside").iterdir()}
-    assert written == {"comparison.html", "comparison.csv", "comparison.json", "frontier.svg", "rows.jsonl"}
+    files = {"comparison.html", "comparison.csv", "comparison.json", "frontier.svg", "rows.jsonl"}
+    assert written == {*files, "contents.json"}
     assert json.loads((world / "inside/comparison.json").read_text())["reason"] == told["reason"]
 
 

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
+import os
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
+from glasshouse.release.contents import stranger_in
+from glasshouse.release.pair import check_pair
 from tests.cli.world import QUICK, ROLES, run
 
 WRONG = {
@@ -126,5 +131,33 @@ def test_a_report_that_fails_leaves_the_release_and_says_so(world: Path, monkeyp
     monkeypatch.setattr("glasshouse.report.make_report", refused)
     result = run(f"publish patients.csv {ROLES} --ell 3 --out out")
 
-    assert "the release was written, and no report: this: use that" in result.stderr
+    assert "the release is written without a report: this: use that" in result.stderr
     assert gh.load(world / "out" / "release").n_tuples == 300
+
+
+@pytest.mark.parametrize("step", range(6))
+def test_a_disk_that_is_full_while_the_report_is_written_leaves_a_whole_pair_or_nothing(
+    step: int, world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files of the report are refused one after the other; what comes later has room again."""
+    flush, steps = os.fsync, iter(range(1000))
+
+    def full(descriptor: int) -> None:
+        if next(steps) == step:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        flush(descriptor)
+
+    monkeypatch.setattr("glasshouse.release.contents.os.fsync", full)
+    result = CliRunner().invoke(glasshouse, f"publish patients.csv {ROLES} --ell 3 --out out".split())
+
+    left = {path.name for path in world.iterdir() if path.name.startswith(".")}
+    assert left == set()
+    if result.exit_code == 0:
+        assert gh.load(world / "out" / "release").n_tuples == 300
+        assert "No space left" in result.stderr
+        check_pair(world / "out")
+        assert stranger_in(world / "out" / "audit") is None
+    else:
+        assert result.exit_code == 2
+        assert "No space left on device; nothing was written" in result.stderr
+        assert not (world / "out").exists()

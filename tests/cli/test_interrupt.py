@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C cleans up: exit code 130, nothing half-written, an earlier release untouched."""
+"""A stop cleans up: Ctrl-C, a termination, a lost terminal leave the old pair or the new one, and say which."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
+from glasshouse.publish import publish_to
+from glasshouse.release import placing
 from tests.cli.world import ROLES
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
@@ -58,10 +61,105 @@ def test_an_interrupted_command_leaves_nothing_and_ends_with_130(engine: str, ta
 
     assert process.returncode == 130, told
     assert printed == ""
-    assert told.splitlines()[-1] == "error: interrupted; nothing unfinished stays behind"
+    assert told.splitlines()[-1] == "error: interrupted; nothing was written"
     assert "Traceback" not in told
     assert [path.name for path in tmp_path.iterdir()] == ["log"]
-    assert json.loads((tmp_path / "log").read_text().splitlines()[-1])["error"] == "KeyboardInterrupt"
+    assert json.loads((tmp_path / "log").read_text().splitlines()[-1])["error"] == "Stopped"
+
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+CALLED = {signal.SIGINT: "interrupted", signal.SIGTERM: "stopped by SIGTERM", signal.SIGHUP: "stopped by SIGHUP"}
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("stop", "after"),
+    [
+        (signal.SIGINT, "write"),
+        *((signal.SIGTERM, after) for after in ("read", "divide", "write", "survey")),
+        (signal.SIGHUP, "write"),
+    ],
+)
+def test_a_stop_leaves_no_partial_folder_and_the_pair_that_was_there(
+    stop: signal.Signals, after: str, table: Path, tmp_path: Path
+) -> None:
+    """After ``write`` everything is on its stage, and the report is being made: nothing of it stays."""
+    publish_to(tmp_path / "out", gh.synthetic.hospital(100, seed=1), principle=gh.LDiversity(ell=2))
+    before = bytes_of(tmp_path / "out")
+    process = started(table, tmp_path, "--force", *(["--engine", "disk"] if after == "survey" else []))
+    wait_for(after, process, tmp_path / "log")
+    process.send_signal(stop)
+    printed, told = process.communicate(timeout=120)
+
+    assert process.returncode == CODES[stop], told
+    assert printed == ""
+    assert f"error: {CALLED[stop]}; nothing was written" in told.splitlines()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "out"]
+    assert before == bytes_of(tmp_path / "out")
+
+
+@pytest.mark.parametrize("stop", CODES, ids=lambda stop: stop.name)
+def test_a_stop_that_comes_while_folders_change_places_waits_and_says_that_they_did(
+    stop: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = placing._put
+
+    def stopped_there(*paths: Path) -> None:
+        os.kill(os.getpid(), stop)
+        time.sleep(0.01)
+        put(*paths)
+
+    monkeypatch.setattr(placing, "_put", stopped_there)
+    before = {number: signal.getsignal(number) for number in CODES}
+    result = CliRunner().invoke(glasshouse, ["demo", "--rows", "200", "--out", str(tmp_path / "demo")])
+
+    assert result.exit_code == CODES[stop], result.output
+    assert f"error: {CALLED[stop]}; {tmp_path / 'demo'} was written before that, whole" in result.stderr
+    assert gh.load(tmp_path / "demo" / "release").n_tuples == 200
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["audit", "release"]
+    assert before == {number: signal.getsignal(number) for number in CODES}
+
+
+def test_a_stop_after_the_folders_appeared_says_that_they_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("glasshouse.cli.demo._both_ways", interrupted)
+    result = CliRunner().invoke(glasshouse, ["demo", "--rows", "200", "--out", str(tmp_path / "demo")])
+
+    assert result.exit_code == 130
+    assert result.stderr.endswith(f"error: interrupted; {tmp_path / 'demo'} was written before that, whole\n")
+
+
+def test_a_run_that_ignores_a_lost_terminal_goes_on(table: Path, tmp_path: Path) -> None:
+    """As under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        process = started(table, tmp_path, "--no-report")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    wait_for("read", process, tmp_path / "log")
+    process.send_signal(signal.SIGHUP)
+    told = process.communicate(timeout=120)[1]
+    assert process.returncode == 0, told
+
+
+def test_the_library_installs_no_handler_of_its_own(tmp_path: Path) -> None:
+    before = {number: signal.getsignal(number) for number in CODES}
+    seen = []
+
+    def finishing(*_: object) -> None:
+        seen.append({number: signal.getsignal(number) for number in CODES})
+
+    publish_to(
+        tmp_path / "out", gh.synthetic.hospital(100, seed=1), principle=gh.LDiversity(ell=2), finishing=finishing
+    )
+    assert [*seen, {number: signal.getsignal(number) for number in CODES}] == [before, before]
 
 
 def test_interrupted_at_any_moment_there_is_the_old_release_or_the_new_one(table: Path, tmp_path: Path) -> None:
@@ -101,20 +199,16 @@ def as_kept(out: Path, table: Path) -> Counter[tuple[int, str]]:
 
 
 def test_an_interrupt_inside_a_command_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    from click.testing import CliRunner
-
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("glasshouse.microdata.inspection.inspect", interrupted)
     result = CliRunner().invoke(glasshouse, ["inspect", "x.csv"])
 
-    assert (result.exit_code, result.stderr) == (130, "error: interrupted; nothing unfinished stays behind\n")
+    assert (result.exit_code, result.stderr) == (130, "error: interrupted; nothing was written\n")
 
 
 def test_an_interrupt_that_a_library_turned_into_something_else_is_still_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    from click.testing import CliRunner
-
     def half_imported(*_: object, **__: object) -> None:
         try:
             os.kill(os.getpid(), signal.SIGINT)
@@ -126,5 +220,5 @@ def test_an_interrupt_that_a_library_turned_into_something_else_is_still_one(mon
     before = signal.getsignal(signal.SIGINT)
     result = CliRunner().invoke(glasshouse, ["inspect", "x.csv"])
 
-    assert (result.exit_code, result.stderr) == (130, "error: interrupted; nothing unfinished stays behind\n")
+    assert (result.exit_code, result.stderr) == (130, "error: interrupted; nothing was written\n")
     assert signal.getsignal(signal.SIGINT) is before

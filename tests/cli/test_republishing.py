@@ -117,12 +117,12 @@ def test_the_trace_is_private_keyed_and_holds_no_value(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"key": "xyz", "tables": []}', '{"key": "00", "tables": [3]}'])
-def test_a_trace_that_cannot_be_read_is_begun_anew(content: str, tmp_path: Path) -> None:
+def test_a_trace_that_was_damaged_is_refused_and_not_silently_forgotten(content: str, tmp_path: Path) -> None:
     publish(tmp_path, patients())
     (tmp_path / "audit" / "published.json").write_text(content)
 
-    assert not is_warned(tmp_path, patients())
-    assert is_warned(tmp_path, patients())
+    with pytest.raises(gh.OutputError, match=r"published\.json was changed since Glasshouse wrote it"):
+        publish(tmp_path, patients())
 
 
 def test_columns_of_every_kind_leave_the_same_trace_from_any_file(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from glasshouse.release import placing
 from glasshouse.release.placing import new_folder
+from glasshouse.release.stage import Stage
 from glasshouse.release.uninterrupted import uninterrupted
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
@@ -60,21 +61,38 @@ def test_other_threads_and_ignored_interrupts_are_left_alone() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("moment", ["place", "discard", "_locked_sibling"])
+@pytest.mark.parametrize("moment", ["place", "discard", "make"])
 def test_a_folder_that_is_interrupted_on_its_way_is_there_or_not(
     moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    owner = placing if moment.startswith("_") else placing._Staged
-    before = getattr(owner, moment)
+    owners = {"place": (placing, "_put"), "discard": (Stage, "discard"), "make": (Stage, "__init__")}
+    owner, name = owners[moment]
+    before = getattr(owner, name)
 
-    def interrupted(*arguments: object) -> object:
+    def interrupted(*arguments: object, **options: object) -> object:
         interrupt()
-        found = before(*arguments)
+        found = before(*arguments, **options)
         interrupt()
         return found
 
-    monkeypatch.setattr(owner, moment, interrupted)
+    monkeypatch.setattr(owner, name, interrupted)
     with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / "release") as folder:
         (folder / "datapackage.json").write_text("{}")
 
-    assert [path.name for path in tmp_path.iterdir()] == ([] if moment == "_locked_sibling" else ["release"])
+    assert [path.name for path in tmp_path.iterdir()] == ([] if moment == "make" else ["release"])
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
+def test_a_termination_that_is_heeded_waits_too_and_one_that_is_not_is_left_alone(stop: signal.Signals) -> None:
+    came: list[str] = []
+    before = signal.signal(stop, lambda *_: came.append("stop"))
+    try:
+        with uninterrupted():
+            os.kill(os.getpid(), stop)
+            came.append("work")
+        assert came == ["work", "stop"]
+        signal.signal(stop, signal.SIG_DFL)
+        with uninterrupted():
+            assert signal.getsignal(stop) is signal.SIG_DFL
+    finally:
+        signal.signal(stop, before)

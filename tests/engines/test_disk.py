@@ -595,7 +595,11 @@ def test_the_audit_keeps_who_is_in_which_group_for_its_owner_alone(tmp_path: Pat
 def test_the_audit_can_go_without_the_partition(tmp_path: Path) -> None:
     published(tmp_path / "out", as_file(hospital(), tmp_path, "parquet"), partition=False)
 
-    assert {path.name for path in (tmp_path / "out" / "audit").iterdir()} == {"report.json", "published.json"}
+    assert {path.name for path in (tmp_path / "out" / "audit").iterdir()} == {
+        "contents.json",
+        "report.json",
+        "published.json",
+    }
 
 
 def test_a_published_file_tells_nothing_of_pages_partitions_or_the_source(tmp_path: Path) -> None:
@@ -621,6 +625,7 @@ def test_a_published_file_tells_nothing_of_pages_partitions_or_the_source(tmp_pa
         "qit.parquet",
         "st.parquet",
         "datapackage.json",
+        "contents.json",
         "README.md",
         "report.json",
         "partition.parquet",
@@ -1070,6 +1075,7 @@ def test_sigkill_leaves_no_readable_microdata(phase: str, tmp_path: Path) -> Non
                     "qit.parquet",
                     "st.parquet",
                     "datapackage.json",
+                    "contents.json",
                     "README.md",
                     "report.json",
                     "partition.parquet",

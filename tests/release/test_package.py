@@ -193,7 +193,8 @@ def test_every_example_of_the_readme_runs(
 def test_the_readme_tells_columns_promise_and_limits(kind: str, tmp_path: Path) -> None:
     folder = write(kind, tmp_path, "csv")
     release = gh.load(folder)
-    words = " ".join((folder / "README.md").read_text(encoding="utf-8").split())
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    words = " ".join(re.sub(r"\\(?=[^\w\s])", "", text).split())  # without what keeps words from being markup
 
     def told(text: str) -> bool:
         return " ".join(text.split()) in words
@@ -203,7 +204,7 @@ def test_the_readme_tells_columns_promise_and_limits(kind: str, tmp_path: Path) 
     assert all(told(text) for text in (*release.guarantee.assumptions, *release.guarantee.limits))
     for name, published in release.tables.items():
         assert told(f"### `{name}.csv`")
-        assert all(told(f"| {column} |") for column in published.column_names)
+        assert all(told(f"| `{column}` |") for column in published.column_names)
 
 
 def test_the_readme_says_that_a_seeded_release_is_for_tests(tmp_path: Path) -> None:

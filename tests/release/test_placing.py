@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import logging
 import os
 import random
 import resource
+import shutil
 import signal
 import stat
 import subprocess
@@ -17,18 +19,19 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 import glasshouse as gh
-from glasshouse.release import placing
+from glasshouse.marginals import publish_marginals
+from glasshouse.publish import publish_to
+from glasshouse.release import contents, pair, placing, stage
 from glasshouse.release.exchange import exchange
-from glasshouse.release.storage import new_folder, new_folders
+from glasshouse.release.pair import Pair, check_pair
+from glasshouse.release.storage import new_folder
 from tests.conftest import ROOT
 from tests.release.writer import RELEASES, write_one
-from tests.tiers import tables as some
 
 KILLS = 200
 
@@ -101,29 +104,131 @@ def test_a_run_that_is_killed_at_any_moment_leaves_the_old_release_or_the_new_on
     assert left_over(tmp_path) == []
 
 
-def test_a_pair_that_is_killed_at_any_moment_never_has_a_release_without_its_audit(
-    writer: subprocess.Popen[str], tmp_path: Path
+def number_of_audit(out: Path) -> int | None:
+    """The number of the audit, read without Glasshouse: by anybody who looks at what is there."""
+    try:
+        return int(json.loads((out / "audit" / "report.json").read_text())["number"])
+    except FileNotFoundError:
+        return None
+
+
+def number_of_release(out: Path) -> int | None:
+    try:
+        return int(json.loads((out / "release" / "datapackage.json").read_text())["title"])
+    except FileNotFoundError:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("what", "kills"), [("pair", KILLS), ("among", KILLS // 4), ("plain-pair", KILLS // 4), ("plain-among", KILLS // 4)]
+)
+def test_a_pair_that_is_killed_at_any_moment_is_the_old_pair_or_the_new_one(
+    what: str, kills: int, writer: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    write_one(tmp_path, 0, "pair")
-    longest = 3 * time_of(lambda: write_one(tmp_path, 0, "pair"))
+    """Where the pair has a folder of its own this is so on disk; among other things, for every reader of ours."""
+    out = tmp_path / "out"
+    write_one(out, 0, what)
+    if what.endswith("among"):
+        (out / "notes.txt").write_text("mine")
+    longest = 3 * time_of(lambda: write_one(out, 0, what))
     chosen = random.Random(5)
-    release = 0
-    for _ in range(KILLS // 2):
-        kill_after(writer, "pair", release + 1, chosen.uniform(0, longest))
-        before, release = release, int(gh.load(tmp_path / "release").title)
-        longest *= 0.95 if release > before else 1.05
-        audit = tmp_path / "audit"
-        number = json.loads((audit / "report.json").read_text())["number"]
-        assert {path.name for path in audit.iterdir()} == {"report.json", "partition.parquet"}
-        assert pq.read_table(audit / "partition.parquet").num_rows == 6
-        assert number in (release, release + 1)
-        for path in left_over(tmp_path):
-            if path.name.startswith(".audit."):  # what is not to be read by others is not, not even half way
-                assert mode(path) == 0o700
-                assert {mode(file) for file in path.iterdir()} <= {0o600}
-    assert release > KILLS // 40  # it got somewhere
-    write_one(tmp_path, release + 1, "pair")
-    assert left_over(tmp_path) == []
+    numbers = [0]
+    for _ in range(kills):
+        kill_after(writer, what, numbers[-1] + 1, chosen.uniform(0, longest))
+        apart = number_of_audit(out) != number_of_release(out) or number_of_audit(out) is None
+        assert not (apart and what == "pair")
+        numbers.append(int(gh.load(out / "release").title))  # which mends, if there is something to mend
+        assert number_of_audit(out) == number_of_release(out) == numbers[-1]
+        longest = min(longest * (0.95 if numbers[-1] > numbers[-2] else 1.05), 1)
+        names = {"report.json", "partition.parquet", "contents.json"}
+        assert {path.name for path in (out / "audit").iterdir()} == names
+        assert pq.read_table(out / "audit" / "partition.parquet").num_rows == 6
+        for path in [
+            *left_over(tmp_path),
+            *left_over(out),
+        ]:  # what is not to be read by others is not, not even half way
+            assert mode(path) == 0o700
+            assert len([*left_over(tmp_path), *left_over(out)]) == 1
+    assert numbers == sorted(numbers)
+    assert numbers[-1] > kills // 40  # it got somewhere
+    write_one(out, numbers[-1] + 1, what)
+    assert left_over(tmp_path) == left_over(out) == []
+    assert sorted(path.name for path in out.iterdir() if path.name != "notes.txt") == ["audit", "release"]
+
+
+@pytest.mark.parametrize("others", [[], ["notes.txt"]], ids=["alone", "among others"])
+@pytest.mark.parametrize("exchanging", [True, False])
+def test_a_run_that_is_killed_between_two_steps_is_finished_by_whoever_looks_next(
+    exchanging: bool, others: list[str], tmp_path: Path
+) -> None:
+    """Every step of placing is cut short once, without clean-up: what follows finds one state, with the files of it."""
+    out, apart = tmp_path / "out", 0
+    for cut in range(40):
+        shutil.rmtree(out, ignore_errors=True)
+        write_one(out, 1, "pair")
+        for name in others:
+            (out / name).write_text("mine")
+        if not killed_at_rename(cut, out, exchanging=exchanging):
+            break
+        apart += number_of_audit(out) is None or number_of_audit(out) != number_of_release(out)
+        check_pair(out)
+        assert number_of_audit(out) == number_of_release(out) != 0
+        assert gh.load(out / "release").title in "12"
+        write_one(out, 3, "pair")
+        assert number_of_audit(out) == number_of_release(out) == 3
+        assert sorted(path.name for path in out.iterdir()) == sorted(["audit", "release", *others])
+        assert left_over(tmp_path) == []
+    assert cut >= (1 if exchanging else 3) * (2 if others else 1)
+    assert bool(apart) is (bool(others) or not exchanging)  # in a folder of its own nobody ever sees two halves
+
+
+def killed_at_rename(cut: int, out: Path, *, exchanging: bool) -> bool:
+    """Write a second pair in a process that is killed before the rename of this number; whether it came so far."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        steps = iter(range(1000))
+        rename, swap = Path.rename, placing.exchange
+
+        def or_die() -> None:
+            if next(steps) == cut:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        def renamed(path: Path, target: Path) -> Path:
+            or_die()
+            return rename(path, target)
+
+        def swapped(one: Path, other: Path) -> bool:
+            if not exchanging:
+                return False
+            or_die()
+            return swap(one, other)
+
+        logging.disable()
+        Path.rename, placing.exchange = renamed, swapped  # type: ignore[method-assign]
+        write_one(out, 2, "pair")
+        os._exit(0)
+    return os.waitpid(child, 0)[1] != 0
+
+
+def test_a_release_beside_the_audit_of_another_is_refused_by_whoever_needs_both(tmp_path: Path) -> None:
+    patients = gh.synthetic.hospital(100, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gh.DisclosureWarning)
+        for name in ("one", "other"):
+            publish_to(tmp_path / name, patients, principle=gh.LDiversity(ell=3))
+    shutil.rmtree(tmp_path / "one" / "release")
+    shutil.copytree(tmp_path / "other" / "release", tmp_path / "one" / "release")
+
+    with pytest.raises(gh.SourceError, match="belongs to another release"):
+        publish_marginals(tmp_path / "one", patients, marginals=[["age", "disease"]])
+    with pytest.warns(gh.DisclosureWarning, match="belongs to another release"):
+        alone = gh.load(tmp_path / "one" / "release")
+    with pytest.raises(gh.SourceError, match="belongs to another release"):
+        gh.make_report(alone, patients).write(tmp_path / "one" / "audit")
+    with pytest.raises(gh.OutputError, match="is not the one that"):
+        publish_to(tmp_path / "one", patients, principle=gh.LDiversity(ell=3), force=True)
 
 
 # ------------------------------------------------------------------------------------- full disks, places that refuse
@@ -175,7 +280,7 @@ def test_a_full_disk_at_any_step_leaves_everything_as_it_was(
     """Every flush to disk fails once: the first write that a full disk refuses is often seen only there."""
     write_one(tmp_path, 1, what)
     before = bytes_of(tmp_path)
-    flush = placing._flush
+    flush = stage.flush
     number = 0
     for failing in range(100):
         steps = iter(range(1000))
@@ -185,7 +290,8 @@ def test_a_full_disk_at_any_step_leaves_everything_as_it_was(
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             flush(path)
 
-        monkeypatch.setattr(placing, "_flush", full)
+        for module in (placing, pair, contents):
+            monkeypatch.setattr(module, "flush", full)
         with contextlib.suppress(gh.OutputError):
             write_one(tmp_path, 2, what)
             break
@@ -230,8 +336,7 @@ def test_what_fails_half_way_leaves_nothing_and_keeps_what_was_there(tmp_path: P
     before = bytes_of(tmp_path)
 
     def fail_half_way() -> None:
-        places = (tmp_path / "audit", True), (tmp_path / "release", False)
-        with new_folders(*places, force=True) as (inside, outside):
+        with Pair(tmp_path, force=True).new() as (inside, outside):
             (inside / "report.json").write_text("half")
             (outside / "data.parquet").write_text("half")
             raise RuntimeError("half way")
@@ -249,21 +354,23 @@ def test_what_fails_half_way_leaves_nothing_and_keeps_what_was_there(tmp_path: P
 def test_the_first_of_two_folders_is_taken_back_if_the_second_cannot_be_placed(
     error: BaseException, fresh: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "notes.txt").write_text("so that audit and release are placed one after the other")
     if not fresh:
         write_one(tmp_path / "out", 1, "pair")
     before = bytes_of(tmp_path)
     put = placing._put
 
-    def put_but_once(folder: Path, target: Path) -> None:
+    def put_but_once(folder: Path, target: Path, aside: Path) -> None:
         if target.name == "release":
             raise error
-        put(folder, target)
+        put(folder, target, aside)
 
     monkeypatch.setattr(placing, "_put", put_but_once)
     with pytest.raises((KeyboardInterrupt, gh.OutputError)):
         write_one(tmp_path / "out", 2, "pair")
     assert before == bytes_of(tmp_path)
-    assert fresh is not (tmp_path / "out").exists()
+    assert fresh is not (tmp_path / "out" / "release").exists()
 
 
 def test_somebody_elses_folder_is_not_replaced_even_if_it_came_while_we_wrote(tmp_path: Path) -> None:
@@ -347,11 +454,13 @@ def test_where_folders_cannot_be_exchanged_they_are_renamed_and_it_is_said(
 @pytest.mark.usefixtures("_no_exchange")
 def test_what_was_put_aside_when_the_run_was_killed_comes_back(tmp_path: Path) -> None:
     write_one(tmp_path, 1, "release")
-    (tmp_path / "release").rename(tmp_path / ".release.abcd1234.old")
-
-    with pytest.raises(gh.OutputError, match="exists already"):
-        RELEASES[0].save(tmp_path / "release")
-    assert gh.load(tmp_path / "release").title == "1"
+    for looks in (lambda: gh.load(tmp_path / "release"), lambda: RELEASES[0].save(tmp_path / "release")):
+        stage = tmp_path / ".release.abcd1234.partial"
+        stage.mkdir(exist_ok=True)
+        (tmp_path / "release").rename(stage / "old")
+        with contextlib.suppress(gh.OutputError):  # of saving: it exists already
+            looks()
+        assert gh.load(tmp_path / "release").title == "1"
     write_one(tmp_path, 2, "release")
     assert gh.load(tmp_path / "release").title == "2"
     assert left_over(tmp_path) == []
@@ -380,16 +489,30 @@ def test_published_files_can_be_read_by_all_and_audit_files_by_their_owner_alone
 
 
 def test_nobody_else_can_enter_a_folder_that_is_being_written(tmp_path: Path) -> None:
-    seen: list[Any] = []
-    for _ in range(some(3)):
-        with new_folders((tmp_path / "a", True), (tmp_path / "b", False)) as folders:
-            seen += [mode(folder) for folder in folders]
-            raised = placing.private_file(folders[0] / "secret")
-            assert mode(raised) == 0o600
-            (tmp_path / "a").mkdir()
-            (tmp_path / "a").rmdir()
-        for name in ("a", "b"):
-            for path in (tmp_path / name).iterdir():
-                path.unlink()
-            (tmp_path / name).rmdir()
-    assert set(seen) == {0o700}
+    def write() -> None:
+        with Pair(tmp_path / "out").new() as folders:
+            assert {mode(folder) for folder in (*folders, folders[0].parents[1])} == {0o700}
+            assert mode(placing.private_file(folders[0] / "secret")) == 0o600
+            assert not (tmp_path / "out").exists()
+            raise RuntimeError("enough seen")
+
+    with pytest.raises(RuntimeError, match="enough seen"):
+        write()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stage_that_is_a_link_is_not_followed_by_whoever_mends(tmp_path: Path) -> None:
+    """Such a thing can only come from somebody else, with a package that was unpacked here."""
+    out, precious = tmp_path / "out", tmp_path / "precious"
+    write_one(out, 1, "pair")
+    write_one(precious, 2, "pair")
+    shutil.rmtree(out / "audit")
+    shutil.copytree(precious / "audit", out / "audit")
+    stage = tmp_path / ".out.abcd1234.partial"
+    stage.mkdir(mode=0o700)
+    (stage / "pair").symlink_to(precious)
+    before = bytes_of(precious)
+
+    with pytest.warns(gh.DisclosureWarning, match="belongs to another release"):
+        assert gh.load(out / "release").title == "1"
+    assert before == bytes_of(precious)

@@ -1,13 +1,15 @@
 """A process that replaces a release again and again, until it is killed; run by `test_placing`.
 
-It is told on standard input what to write, ``release`` or ``pair``, and the number of the first one. It starts a
-process that does so for ever, tells its number, waits for its end, and says so. The numbers are the titles of what it
+It is told on standard input what to write, and the number of the first one: a ``release`` alone, a ``pair`` in a folder
+of its own, a pair ``among`` other things; after ``plain-`` on a file system that cannot exchange two folders. It starts
+a process that does so for ever, tells its number, waits for its end, and says so. The numbers are the titles of what it
 writes.
 """
 
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import sys
 import tempfile
@@ -17,8 +19,9 @@ from pathlib import Path
 import pyarrow as pa
 
 import glasshouse as gh
+from glasshouse.release import placing
 from glasshouse.release.audit import write_audit
-from glasshouse.release.storage import new_folders, write_release
+from glasshouse.release.storage import Pair, write_release
 
 __all__ = ["RELEASES", "write_one"]
 
@@ -37,12 +40,16 @@ def write_one(folder: Path, number: int, what: str) -> None:
     if what == "release":
         release.save(folder / "release", force=True)
         return
-    with new_folders((folder / "audit", True), (folder / "release", False), force=True) as (inside, outside):
+    with Pair(folder, force=True).new() as (inside, outside):
         write_audit(inside, {"number": number}, PARTITION)
         write_release(release, outside, "parquet")
 
 
 def _write_for_ever(folder: Path, what: str, first: int) -> None:
+    if what.startswith("plain-"):
+        placing.exchange = lambda one, other: False
+        logging.disable()
+    what = what.removeprefix("plain-")
     for number in itertools.count(first):
         write_one(folder, number, what)
 
@@ -50,12 +57,13 @@ def _write_for_ever(folder: Path, what: str, first: int) -> None:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as warm:  # everything that is loaded late is loaded now
         for number in (0, 1):
-            write_one(Path(warm), number, "pair")
+            write_one(Path(warm) / "out", number, "pair")
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
             what, first = line.split()
-            _write_for_ever(Path(sys.argv[1]), what, int(first))
+            place = Path(sys.argv[1])
+            _write_for_ever(place if what == "release" else place / "out", what, int(first))
         sys.stdout.write(f"{child}\n")
         sys.stdout.flush()
         os.waitpid(child, 0)

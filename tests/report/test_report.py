@@ -460,9 +460,9 @@ def test_a_release_with_a_report_can_be_replaced_and_a_report_written_again(tmp_
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     report = gh.make_report(made(), PATIENTS, effort=QUICK)
 
-    with pytest.raises(OutputError, match="cannot write the report"):
+    with pytest.raises(OutputError, match="cannot write into"):
         report.write(tmp_path / "nowhere" / "audit")
-    with pytest.raises(OutputError, match="cannot write the report"):
+    with pytest.raises(OutputError, match="cannot write into"):
         report.write(tmp_path / "audit")
     with pytest.raises(SourceError, match="cannot read"):
         report.with_files(tmp_path / "release")

@@ -87,7 +87,15 @@ def _limited(column: Column, told: PublishedColumn | None) -> Column:
     for name, keep in (("bottom", pc.max_element_wise), ("top", pc.min_element_wise)):
         if name in told.limits:
             values = clipped(values, domain.name, told.limits[name], keep)
-    return code(values, name=domain.name, order=domain.order, taxonomy=domain.tree, missing=domain.missing)
+    return code(
+        values,
+        name=domain.name,
+        order=domain.order,
+        taxonomy=domain.tree,
+        missing=domain.missing,
+        declared=domain.is_declared,
+        normalised=domain.normalised,
+    )
 
 
 def _limits_of(domain: Domain) -> dict[str, str]:

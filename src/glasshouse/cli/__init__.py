@@ -20,4 +20,6 @@ def main() -> None:
     except KeyboardInterrupt:  # before a command began; afterwards it says what became of the work
         sys.exit(INTERRUPTED)
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is over, or undone: the exit code says which
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # the work is over, or undone: the exit code says which
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_IGN)

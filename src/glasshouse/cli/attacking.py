@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +16,8 @@ from glasshouse.cli import options
 from glasshouse.cli.plainly import NOT_MET, plainly
 from glasshouse.cli.progress import progress_bar
 from glasshouse.cli.showing import print_json
-from glasshouse.errors import InputError
+from glasshouse.cli.stopping import having_written
+from glasshouse.errors import InputError, OutputError
 from glasshouse.log import step
 from glasshouse.policy import choices as asked
 
@@ -69,12 +72,15 @@ METHODS = ["mondrian-strict", "mondrian-relaxed", "even-split", "symmetric", "gr
 @options.rows_option("How many of the most exposed to list.", 5)
 @click.option("--save", is_flag=True, help="Write table, summary and plot into the audit folder beside the release.")
 @options.out_option("File for everybody's beliefs (CSV); keep it inside.")
+@click.option("--force", is_flag=True, help="Replace what stands there.")
 @click.option("--fail-above", metavar="LIMIT", help="Exit with 1 if anything is believed above this, such as 1/5.")
 @options.source_options
 @options.decimal_option
 @options.printing_options
 @plainly
-def attack(release: Path, external: str, rows: int, out: Path | None, *, as_json: bool, **given: Any) -> int:
+def attack(
+    release: Path, external: str, rows: int, out: Path | None, *, force: bool, as_json: bool, **given: Any
+) -> int:
     """Play the adversary: she holds the release, and a list of people with their quasi-identifiers.
 
     RELEASE is a release folder. FILE is a generalized table that another tool wrote: --quasi and --sensitive name its
@@ -90,10 +96,13 @@ def attack(release: Path, external: str, rows: int, out: Path | None, *, as_json
                  --external people.csv --attack reverse-engineering
     """
     from glasshouse.attack import attack as attack_release
+    from glasshouse.release.contents import add_files, write_whole
 
     limit = _limit(given["fail_above"])
     _refuse_inside(release, out)
-    audit = _audit_of(release) if given["save"] else None
+    if out is not None:
+        _refuse_taken(out, [release, Path(external)], force=force)
+    audit = _audit_of(release, given["attack_"]) if given["save"] else None
     with step("load") as note:
         published = _release(release, given)
         knowledge = _knowledge(published, external, given)
@@ -101,17 +110,20 @@ def attack(release: Path, external: str, rows: int, out: Path | None, *, as_json
     with progress_bar(unit="%") as tell, step("reason", rows=published.n_tuples, people=knowledge.external.n_tuples):
         chosen = _attack(given, lambda share: tell("attacking", int(100 * share), 100))
         beliefs = attack_release(published, chosen, knowledge=knowledge)
-    if audit is not None:
-        _save(beliefs, audit, given["attack_"])
-    if out is not None:
-        _write_table(beliefs, out)
-    if as_json:
-        print_json(beliefs.to_dict())
-    else:
-        click.echo(str(beliefs))
-        if beliefs.limit is not None:
-            for belief in beliefs.above(most=rows):
-                click.echo(f"  exposed: {beliefs.explain(belief.person)}")
+    with contextlib.ExitStack() as written:
+        if audit is not None:
+            add_files(audit, dict(zip(_files(given["attack_"]), _saved(beliefs), strict=True)))
+            written.enter_context(having_written(f"what --save asked for in {audit}"))
+        if out is not None:
+            write_whole(out, _table_of(beliefs), private=True)
+            written.enter_context(having_written(out))
+        if as_json:
+            print_json(beliefs.to_dict())
+        else:
+            click.echo(str(beliefs))
+            if beliefs.limit is not None:
+                for belief in beliefs.above(most=rows):
+                    click.echo(f"  exposed: {beliefs.explain(belief.person)}")
     return NOT_MET if limit is not None and beliefs.share_above(limit) > 0 else 0
 
 
@@ -250,29 +262,39 @@ def _refuse_inside(release: Path, out: Path | None) -> None:
         raise InputError("beliefs about people must stay inside: choose a place outside the release")
 
 
-def _audit_of(release: Path) -> Path:
-    """The audit folder beside a release folder."""
+def _refuse_taken(out: Path, inputs: list[Path], *, force: bool) -> None:
+    """Refuse a file that is there, unless it may be replaced; one that is read is never replaced."""
+    if not os.path.lexists(out):
+        return
+    if not out.is_file() or any(path.exists() and out.exists() and out.samefile(path) for path in inputs):
+        raise OutputError(f"--out {out} is no plain file, or is what is read: choose another name", path=out)
+    if not force:
+        raise OutputError(f"{out} exists already: choose another name, or --force to replace it", path=out)
+
+
+def _audit_of(release: Path, attack: str) -> Path:
+    """The audit folder beside a release folder, in which nothing of somebody else's is in the way."""
+    from glasshouse.release.contents import refuse_strangers
+    from glasshouse.release.pair import check_pair
+
     audit = release.resolve().parent / "audit"
     if not release.is_dir() or not audit.is_dir():
         raise InputError(f"--save writes into the audit folder beside the release, and there is none beside {release}")
+    check_pair(audit.parent)
+    refuse_strangers(audit, _files(attack))
     return audit
 
 
-def _save(beliefs: Posterior, audit: Path, name: str) -> None:
-    _write_table(beliefs, audit / f"attack-{name}.csv")
-    _write_text(audit / f"attack-{name}.json", json.dumps(beliefs.to_dict(), indent=2, ensure_ascii=False) + "\n")
-    _write_text(audit / f"attack-{name}.svg", beliefs.plot())
+def _files(attack: str) -> list[str]:
+    return [f"attack-{attack}.{kind}" for kind in ("csv", "json", "svg")]
 
 
-def _write_table(beliefs: Posterior, path: Path) -> None:
-    import pyarrow.csv as pa_csv
-
-    path.touch(0o600)
-    path.chmod(0o600)
-    pa_csv.write_csv(beliefs.to_table(), path)
+def _saved(beliefs: Posterior) -> tuple[bytes, str, str]:
+    summary = json.dumps(beliefs.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    return _table_of(beliefs), summary, beliefs.plot()
 
 
-def _write_text(path: Path, text: str) -> None:
-    path.touch(0o600)
-    path.chmod(0o600)
-    path.write_text(text, encoding="utf-8")
+def _table_of(beliefs: Posterior) -> bytes:
+    from glasshouse.release.tables import csv_of
+
+    return csv_of(beliefs.to_table())

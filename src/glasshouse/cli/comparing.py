@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ from glasshouse.cli import options
 from glasshouse.cli.plainly import NOT_MET, plainly
 from glasshouse.cli.progress import progress_bar
 from glasshouse.cli.showing import print_json
+from glasshouse.cli.stopping import having_written, saying
 from glasshouse.errors import InputError
 from glasshouse.log import step
 from glasshouse.policy import choices as asked
@@ -81,12 +83,17 @@ def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **gi
                  --methods mirror,hybrid,mondrian --recodings anatomy,angel
     """
     from glasshouse.comparing import compare as compare_ways
+    from glasshouse.comparing.comparison import FILES
+    from glasshouse.release.contents import refuse_strangers
     from glasshouse.report import Effort
 
+    if out is not None:
+        refuse_strangers(out, FILES)  # before the work, not after it
     with step("read") as note:
         table, principle = _asked(file, given)
         note(rows=table.n_tuples, columns=len(table.quasi) + len(table.sensitive))
-    with progress_bar(unit="ways") as tell:
+    stays = contextlib.nullcontext() if out is None else saying(f"finished rows stay in {out}, and are not run again")
+    with stays, progress_bar(unit="ways") as tell:
         found = compare_ways(
             table,
             principle=principle,
@@ -103,10 +110,11 @@ def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **gi
         )
     if out is not None:
         found.write(out)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _show(found, out)
+    with contextlib.nullcontext() if out is None else having_written(out):
+        if as_json:
+            print_json(found.to_dict())
+        else:
+            _show(found, out)
     return NOT_MET if found.recommended is None else 0
 
 

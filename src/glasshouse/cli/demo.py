@@ -14,6 +14,7 @@ from glasshouse.cli import options
 from glasshouse.cli.plainly import plainly
 from glasshouse.cli.progress import progress_of_steps
 from glasshouse.cli.showing import print_json, show_release, summary
+from glasshouse.cli.stopping import having_written
 from glasshouse.errors import DisclosureWarning
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 ELL = 5
+TITLE = "A demonstration: patients who were made up"
 ATTACKED = 2_000
 
 
@@ -63,6 +65,17 @@ def _both_ways(patients: Microdata) -> dict[str, str]:
     return found
 
 
+def _is_demonstration(out: Path) -> bool:
+    """Whether an earlier demonstration lies there, which may be replaced; a release of true people may not."""
+    from glasshouse.errors import SourceError
+    from glasshouse.release import load
+
+    try:
+        return load(out / "release").title == TITLE
+    except SourceError:
+        return False
+
+
 def _publish(out: Path, rows: int) -> tuple[Release, dict[str, Any]]:
     """Publish a synthetic hospital table of so many patients into ``out``, and attack it; give what was found."""
     import numpy as np
@@ -82,18 +95,26 @@ def _publish(out: Path, rows: int) -> tuple[Release, dict[str, Any]]:
     before = gh.verify(raw, quasi=quasi, sensitive="disease")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisclosureWarning)  # nobody is in this table, so it may be published twice
-        release = publish_to(out, patients, force=True, principle=gh.LDiversity(ell=ELL), recoding=gh.Taxonomies())
-    after = gh.verify(release.data, quasi=quasi, sensitive="disease")
-    beliefs = gh.attack(release, gh.Linking(), knowledge=gh.Knowledge(external=patients))
-    few = patients.take(np.arange(min(rows, ATTACKED)))
-    return release, {
-        "alone": before.smallest.n_others + 1,
-        "achieved": {"n_groups": after.n_groups, "k": after.k, "ell": after.ell},
-        "linking": {"belief": float(beliefs.worst().belief), "how": beliefs.how},
-        "attacked": few.n_tuples,
-        "reverse_engineering": _both_ways(few),
-        "five_people": _five_people(),
-    }
+        release = publish_to(
+            out,
+            patients,
+            force=_is_demonstration(out),
+            title=TITLE,
+            principle=gh.LDiversity(ell=ELL),
+            recoding=gh.Taxonomies(),
+        )
+    with having_written(out):
+        after = gh.verify(release.data, quasi=quasi, sensitive="disease")
+        beliefs = gh.attack(release, gh.Linking(), knowledge=gh.Knowledge(external=patients))
+        few = patients.take(np.arange(min(rows, ATTACKED)))
+        return release, {
+            "alone": before.smallest.n_others + 1,
+            "achieved": {"n_groups": after.n_groups, "k": after.k, "ell": after.ell},
+            "linking": {"belief": float(beliefs.worst().belief), "how": beliefs.how},
+            "attacked": few.n_tuples,
+            "reverse_engineering": _both_ways(few),
+            "five_people": _five_people(),
+        }
 
 
 @click.command(short_help="Publish an embedded hospital table.")

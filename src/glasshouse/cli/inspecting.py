@@ -69,10 +69,14 @@ def init(file: str, out: Path, *, force: bool, as_json: bool, **given: Any) -> N
       glasshouse publish policy.toml
     """
     from glasshouse.policy import policy_from
+    from glasshouse.release.contents import write_whole
 
     printed = str(out) == "-"
-    if not printed and out.exists() and not force:
-        raise OutputError(f"{out} exists already: choose another name, or --force to replace it", path=out)
+    if not printed and os.path.lexists(out):
+        if not force:
+            raise OutputError(f"{out} exists already: choose another name, or --force to replace it", path=out)
+        if not out.is_file() or (Path(file).exists() and out.samefile(file)):
+            raise OutputError(f"{out} is no plain file, or is the table itself: choose another name", path=out)
     report = _inspected(file, given)
     source = {name: given[name] for name in ("table", "query", "delimiter", "encoding") if given[name] is not None}
     text = policy_from(report, file=_from_there(file, Path("policy.toml") if printed else out), **source)
@@ -80,7 +84,7 @@ def init(file: str, out: Path, *, force: bool, as_json: bool, **given: Any) -> N
         click.echo(text, nl=False)
         return
     if not printed:
-        _write(out, text)
+        write_whole(out, text, private=False)
     if as_json:
         print_json({"policy": None if printed else str(out), "text": text, "suggested": report.suggested})
     else:
@@ -99,10 +103,3 @@ def _inspected(file: str, given: dict[str, Any]) -> Inspection:
 def _from_there(file: str, policy: Path) -> str:
     """The file's path as the policy must name it."""
     return file if "://" in file else os.path.relpath(Path(file).expanduser(), policy.parent)
-
-
-def _write(out: Path, text: str) -> None:
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"cannot write {out}: {os.strerror(error.errno or 0)}", path=out) from None

@@ -2,30 +2,28 @@
 """How a command ends: exit codes, our exceptions and warnings as one line each, logs for whoever asked for them.
 
 0: done. 1: done, and the answer is no: a guarantee does not hold, an attack is above the limit. 2: what was given is
-wrong, and nothing was written. 130: interrupted, and nothing was written.
+wrong. 130, 143, 129: stopped, by Ctrl-C, by a termination, by a lost terminal. Nothing half done stays behind, and the
+message says what was written before, if anything was.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import signal
 import sys
-import threading
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from glasshouse.cli import INTERRUPTED
 from glasshouse.cli.logs import logs
+from glasshouse.cli.stopping import Stopped, heeding_stops
 from glasshouse.database import masked
 from glasshouse.errors import DisclosureWarning, GlasshouseError, GuaranteeBroken, InterpretedKernelsWarning
 from glasshouse.log import step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
+    from collections.abc import Callable
 
 __all__ = ["NOT_MET", "WRONG", "fail", "plainly"]
 
@@ -45,14 +43,17 @@ def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
             for category in (DisclosureWarning, InterpretedKernelsWarning):
                 warnings.simplefilter("always", category)
             try:
-                with _heeding_interrupts(), logs(verbose=verbose, log_json=log_json), step(command.__name__):
+                with heeding_stops(), logs(verbose=verbose, log_json=log_json), step(command.__name__):
                     code = command(*arguments, **keywords) or 0
-            except KeyboardInterrupt:
-                fail("interrupted; nothing unfinished stays behind", INTERRUPTED)
+            except KeyboardInterrupt as stop:
+                came = stop if isinstance(stop, Stopped) else Stopped(signal.SIGINT)
+                for note in getattr(stop, "__notes__", []) if came is not stop else []:
+                    came.add_note(note)
+                fail(_told(came, "nothing was written"), came.code)
             except GuaranteeBroken as error:
-                fail(str(error), NOT_MET)
+                fail(_told(error), NOT_MET)
             except GlasshouseError as error:
-                fail(str(error))
+                fail(_told(error))
             finally:
                 for warning in caught:
                     click.secho(f"warning: {warning.message}", fg="yellow", err=True)
@@ -62,30 +63,10 @@ def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
     return run
 
 
-@contextlib.contextmanager
-def _heeding_interrupts() -> Iterator[None]:
-    """Let an interrupt be one, whatever a library that it came upon made of it.
-
-    A half imported module, say, ends in another exception, of which nobody should read.
-    """
-    came = False
-
-    def heed(signum: int, frame: FrameType | None) -> None:
-        nonlocal came
-        came = True
-        signal.default_int_handler(signum, frame)
-
-    in_charge = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, heed) if in_charge else None
-    try:
-        yield
-    except Exception:
-        if came:
-            raise KeyboardInterrupt from None
-        raise
-    finally:
-        if in_charge:
-            signal.signal(signal.SIGINT, before)
+def _told(error: BaseException, otherwise: str = "") -> str:
+    """What an exception says, with what it says was written."""
+    notes = "; ".join(getattr(error, "__notes__", [])) or otherwise
+    return f"{error}; {notes}" if notes else str(error)
 
 
 def fail(message: str, code: int = WRONG) -> NoReturn:

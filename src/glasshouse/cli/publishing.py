@@ -14,6 +14,7 @@ from glasshouse.cli.measuring import Measured
 from glasshouse.cli.plainly import plainly
 from glasshouse.cli.progress import progress_bar, progress_of_steps
 from glasshouse.cli.showing import print_json, show_release, summary
+from glasshouse.cli.stopping import having_written
 from glasshouse.errors import GlasshouseError, InputError
 from glasshouse.log import step
 
@@ -70,7 +71,9 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
 )
 @click.option("--memory", type=int, metavar="MIB", help="With --engine disk: memory for buffers; 256 MiB by default.")
 @click.option(
-    "--spill", type=click.Path(path_type=Path), help="With --engine disk: folder for nameless files; OUT by default."
+    "--spill",
+    type=click.Path(path_type=Path),
+    help="With --engine disk: folder for nameless files; beside OUT by default.",
 )
 @click.option(
     "--partition/--no-partition",
@@ -111,6 +114,7 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
     if choices["engine"] == "disk":
         _publish_file(choices, out, measured, force=force, as_json=as_json)
         return
+    reporting = _Reporting(out)
     with progress_of_steps():
         principle, method, recoding = (make(choices) for make in (asked.principle, asked.method, asked.recoding))
         table = _read(choices)
@@ -127,16 +131,18 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
             suppress=choices["suppress"],
             carry=choices["carry"],
             threads=choices["threads"],
+            finishing=reporting.on(table) if choices["report"] else None,
         )
-        send(release)
-        report = _report_on(release, table, out) if choices["report"] else None
-    if as_json:
-        print_json({**summary(release, out), "report": report, **measured.to_dict()})
-        return
-    for notice in table.notices:
-        click.echo(f"note: {notice}", err=True)
-    show_release(release, rows=5)
-    _say_where(out, measured)
+        with having_written(out):
+            send(release)
+    with having_written(out):
+        if as_json:
+            print_json({**summary(release, out), "report": reporting.page, **measured.to_dict()})
+            return
+        for notice in table.notices:
+            click.echo(f"note: {notice}", err=True)
+        show_release(release, rows=5)
+        _say_where(out, measured)
 
 
 def _publish_file(
@@ -160,6 +166,7 @@ def _publish_file(
         raise InputError("--engine disk needs one sensitive column")
     if choices.get("table") or choices.get("query") or choices.get("to"):
         raise InputError("--engine disk reads a file and writes folders, and takes no database")
+    reporting = _Reporting(out)
     reading = asked.read_arguments(choices)
     for name in ("sensitive", "taxonomies", "bins", "bottom", "top"):
         del reading[name]
@@ -176,17 +183,18 @@ def _publish_file(
             partition=choices["partition"],
             spill=choices.get("spill"),
             progress=tell,
+            finishing=reporting.on_file if choices["report"] else None,
             **({"memory": choices["memory"] << 20} if "memory" in choices else {}),
             **reading,
         )
-    report = _report_on_file(made, out) if choices["report"] else None
-    if as_json:
-        print_json({**summary(made, out), "report": report, **measured.to_dict()})
-        return
-    for notice in made.notices:
-        click.echo(f"note: {notice}", err=True)
-    click.echo(f"{made.guarantee}\n\n{made.n_tuples:,} tuples in {made.n_groups:,} groups: qit and st")
-    _say_where(out, measured)
+    with having_written(out):
+        if as_json:
+            print_json({**summary(made, out), "report": reporting.page, **measured.to_dict()})
+            return
+        for notice in made.notices:
+            click.echo(f"note: {notice}", err=True)
+        click.echo(f"{made.guarantee}\n\n{made.n_tuples:,} tuples in {made.n_groups:,} groups: qit and st")
+        _say_where(out, measured)
 
 
 @click.command(short_help="Add marginals to an ANGEL release, over the same batches.")
@@ -217,16 +225,18 @@ def marginals(file: str, *, as_json: bool, **given: Any) -> None:
     measured = Measured()
     choices = _choices(file, given)
     out = _out(choices)
+    reporting = _Reporting(out)
     with progress_of_steps():
         table = _read(choices)
         lists = [options.names(text) for text in given["marginal"]]
-        release = publish_marginals(out, table, marginals=lists, threads=choices["threads"])
-        report = _report_on(release, table, out) if choices["report"] else None
-    if as_json:
-        print_json({**summary(release, out), "report": report, **measured.to_dict()})
-        return
-    show_release(release, rows=5)
-    _say_where(out, measured)
+        finishing = reporting.on(table) if choices["report"] else None
+        release = publish_marginals(out, table, marginals=lists, threads=choices["threads"], finishing=finishing)
+    with having_written(out):
+        if as_json:
+            print_json({**summary(release, out), "report": reporting.page, **measured.to_dict()})
+            return
+        show_release(release, rows=5)
+        _say_where(out, measured)
 
 
 def _choices(file: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -284,28 +294,45 @@ def _sender(choices: dict[str, Any], *, force: bool) -> Callable[[Release], None
     return send
 
 
-def _report_on(release: Release, table: Microdata, out: Path) -> str | None:
-    from glasshouse.report import make_report
+class _Reporting:
+    """The steward's report, made before the folders appear, so that the audit never stands without it.
 
-    with progress_bar(unit="steps") as tell:
-        return _report(lambda: make_report(release, table, progress=tell), release.n_tuples, out)
+    Attributes
+    ----------
+    page
+        Where it will lie; None if there is none.
+    """
 
+    def __init__(self, out: Path) -> None:
+        self._out = out
+        self.page: str | None = None
 
-def _report_on_file(made: PublishedFile, out: Path) -> str | None:
-    from glasshouse.report.report import report_on_file
+    def on(self, table: Microdata) -> Callable[[Release, Path, Path], None]:
+        """How to report on a release of a table in memory."""
+        from glasshouse.report import make_report
 
-    return _report(lambda: report_on_file(made), made.n_tuples, out)
+        def write(release: Release, audit: Path, folder: Path) -> None:
+            with progress_bar(unit="steps") as tell:
+                self._write(lambda: make_report(release, table, progress=tell), release.n_tuples, audit, folder)
 
+        return write
 
-def _report(make: Callable[[], Report], rows: int, out: Path) -> str | None:
-    """Write the steward's report into the audit; the release stands, whatever becomes of it."""
-    try:
-        with step("report", rows=rows):
-            make().write(out / "audit")
-    except GlasshouseError as error:
-        click.secho(f"warning: the release was written, and no report: {error}", fg="yellow", err=True)
-        return None
-    return str(out / "audit" / "report.html")
+    def on_file(self, made: PublishedFile) -> None:
+        """Report on a file that was published in batches."""
+        from glasshouse.report.report import report_on_file
+
+        self._write(lambda: report_on_file(made), made.n_tuples, made.audit, made.folder)
+
+    def _write(self, make: Callable[[], Report], rows: int, audit: Path, release: Path) -> None:
+        """Write the report into the audit; if it cannot be made, the release is published without one."""
+        try:
+            with step("report", rows=rows):
+                make().write(audit, release=release)
+        except (GlasshouseError, MemoryError) as error:
+            reason = error if isinstance(error, GlasshouseError) else "there is not enough memory for it"
+            click.secho(f"warning: the release is written without a report: {reason}", fg="yellow", err=True)
+            return
+        self.page = str(self._out / "audit" / "report.html")
 
 
 def _say_where(out: Path, measured: Measured) -> None:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.comparing.keeping import own_folder, write_inside
+from glasshouse.comparing.keeping import own_folder
+from glasshouse.release.cells import guarded_name
+from glasshouse.release.contents import add_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
 
     from glasshouse.comparing.row import Row
 
-__all__ = ["COLUMNS", "Comparison"]
+__all__ = ["COLUMNS", "FILES", "Comparison"]
 
-PAGE, DATA, TABLE, FIGURE = "comparison.html", "comparison.json", "comparison.csv", "frontier.svg"
+FILES = ("comparison.html", "comparison.csv", "comparison.json", "frontier.svg")
 COLUMNS = (
     "method",
     "recoding",
@@ -134,13 +136,14 @@ class Comparison:
         return pa.table(told | {name: [getattr(row, name) for row in self.rows] for name in COLUMNS})
 
     def to_csv(self) -> str:
-        """The rows as CSV; what is not known is empty."""
+        """The rows as CSV; what is not known is empty, and no text is one that a spreadsheet would run."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["recommended", *COLUMNS])
         for row in self.rows:
             values = [getattr(row, name) for name in COLUMNS]
-            writer.writerow(["" if v is None else v for v in (row is self.recommended, *values)])
+            told = [guarded_name(v) if isinstance(v, str) else v for v in (row is self.recommended, *values)]
+            writer.writerow(["" if v is None else v for v in told])
         return text.getvalue()
 
     def to_svg(self) -> str:
@@ -156,11 +159,14 @@ class Comparison:
         return page(self)
 
     def write(self, folder: str | Path) -> None:
-        """Write ``comparison.html``, ``.csv`` and ``.json``, and ``frontier.svg``, for their owner alone."""
-        place = own_folder(Path(folder))
+        """Write ``comparison.html``, ``.csv`` and ``.json``, and ``frontier.svg``, for their owner alone.
+
+        An earlier comparison is replaced. A file of these names that Glasshouse did not write there, or that was
+        changed since, is not: it is refused before anything is written.
+        """
         text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
-        for name, content in {PAGE: self.to_html(), TABLE: self.to_csv(), DATA: text, FIGURE: self.to_svg()}.items():
-            write_inside(place / name, content)
+        files = dict(zip(FILES, (self.to_html(), self.to_csv(), text, self.to_svg()), strict=True))
+        add_files(own_folder(Path(folder)), files)
 
     def __str__(self) -> str:
         wide = max([len(row.way) for row in self.rows], default=0)

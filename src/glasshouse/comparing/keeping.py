@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from glasshouse.comparing.scoring import Setting
     from glasshouse.microdata import Microdata
 
-__all__ = ["Kept", "key_of", "own_folder", "write_inside"]
+__all__ = ["Kept", "key_of", "own_folder"]
 
 ROWS = "rows.jsonl"
+_BEGINS = '{"key": '  # how every line begins
 _RELEASE = "datapackage.json"
 
 
@@ -33,7 +34,14 @@ class Kept:
         self._rows: dict[str, Row] = {}
         if self._file is None or not self._file.exists():
             return
-        for line in self._file.read_text(encoding="utf-8").splitlines():
+        lines = _text_of(self._file).splitlines()
+        first = next(filter(None, lines), _BEGINS)
+        if not first.startswith(_BEGINS[: len(first)]):
+            raise OutputError(
+                f"{self._file} was not written by a comparison: nothing is added to it; choose another folder",
+                path=self._file,
+            )
+        for line in lines:
             try:
                 entry = json.loads(line)
                 self._rows[entry["key"]] = Row.from_dict(entry["row"])
@@ -57,6 +65,13 @@ class Kept:
             raise _cannot(self._file, error) from None
 
 
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise OutputError(f"{file} cannot be read: choose another folder", path=file) from None
+
+
 def own_folder(folder: Path) -> Path:
     """Make a folder that its owner alone can enter; refuse one that goes out."""
     if (folder / _RELEASE).exists():
@@ -68,18 +83,6 @@ def own_folder(folder: Path) -> Path:
     except OSError as error:
         raise _cannot(folder, error) from None
     return folder
-
-
-def write_inside(path: Path, text: str) -> None:
-    """Write a file that its owner alone can read: the old one or the new one, whole, at any moment."""
-    aside = path.with_name(f".{path.name}.partial")
-    try:
-        aside.unlink(missing_ok=True)
-        with os.fdopen(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
-            file.write(text)
-        aside.replace(path)
-    except OSError as error:
-        raise _cannot(path, error) from None
 
 
 def _cannot(path: Path, error: OSError) -> OutputError:

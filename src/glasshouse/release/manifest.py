@@ -12,10 +12,11 @@ import json
 import os
 import re
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from glasshouse.errors import SourceError
+from glasshouse.release.cells import unguarded_name
 from glasshouse.release.guarantee import Guarantee
 from glasshouse.release.recipe import Recipe
 from glasshouse.release.release import PublishedColumn
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COUNTS",
+    "DIALECT",
     "FORMATS",
     "FORMAT_VERSION",
     "MANIFEST",
@@ -56,6 +58,17 @@ NUMBERS: Final = ("Group-ID", "Batch-ID")
 COUNTS: Final = ("Count", "G")
 """Columns that count tuples; a table's add up to all tuples."""
 
+DIALECT: Final = {
+    "$schema": "https://datapackage.org/profiles/2.0/tabledialect.json",
+    "header": True,
+    "delimiter": ",",
+    "lineTerminator": "\n",
+    "quoteChar": '"',
+    "doubleQuote": True,
+}
+"""How the cells of a CSV file stand beside each other."""
+
+_GUARDED_SINCE = 3  # the format in which CSV files have apostrophes before what a spreadsheet would run
 _MOST_TUPLES = 1 << 40
 _DEEPEST = 100  # steps from a value to the root of a tree
 _MOST_NODES = 1 << 20  # of a taxonomy
@@ -115,12 +128,17 @@ class PackagedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class PackagedTable:
-    """A table of the release: in which file, in which format, with which columns of which types."""
+    """A table of the release: in which file, in which format, with which columns of which types.
+
+    In a file of CSV of format 3 texts are guarded, and ``marks`` says what stands for a missing one, by column.
+    """
 
     name: str
     file: str
     format: str
     fields: Mapping[str, str]
+    guarded: bool = False
+    marks: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,15 +183,15 @@ def read_bounded(name: str, folder: int, most: int) -> bytes:
         os.close(descriptor)
 
 
-def files_of_release(folder: Path) -> set[str]:
-    """The names of the files of a release, by its manifest; empty if it is none."""
+def files_of_release(folder: Path) -> set[tuple[str, str]]:
+    """The files of a release with their checksums, by its manifest; empty if it is none."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             content = read_bounded(MANIFEST, descriptor, MOST_MANIFEST)
         finally:
             os.close(descriptor)
-        return {MANIFEST, *(file.name for file in parse_manifest(content).files)}
+        return {(file.name, f"sha256:{file.sha256}") for file in parse_manifest(content).files}
     except (OSError, SourceError):
         return set()
 
@@ -205,7 +223,7 @@ def parse_manifest(content: bytes) -> Manifest:
     resources = [_item(resource, dict, "a resource") for resource in _get(data, "resources", list)]
     if not resources:
         _refuse("it lists no table")
-    tables = tuple(_table(resource) for resource in resources)
+    tables = tuple(_table(resource, version) for resource in resources)
     _different("tables", [table.name for table in tables])
     manifest = Manifest(
         version=version,
@@ -226,7 +244,7 @@ def parse_manifest(content: bytes) -> Manifest:
 # ------------------------------------------------------------------------------------------------------- its parts
 
 
-def _table(resource: Mapping[str, Any]) -> PackagedTable:
+def _table(resource: Mapping[str, Any], version: int) -> PackagedTable:
     name = _get(resource, "name", str)
     if not _NAME.fullmatch(name):
         _refuse("the name of a table has other characters than a-z, 0-9, - and _")
@@ -236,18 +254,26 @@ def _table(resource: Mapping[str, Any]) -> PackagedTable:
     format = _get(resource, "format", str)
     if format not in FORMATS or path != f"{name}.{format}":
         _refuse(f"the table {name!r} is not in a file of its name that ends in .parquet or .csv")
-    if not {"data", "dialect", "compression", "extrapaths"}.isdisjoint(resource):
+    guarded = format == "csv" and version >= _GUARDED_SINCE
+    odd = {"data", "compression", "extrapaths"} | (set() if guarded else {"dialect"})
+    if not odd.isdisjoint(resource) or (guarded and resource.get("dialect", DIALECT) != DIALECT):
         _refuse(f"the table {name!r} is described in a way that Glasshouse does not write")
     fields: dict[str, str] = {}
-    for field in _get(_get(resource, "schema", dict), "fields", list):
-        column = _get(_item(field, dict, "a field"), "name", str)
-        kind = _get(field, "type", str)
+    marks: dict[str, str] = {}
+    for told in _get(_get(resource, "schema", dict), "fields", list):
+        column = _get(_item(told, dict, "a field"), "name", str)
+        column = unguarded_name(column) if guarded else column
+        kind = _get(told, "type", str)
         if kind not in _TYPES or column in fields:
             _refuse(f"the table {name!r} has a field of an unknown type, or the same field twice")
         fields[column] = kind
+        words = _texts(told, "missingValues") if guarded and "missingValues" in told else ()
+        if len(words) > 1 or (words and (kind != "string" or not words[0])):
+            _refuse(f"the table {name!r} has several words for a missing value, or one in a column of no texts")
+        marks |= {column: words[0]} if words else {}
     if not fields:
         _refuse(f"the table {name!r} has no fields")
-    return PackagedTable(name=name, file=path, format=format, fields=fields)
+    return PackagedTable(name=name, file=path, format=format, fields=fields, guarded=guarded, marks=marks)
 
 
 def _files(

@@ -14,12 +14,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
 from glasshouse.errors import ParameterError
-from glasshouse.release.manifest import COUNTS, FORMAT_VERSION, MANIFEST, NUMBERS, README
+from glasshouse.release.cells import guarded_name
+from glasshouse.release.manifest import COUNTS, DIALECT, FORMAT_VERSION, MANIFEST, NUMBERS, README
 from glasshouse.release.readme import readme
 from glasshouse.release.tables import batches_of, field_type
 from glasshouse.version import VERSION
@@ -52,16 +54,21 @@ def check_licence(licence: str) -> str:
     return licence
 
 
-def write_manifest(release: Release, folder: Path, format: str) -> None:
+def write_manifest(
+    release: Release, folder: Path, format: str, marks: Mapping[str, Mapping[str, str]] | None = None
+) -> None:
     """Describe the tables that were written to ``folder``, for machines and for people.
 
     Of the release's own tables only the schemas matter: what is told of their content is read from the files.
+    ``marks`` are the words that tables of CSV have for missing texts, by table and column.
     """
+    columns = {column.name: column for column in release.columns}
     resources = [
-        _resource(name, table.schema, {column.name: column for column in release.columns}, folder, format)
+        _resource(name, table.schema, columns, folder, format, (marks or {}).get(name, {}))
         for name, table in release.tables.items()
     ]
-    (folder / README).write_text(readme(release, format, VERSION), encoding="utf-8", newline="\n")
+    words = {r["name"]: _missing_words(r) for r in resources} if format == "csv" else {}
+    (folder / README).write_text(readme(release, format, VERSION, words), encoding="utf-8", newline="\n")
     files = [{"path": name, **_measured(folder / name)} for name in [*(r["path"] for r in resources), README]]
     manifest = {
         "$schema": f"{_PROFILES}datapackage.json",
@@ -95,12 +102,23 @@ def _measured(file: Path) -> dict[str, Any]:
     return {"bytes": file.stat().st_size, "hash": f"sha256:{digest.hexdigest()}"}
 
 
+def _missing_words(resource: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What stands for a missing value, by the name that a column has in its file."""
+    schema = resource["schema"]
+    return {field["name"]: field.get("missingValues", schema["missingValues"]) for field in schema["fields"]}
+
+
 def _resource(
-    name: str, schema: pa.Schema, columns: Mapping[str, PublishedColumn], folder: Path, format: str
+    name: str,
+    schema: pa.Schema,
+    columns: Mapping[str, PublishedColumn],
+    folder: Path,
+    format: str,
+    marks: Mapping[str, str],
 ) -> dict[str, Any]:
     file = folder / f"{name}.{format}"
     texts = [field.name for field in schema if field_type(field.type) == "string"]
-    shown = _shown(file, format, texts)
+    shown = _shown(file, format, texts, marks)
     measured = _measured(file)
     if format == "parquet":
         del measured["bytes"]
@@ -111,49 +129,70 @@ def _resource(
         "path": file.name,
         "format": format,
         "mediatype": _MEDIA_TYPES[format],
-        **({"encoding": "utf-8"} if format == "csv" else {}),
+        **({"encoding": "utf-8", "dialect": dict(DIALECT)} if format == "csv" else {}),
         **measured,
         "schema": {
             "$schema": f"{_PROFILES}tableschema.json",
-            "fields": [_field(columns[f.name], f.type, shown.get(f.name), format) for f in schema],
+            **({"missingValues": [""]} if format == "csv" else {}),
+            "fields": [_field(columns[f.name], f.type, shown.get(f.name), format, marks.get(f.name)) for f in schema],
         },
     }
 
 
-def _shown(file: Path, format: str, columns: list[str]) -> dict[str, set[str | None] | None]:
-    """The different values of text columns, missing ones as None; None for a column that has many, or long ones."""
-    found: dict[str, set[str | None] | None] = {name: set() for name in columns}
+@dataclass
+class _Shown:
+    """What a text column shows: whether a value is missing or an empty text, and the values where they are few."""
+
+    missing: bool = False
+    empty: bool = False
+    values: set[str] | None = field(default_factory=set)
+
+    def see(self, distinct: set[str | None]) -> None:
+        """Take note of more values."""
+        self.missing |= None in distinct
+        self.empty |= "" in distinct
+        if self.values is not None:
+            self.values |= {value for value in distinct if value is not None}
+            if len(self.values) > _MOST_CATEGORIES or any(len(value) > _LONGEST_CATEGORY for value in self.values):
+                self.values = None
+
+
+def _shown(file: Path, format: str, columns: list[str], marks: Mapping[str, str]) -> dict[str, _Shown]:
+    """What text columns show, as it stands in the file."""
+    found = {name: _Shown() for name in columns}
     if not columns:
         return found
     for batch in batches_of(file, format, columns):
-        for name, values in found.items():
-            if values is None:
-                continue
-            distinct = pc.unique(batch[name])
-            if len(distinct) <= _MOST_CATEGORIES + 1:
-                values.update(distinct.to_pylist())
-            few = len(distinct) <= _MOST_CATEGORIES + 1 and len(values - {None}) <= _MOST_CATEGORIES
-            if not few or any(len(value) > _LONGEST_CATEGORY for value in values if value is not None):
-                found[name] = None
-        if all(values is None for values in found.values()):
-            break
+        for name, shown in found.items():
+            distinct = pc.unique(batch[name].cast("string"))
+            if name in marks:
+                distinct = pc.if_else(pc.equal(distinct, marks[name]), None, distinct)
+            if len(distinct) > _MOST_CATEGORIES + 1:  # too many to be listed: look for two of them alone
+                shown.values = None
+                distinct = distinct.filter(pc.fill_null(pc.equal(distinct, ""), fill_value=True))
+            shown.see(set(distinct.to_pylist()))
     return found
 
 
-def _field(column: PublishedColumn, kind: pa.DataType, shown: set[str | None] | None, format: str) -> dict[str, Any]:
-    field: dict[str, Any] = {"name": column.name, "type": field_type(kind), "description": column.meaning}
-    if field["type"] == "datetime" and format == "csv":
-        field["format"] = "any"
+def _field(
+    column: PublishedColumn, kind: pa.DataType, shown: _Shown | None, format: str, mark: str | None
+) -> dict[str, Any]:
+    name = guarded_name(column.name) if format == "csv" else column.name
+    told: dict[str, Any] = {"name": name, "type": field_type(kind), "description": column.meaning}
+    if told["type"] == "datetime" and format == "csv":
+        told["format"] = "any"
     if column.name in (*NUMBERS, *COUNTS) and column.role == "added":
-        field["constraints"] = {"required": True, "minimum": 1}
-    if shown:
-        if None not in shown and "" not in shown:  # in a CSV file an empty text is taken for a missing one
-            field["constraints"] = {"required": True}
-        if categories := _in_order({value for value in shown if value is not None}, column):
-            field["categories"] = categories
+        told["constraints"] = {"required": True, "minimum": 1}
+    if shown is not None:
+        if format == "csv" and shown.empty:  # which is then no missing value
+            told["missingValues"] = [] if mark is None else [mark]
+        if not shown.missing and not shown.empty:  # the standard's validator takes an empty text for no value
+            told["constraints"] = {"required": True}
+        if categories := _in_order(shown.values or set(), column):
+            told["categories"] = categories
             if column.axis is not None and "heights" not in column.axis:
-                field["categoriesOrdered"] = True
-    return {**field, "glasshouse": _cells(column)}
+                told["categoriesOrdered"] = True
+    return {**told, "glasshouse": _cells(column)}
 
 
 def _in_order(values: set[str], column: PublishedColumn) -> list[str]:

@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placing: a folder appears whole or not at all, and the one that it replaces stays until then.
 
-Everything is written to a temporary sibling that its owner alone can enter, flushed to disk, and exchanged with what is
-there in one step. Whatever ends the process, the place holds the old folder or the new one. What a killed run left is
-removed by the next one: a run holds a lock on its temporary folder, and a lock does not outlive its process.
-
-Of several folders the last one is what the others are about, and is placed last. A run that is killed between two of
-them leaves the new ones before the old last one: a new audit beside the old release, never a new release without its
-audit. Whatever fails without killing the process is taken back, all of it.
+Everything is written on a `Stage`, brought to disk, and exchanged with what is there in one step. Whatever ends the
+process, the place holds the old folder or the new one. What a killed run left is removed by the next one.
 """
 
 from __future__ import annotations
@@ -15,256 +10,179 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import re
 import shutil
-import stat
-import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
 from glasshouse.errors import OutputError
+from glasshouse.release.contents import private_file, stranger_in
 from glasshouse.release.exchange import exchange
-from glasshouse.release.manifest import files_of_release
+from glasshouse.release.stage import Stage, flush, left_behind
 from glasshouse.release.uninterrupted import uninterrupted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["AUDIT_FILES", "new_folder", "new_folders", "private_file", "refuse_existing"]
+__all__ = ["Move", "bring_back", "new_folder", "placed", "private_file", "refuse_existing", "seal", "staged", "tidy"]
 
-AUDIT_FILES = {"report.json", "report.html", "partition.parquet", "published.json"}
-_PARTIAL, _ASIDE = ".partial", ".old"
+_NEW: Final = "new"
+_OLD: Final = "old"
 _log = logging.getLogger(__name__)
 
 
 @contextlib.contextmanager
 def new_folder(path: str | Path, *, force: bool = False, private: bool = False) -> Iterator[Path]:
-    """Give a temporary sibling folder to fill; it becomes ``path`` at the end, or vanishes if anything fails."""
-    with new_folders((path, private), force=force) as (folder,):
-        yield folder
-
-
-@contextlib.contextmanager
-def new_folders(*places: tuple[str | Path, bool], force: bool = False) -> Iterator[tuple[Path, ...]]:
-    """Give temporary folders to fill; they take their places at the end, in this order, or vanish if anything fails.
-
-    Each place is a path, and whether its owner alone may read what will be there.
+    """Give a temporary folder to fill; it becomes ``path`` at the end, or vanishes if anything fails.
 
     Parameters
     ----------
     force
         Replace what Glasshouse wrote before.
+    private
+        Whether its owner alone may read what will be there.
     """
-    targets = [Path(path) for path, _ in places]
-    for target in targets:
-        _tidy(target)
-        refuse_existing(target, force=force)
-    staged: list[_Staged] = []
-    try:
-        for target, (_, private) in zip(targets, places, strict=True):
-            with uninterrupted():
-                staged.append(_Staged(target, private=private, force=force))
-        yield tuple(one.folder for one in staged)
-        for one in staged:
-            one.seal()
-        with uninterrupted():
-            _place(staged)
-    except (OSError, pa.ArrowException) as error:
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "writing failed"
-        raise OutputError(f"cannot write {targets[-1]}: {reason}; nothing was written", path=targets[-1]) from error
-    finally:
-        with uninterrupted():
-            for one in reversed(staged):
-                one.discard()
+    target = Path(path)
+    tidy(target)
+    refuse_existing(target, force=force)
+    with staged(target) as stage:
+        (stage / _NEW).mkdir(mode=0o700)
+        yield stage / _NEW
+        seal(stage / _NEW, private=private)
+        move = Move(stage / _NEW, target, stage / _OLD)
+        with placed(target):
+            refuse_existing(target, force=force)  # somebody may have come while we wrote
+            with move:
+                flush(target.parent)
 
 
 def refuse_existing(target: Path, *, force: bool) -> None:
-    """Refuse a place that is taken, before any work is done: any without ``force``, a foreign one always."""
+    """Refuse a place that is taken, before any work is done: any without ``force``, what is not ours always."""
     if target.is_symlink():
         raise OutputError(f"{target} is a link: name the folder itself", path=target)
     try:
         taken = target.exists()
     except OSError as error:
         raise OutputError(f"cannot write {target}: {os.strerror(error.errno or 0)}", path=target) from None
-    if taken and not force:
+    if not taken:
+        return
+    if not force:
         raise OutputError(f"{target} exists already: choose another folder, or pass force to replace it", path=target)
-    if taken and not _may_replace(target):
-        raise OutputError(f"{target} exists and is not a folder that Glasshouse wrote: it is not replaced", path=target)
+    stranger = stranger_in(target) if target.is_dir() else "it is a file"
+    if stranger is not None:
+        raise OutputError(
+            f"{target} is not replaced, for not all of it is as Glasshouse wrote it: {stranger}. Move that elsewhere, "
+            "or choose another folder",
+            path=target,
+        )
 
 
-def private_file(path: Path) -> Path:
-    """Make an empty file that its owner alone can read, before anything is written to it."""
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    return path
+# --------------------------------------------------------------------------------------------------------- its steps
 
 
-def _may_replace(target: Path) -> bool:
-    """Only what we wrote, and nothing that somebody put beside it, may be replaced."""
-    if not target.is_dir():
-        return False
+@contextlib.contextmanager
+def staged(place: Path, *, inside: bool = False, named: Path | None = None) -> Iterator[Path]:
+    """Give a stage for a place; whatever fails is told as one kind of error, and nothing of the stage stays.
+
+    ``named`` is the place in the words of whoever named it, if these were others.
+    """
+    made = [folder for folder in place.parents if not folder.exists()]
+    stage: Stage | None = None
     try:
-        if not all(path.is_file() for path in target.iterdir()):  # we write no folder, whatever it is called
-            return False
-        files = {path.name for path in target.iterdir()}
-    except OSError:
-        return False
-    attacks = {name for name in files if re.fullmatch(r"attack-[a-z-]+\.(csv|json|svg)", name)}
-    return files - attacks <= AUDIT_FILES or files == files_of_release(target)
+        with uninterrupted():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            stage = Stage(place, inside=inside)
+        for folder in made:
+            flush(folder.parent)
+        yield stage.folder
+    except (OSError, pa.ArrowException) as error:
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "writing failed"
+        told = named or place
+        raise OutputError(f"cannot write {told}: {reason}; nothing was written", path=told) from error
+    finally:
+        with uninterrupted():
+            if stage is not None:
+                stage.discard()
+            if not place.exists():
+                for folder in made:
+                    with contextlib.suppress(OSError):  # somebody else put something there
+                        folder.rmdir()
 
 
-class _Staged:
-    """A folder on its way to its place."""
-
-    def __init__(self, target: Path, *, private: bool, force: bool) -> None:
-        self.target = target
-        self.private = private
-        self.force = force
-        self._made = [folder for folder in target.parents if not folder.exists()]
-        self._placed = False
-        self._replaced = False
-        self._lock: int | None = None
-        target.parent.mkdir(parents=True, exist_ok=True)
-        for folder in self._made:
-            _flush(folder.parent)
-        try:
-            self.folder, self._lock = _locked_sibling(target)
-        except OSError:
-            self._forget_parents()
-            raise
-
-    def seal(self) -> None:
-        """Give files and folder their modes, and bring them to disk."""
-        for file in self.folder.iterdir():
-            file.chmod(0o600 if self.private else 0o644)
-            _flush(file)
-        self.folder.chmod(0o700 if self.private else 0o755)
-        _flush(self.folder)
-
-    def place(self) -> None:
-        """Take the place, in exchange for what is there; once more refused if that is somebody else's."""
-        refuse_existing(self.target, force=self.force)
-        self._replaced = self.target.exists()
-        _put(self.folder, self.target)
-        self._placed = True
-        _flush(self.target.parent)
-
-    def take_back(self) -> None:
-        """Undo `place`, for what comes after it failed."""
-        if not self._placed:
-            return
-        if self._replaced:
-            _put(self.folder, self.target)
-        else:
-            self.target.rename(self.folder)
-        self._placed = False
-
-    def discard(self) -> None:
-        """Remove what is temporary now: the old folder, or the new one if it was not placed."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-        if not self.target.exists():
-            self._forget_parents()
-
-    def _forget_parents(self) -> None:
-        for folder in self._made:
-            with contextlib.suppress(OSError):  # somebody else put something there
-                folder.rmdir()
-
-
-def _place(staged: list[_Staged]) -> None:
+@contextlib.contextmanager
+def placed(place: Path) -> Iterator[None]:
+    """Let a stop wait while things change places; if one came, the exception says that the new ones are there."""
+    done = False
     try:
-        for one in staged:
-            one.place()
-    except BaseException:
-        for one in reversed(staged):
-            one.take_back()
+        with uninterrupted():
+            yield
+            done = True
+    except BaseException as stop:
+        if done:
+            stop.add_note(f"{place} was written before that, whole")
         raise
 
 
-def _put(folder: Path, target: Path) -> None:
-    """Move a folder to its place; what is there goes to where the folder was."""
+def seal(folder: Path, *, private: bool) -> None:
+    """Give files and folder their modes, and bring them to disk."""
+    for file in folder.iterdir():
+        file.chmod(0o600 if private else 0o644)
+        flush(file)
+    folder.chmod(0o700 if private else 0o755)
+    flush(folder)
+
+
+class Move:
+    """A folder takes its place, and what is there goes to where the folder was; undone if what follows fails."""
+
+    def __init__(self, folder: Path, target: Path, aside: Path) -> None:
+        self._folder, self._target, self._aside = folder, target, aside
+        self._replaced = False
+
+    def __enter__(self) -> None:
+        self._replaced = self._target.exists()
+        _put(self._folder, self._target, self._aside)
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            return
+        if self._replaced:
+            _put(self._folder, self._target, self._aside)
+        else:
+            self._target.rename(self._folder)
+
+
+def _put(folder: Path, target: Path, aside: Path) -> None:
     if not target.exists():
         folder.rename(target)
         return
     if exchange(folder, target):
         return
     _log.warning("this file system cannot exchange two folders in one step: for an instant there is neither")
-    aside = folder.with_name(folder.name.removesuffix(_PARTIAL) + _ASIDE)
-    descriptor = os.open(target, os.O_RDONLY | os.O_DIRECTORY)
+    target.rename(aside)
     try:
-        _try_lock(descriptor)  # a run beside us must not take it for what a killed one put aside
-        target.rename(aside)
-        try:
-            folder.rename(target)
-        except BaseException:
-            aside.rename(target)
-            raise
-        aside.rename(folder)
-    finally:
-        os.close(descriptor)
+        folder.rename(target)
+    except BaseException:
+        aside.rename(target)
+        raise
+    aside.rename(folder)
 
 
-def _locked_sibling(target: Path) -> tuple[Path, int]:
-    """A new folder beside the target, which nobody else can enter, with a lock that says that we live."""
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_PARTIAL, dir=target.parent))
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        locked = _try_lock(descriptor)
-        with contextlib.suppress(FileNotFoundError):
-            if locked is not False and folder.lstat().st_ino == os.fstat(descriptor).st_ino:
-                return folder, descriptor
-        os.close(descriptor)  # somebody tidied up between the two steps above: once more
+# --------------------------------------------------------------------------------------------- what killed runs left
 
 
-def _try_lock(descriptor: int) -> bool | None:
-    """Lock a folder: whether that was possible; None where the file system knows no locks."""
-    import fcntl  # here, for not every system has it
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
+def bring_back(target: Path, aside: Path) -> None:
+    """Bring back a folder that a killed run had put aside, where folders cannot be exchanged."""
+    if aside.is_dir() and not aside.is_symlink() and not os.path.lexists(target):
+        aside.rename(target)
+        flush(target.parent)
 
 
-def _tidy(target: Path) -> None:
-    """Remove what killed runs left beside the target, and bring back what one of them had put aside."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}({_PARTIAL}|{_ASIDE})")
-    try:
-        left = [path for path in target.parent.iterdir() if pattern.fullmatch(path.name)]
-    except OSError:
-        return
-    for path in sorted(left, key=lambda path: path.suffix):  # what was put aside comes first
+def tidy(target: Path, *, remove: bool = True) -> None:
+    """Bring back what killed runs had put aside, and remove what they left."""
+    for left in left_behind(target):
         with contextlib.suppress(OSError):
-            _tidy_one(path, target)
-
-
-def _tidy_one(path: Path, target: Path) -> None:
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        return
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        if _try_lock(descriptor) is not True:
-            return  # its process lives
-        if path.suffix == _ASIDE and not target.exists():
-            path.rename(target)
-            _flush(target.parent)
-        else:
-            shutil.rmtree(path, ignore_errors=True)
-    finally:
-        os.close(descriptor)
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            bring_back(target, left / _OLD)
+        if remove:
+            shutil.rmtree(left, ignore_errors=True)

@@ -7,6 +7,7 @@ the tables. Nothing in a package is executed, no path leaves the folder, and wha
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from pathlib import Path
@@ -20,7 +21,10 @@ import pyarrow.parquet as pq
 
 from glasshouse.errors import SourceError
 from glasshouse.packed import Refused, measure
+from glasshouse.release.cells import guarded_name, is_text, unguarded, unguarded_name
 from glasshouse.release.manifest import COUNTS, MANIFEST, MOST_MANIFEST, NUMBERS, parse_manifest, read_bounded
+from glasshouse.release.pair import RELEASE, mend, warn_if_apart
+from glasshouse.release.placing import tidy
 from glasshouse.release.release import Release
 from glasshouse.release.shapes import check_shape
 from glasshouse.release.tables import field_type
@@ -53,6 +57,7 @@ def load(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Release:
         Memory that its tables may take; more is refused before they are read. By default 4 GiB.
     """
     folder = Path(path)
+    _mend(folder)
     for _ in range(_TRIES):
         try:
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -69,6 +74,16 @@ def load(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Release:
             os.close(descriptor)
         # somebody replaced the release while it was read: read the new one
     raise SourceError(f"{folder} changes all the time: it was not read", source=folder)
+
+
+def _mend(folder: Path) -> None:
+    """Finish what a killed run began, so that a release and the audit beside it belong together."""
+    with contextlib.suppress(OSError, RuntimeError, ValueError):  # what cannot be read is told below
+        real = folder.resolve()
+        if real.name == RELEASE:
+            mend(real.parent)
+            warn_if_apart(real.parent)
+        tidy(real, remove=False)
 
 
 def _is_still_there(folder: Path, descriptor: int) -> bool:
@@ -209,12 +224,30 @@ def _read_csv(content: bytes, table: PackagedTable, manifest: Manifest, most_byt
     kinds = {"string": pa.string(), "time": pa.time64("us"), "number": pa.float64()}  # the reader would guess otherwise
     added = {name: pa.int64() for name in (*NUMBERS, *COUNTS) if table.fields.get(name) == "integer"}
     types = {name: kinds[kind] for name, kind in table.fields.items() if kind in kinds} | added
-    options = pa_csv.ConvertOptions(column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False)
-    return pa_csv.read_csv(
+    if table.guarded:
+        types = {guarded_name(name): kind for name, kind in types.items()}
+    options = pa_csv.ConvertOptions(
+        column_types=types,
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+        **({"null_values": [""]} if table.guarded else {}),
+    )
+    found = pa_csv.read_csv(
         pa.BufferReader(content),
         parse_options=pa_csv.ParseOptions(newlines_in_values=True),
         convert_options=options,
     )
+    return _unguarded(found, table.marks) if table.guarded else found
+
+
+def _unguarded(found: pa.Table, marks: Mapping[str, str]) -> pa.Table:
+    """A table of CSV as it was before it was guarded."""
+    columns = []
+    for name, column in zip(map(unguarded_name, found.column_names), found.columns, strict=True):
+        if name in marks:
+            column = pc.if_else(pc.equal(column, marks[name]), None, column)
+        columns.append(unguarded(column) if is_text(column.type) else column)
+    return pa.table(columns, names=[unguarded_name(name) for name in found.column_names])
 
 
 def _check_numbers(tables: Mapping[str, pa.Table], manifest: Manifest) -> None:

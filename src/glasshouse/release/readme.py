@@ -6,11 +6,15 @@ It says what the manifest says, for people, and nothing else: no place, no time,
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.release.cells import guarded_name
+from glasshouse.release.markdown import code, prose
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from glasshouse.release.release import Release
 
@@ -60,17 +64,22 @@ _DECLARED = {
 }
 
 
-def readme(release: Release, format: str, version: str) -> str:
-    """Tell about a release in Markdown."""
+def readme(
+    release: Release, format: str, version: str, missing: Mapping[str, Mapping[str, Sequence[str]]] | None = None
+) -> str:
+    """Tell about a release in Markdown; of CSV files also which words stand for missing values, by table and column."""
+    missing = missing or {}
     parts = [
-        f"# {_line(release.title) or 'A table about people, released'}",
+        f"# {prose(release.title) or 'A table about people, released'}",
         _about(release, version),
         "## Tables",
         _MEANINGS.get(_recoding(release), "What a column means is told below."),
         *(_table(name, release, format) for name in release.tables),
         *_declared(release),
         "## Questions",
-        _questions(release, format),
+        _questions(release, format, missing),
+        "## Missing values and odd texts",
+        _missing(missing),
         "## What is promised",
         _promise(release),
         "## What is not promised",
@@ -79,7 +88,7 @@ def readme(release: Release, format: str, version: str) -> str:
         _recipe(release),
     ]
     if release.licence:
-        parts += ["## Licence", _line(release.licence)]
+        parts += ["## Licence", _licence(release.licence)]
     return "\n\n".join(_wrapped(part) for part in parts) + "\n"
 
 
@@ -96,8 +105,8 @@ def _about(release: Release, version: str) -> str:
 def _table(name: str, release: Release, format: str) -> str:
     columns = {column.name: column for column in release.columns}
     rows = [
-        f"| {_cell(field.name)} | {columns[field.name].role} | {columns[field.name].kind} | "
-        f"{_cell(columns[field.name].meaning)} |"
+        f"| {code(_named(field.name, format)).replace('|', chr(92) + '|')} | {columns[field.name].role} | "
+        f"{columns[field.name].kind} | {prose(columns[field.name].meaning)} |"
         for field in release.tables[name].schema
     ]
     head = [f"### `{name}.{format}`\n", "| column | role | values | what a cell means |", "| --- | --- | --- | --- |"]
@@ -136,7 +145,7 @@ def _shows_nodes(release: Release) -> bool:
 # ----------------------------------------------------------------------------------------------------- how to ask
 
 
-def _questions(release: Release, format: str) -> str:
+def _questions(release: Release, format: str, missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
     value = release.recipe.sensitive[0] if release.recipe.sensitive else None
     asked = f"SELECT {_sql(value)}, COUNT(*) GROUP BY {_sql(value)}" if value else "SELECT COUNT(*)"
     sentences = [
@@ -146,7 +155,7 @@ def _questions(release: Release, format: str) -> str:
         "Any other tool reads the tables as well. In SQL (DuckDB):",
         _fenced("sql", _in_sql(release, format)),
         "The same with pandas:",
-        _fenced("python", _in_pandas(release, format)),
+        _fenced("python", _in_pandas(release, format, missing)),
         "Other tools do not know that a coarse cell is no exact value: count cells as they are, or ask Glasshouse.",
     ]
     return "\n\n".join(sentences)
@@ -158,39 +167,95 @@ def _in_sql(release: Release, format: str) -> str:
     if asked is None:
         (name,) = release.tables
         weight = 'SUM("G") AS weight' if _recoding(release) == "perturbed" else "COUNT(*) AS people"
-        return f"SELECT {_sql(_shown(release))}, {weight}\nFROM '{name}.{format}'\nGROUP BY ALL ORDER BY ALL"
+        shown = _sql(_named(_shown(release), format))
+        return f"SELECT {shown}, {weight}\nFROM {_file_in_sql(name, format)}\nGROUP BY ALL ORDER BY ALL"
     number, values, column, people, shown = asked
+    column, shown, file = _named(column, format), _named(shown, format), _file_in_sql(values, format)
     if people is None:
-        return f"SELECT {_sql(column)}, SUM(\"Count\") AS people\nFROM '{values}.{format}'\nGROUP BY ALL ORDER BY ALL"
+        return f'SELECT {_sql(column)}, SUM("Count") AS people\nFROM {file}\nGROUP BY ALL ORDER BY ALL'
     return (
-        f"WITH sizes AS (SELECT {_sql(number)}, SUM(\"Count\") AS size FROM '{values}.{format}' GROUP BY ALL)\n"
+        f'WITH sizes AS (SELECT {_sql(number)}, SUM("Count") AS size FROM {file} GROUP BY ALL)\n'
         f'SELECT {_sql(shown)}, {_sql(column)}, SUM("Count" / size) AS expected\n'
-        f"FROM '{people}.{format}'\n"
-        f"JOIN '{values}.{format}' USING ({_sql(number)}) JOIN sizes USING ({_sql(number)})\n"
+        f"FROM {_file_in_sql(people, format)} AS people\n"
+        f"JOIN {file} AS counts USING ({_sql(number)}) JOIN sizes USING ({_sql(number)})\n"
         "GROUP BY ALL ORDER BY ALL"
     )
 
 
-def _in_pandas(release: Release, format: str) -> str:
+def _file_in_sql(name: str, format: str) -> str:
+    """A table as DuckDB reads it, with missing values and texts as they are."""
+    return (
+        f"'{name}.parquet'" if format == "parquet" else f"read_csv('{name}.csv', nullstr='', allow_quoted_nulls=false)"
+    )
+
+
+def _in_pandas(release: Release, format: str, missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
     asked = _apart(release)
-    read = f"pd.read_{format}"
     if asked is None:
         (name,) = release.tables
         counted = "['G'].sum()" if _recoding(release) == "perturbed" else ".size()"
-        grouped = f"data.groupby({_shown(release)!r}, observed=True, dropna=False){counted}"
-        return f"import pandas as pd\n\ndata = {read}('{name}.{format}')\nprint({grouped})"
+        grouped = f"data.groupby({_named(_shown(release), format)!r}, observed=True, dropna=False){counted}"
+        return f"import pandas as pd\n\ndata = {_read_by_pandas(name, format, missing)}\nprint({grouped})"
     number, values, column, people, shown = asked
-    lines = ["import pandas as pd\n", f"values = {read}('{values}.{format}')"]
+    column, shown = _named(column, format), _named(shown, format)
+    lines = ["import pandas as pd\n", f"values = {_read_by_pandas(values, format, missing)}"]
     if people is None:
         return "\n".join([*lines, f"print(values.groupby({column!r}, observed=True, dropna=False)['Count'].sum())"])
     keys = [shown, column]
     return "\n".join(
         [
             *lines,
-            f"people = {read}('{people}.{format}')",
+            f"people = {_read_by_pandas(people, format, missing)}",
             f"values['expected'] = values['Count'] / values.groupby({number!r})['Count'].transform('sum')",
             f"both = people.merge(values, on={number!r})",
             f"print(both.groupby({keys!r}, observed=True, dropna=False)['expected'].sum())",
+        ]
+    )
+
+
+def _read_by_pandas(name: str, format: str, missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+    if format == "parquet":
+        return f"pd.read_parquet('{name}.parquet')"
+    words = {column: list(found) for column, found in missing[name].items() if found}
+    return f"pd.read_csv('{name}.csv', keep_default_na=False, na_values={words!r})"
+
+
+def _missing(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+    """How missing values, empty texts and the text NA are told apart; and what an apostrophe means."""
+    if not missing:
+        return (
+            "In these Parquet files a missing value is a null, and the empty text and a text such as `NA` are texts: "
+            "every reader of Parquet keeps them apart."
+        )
+    marked = {
+        (name, column): words[0] for name, found in missing.items() for column, words in found.items() if any(words)
+    }
+    told = [
+        f"* In {code(column)} of `{name}.csv`, which has empty texts as well, it is the word {code(word)}."
+        for (name, column), word in marked.items()
+    ]
+    calls = (f"NULLIF({_sql(column)}, {_text_in_sql(word)})" for (_, column), word in marked.items())
+    nulls = "".join(f", then {code(call)}" for call in calls)
+    return "\n".join(
+        [
+            "In these CSV files a missing value is an empty cell without quotes. Every cell in quotes is a text, also "
+            'the empty one (`""`) and texts such as `NA` and `null`. The manifest says so too (`missingValues`).',
+            *(["", *told] if told else []),
+            "",
+            "Many readers take such texts for missing values unless they are told not to:",
+            "",
+            "* pandas: as in the example above. Without these options it takes the empty text, `NA`, `null` and "
+            "others for missing ones.",
+            f"* DuckDB: `read_csv('FILE', nullstr='', allow_quoted_nulls=false)`{nulls}. Without these options it "
+            "takes the empty text for a missing one.",
+            "* polars: `pl.read_csv('FILE')` keeps them apart"
+            + ("; the words above are to be replaced by null." if marked else "."),
+            "* R: `readr::read_csv('FILE', na = '')` keeps the text `NA`, and takes the empty text for a missing one.",
+            "* Excel shows an empty text and a missing value alike.",
+            "",
+            "A text or a name of a column that a spreadsheet would run as a formula (one that begins with `=`, `+`, "
+            "`-`, `@`, a tab or a line break, and is no number) has an apostrophe before it in these files. Take one "
+            "away to have the text, where one of these characters follows; Glasshouse does.",
         ]
     )
 
@@ -219,11 +284,12 @@ def _apart(release: Release) -> tuple[str, str, str, str | None, str] | None:
 def _promise(release: Release) -> str:
     guarantee = release.guarantee
     lines = [
-        f"{guarantee.promise[:1].upper()}{guarantee.promise[1:]}.",
-        f"Against {guarantee.adversary_knows} (the *{guarantee.adversary}* adversary). Why: {guarantee.theorem}.",
+        f"{prose(guarantee.promise[:1].upper() + guarantee.promise[1:])}.",
+        f"Against {prose(guarantee.adversary_knows)} (the *{prose(guarantee.adversary)}* adversary). Why: "
+        f"{prose(guarantee.theorem)}.",
     ]
     if guarantee.assumptions:
-        lines.append("Provided:\n\n" + "\n".join(f"* {text}" for text in guarantee.assumptions))
+        lines.append("Provided:\n\n" + "\n".join(f"* {prose(text)}" for text in guarantee.assumptions))
     lines.append("Count it again, from these tables alone, with `glasshouse verify .`")
     return "\n\n".join(lines)
 
@@ -236,14 +302,14 @@ def _limits(release: Release) -> str:
         "anything about another release of the same people, beside this one",
         "that nothing can be learned about groups of people: what holds for many is what a release is for",
     ]
-    return "\n".join(f"* {text}" for text in limits)
+    return "\n".join(f"* {prose(text)}" for text in limits)
 
 
 def _recipe(release: Release) -> str:
     recipe = release.recipe
     return (
-        f"Principle `{recipe.principle.get('name')}`, method `{recipe.method.get('name')}`, recoding "
-        f"`{recipe.recoding.get('name')}`; all parameters are in `datapackage.json` under `glasshouse.recipe`. Knowing "
+        f"Principle {code(str(recipe.principle.get('name')))}, method {code(str(recipe.method.get('name')))}, recoding "
+        f"{code(_recoding(release))}; all parameters are in `datapackage.json` under `glasshouse.recipe`. Knowing "
         "them is part of what the promise takes into account where the adversary is algorithm-aware or corrupting."
     )
 
@@ -273,14 +339,19 @@ def _fenced(language: str, code: str) -> str:
     return f"{fence}{language}\n{code}\n{fence}"
 
 
-def _line(text: str) -> str:
-    """A text on one line."""
-    return " ".join(text.split())
+def _named(name: str, format: str) -> str:
+    """The name of a column as its file has it."""
+    return guarded_name(name) if format == "csv" else name
 
 
-def _cell(text: str) -> str:
-    """A text as a cell of a Markdown table."""
-    return _line(text).replace("\\", "\\\\").replace("|", "\\|")
+def _text_in_sql(text: str) -> str:
+    quoted = text.replace("'", "''")
+    return f"'{quoted}'"
+
+
+def _licence(licence: str) -> str:
+    """An address that can be followed, if it is nothing but one; else the identifier."""
+    return f"<{licence}>" if re.fullmatch(r"https?://[-\w.~:/?#@!$&'*+,;=%]+", licence, re.ASCII) else prose(licence)
 
 
 def _wrapped(part: str) -> str:

@@ -11,9 +11,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from glasshouse.errors import OutputError, ParameterError
+from glasshouse.release.cells import missing_marks
 from glasshouse.release.manifest import FORMATS, MANIFEST, README
 from glasshouse.release.packaging import check_licence, write_manifest
-from glasshouse.release.placing import AUDIT_FILES, new_folder, new_folders, private_file, refuse_existing
+from glasshouse.release.pair import Pair, check_pair
+from glasshouse.release.placing import new_folder, private_file
 from glasshouse.release.reading import load
 from glasshouse.release.tables import write_table
 
@@ -23,15 +25,14 @@ if TYPE_CHECKING:
     from glasshouse.release.release import Release
 
 __all__ = [
-    "AUDIT_FILES",
     "MANIFEST",
     "README",
+    "Pair",
+    "check_pair",
     "check_savable",
     "load",
     "new_folder",
-    "new_folders",
     "private_file",
-    "refuse_existing",
     "save",
     "titled",
     "write_manifest",
@@ -93,6 +94,7 @@ def check_savable(release: Release, format: str, *, allow_seed: bool) -> None:
 
 def write_release(release: Release, folder: Path, format: str) -> None:
     """Fill a new folder with the tables of a release and their description."""
+    marks = {name: missing_marks(table) for name, table in release.tables.items()} if format == "csv" else {}
     for name, table in release.tables.items():
-        write_table(table, folder / f"{name}.{format}", format)
-    write_manifest(release, folder, format)
+        write_table(table, folder / f"{name}.{format}", format, marks.get(name))
+    write_manifest(release, folder, format, marks)

@@ -13,18 +13,20 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from glasshouse.release.cells import guarded_name, plain_table
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["batches_of", "field_type", "write_table"]
+__all__ = ["batches_of", "csv_of", "field_type", "write_table"]
 
 _MANY = 1 << 16
 _BATCH = 1 << 17
 
 
-def write_table(table: pa.Table, path: Path, format: str) -> None:
-    """Write a table as ``parquet`` or ``csv``, without any metadata."""
+def write_table(table: pa.Table, path: Path, format: str, marks: Mapping[str, str] | None = None) -> None:
+    """Write a table as ``parquet`` or ``csv``, without any metadata; ``marks`` are what CSV has for missing texts."""
     plain = table.replace_schema_metadata(None)
     if format == "parquet":
         numbers = [name for name in plain.column_names if _is_number_of_many(plain[name])]
@@ -37,7 +39,14 @@ def write_table(table: pa.Table, path: Path, format: str) -> None:
             column_encoding=dict.fromkeys(numbers, "DELTA_BINARY_PACKED") or None,
         )
     else:
-        pa_csv.write_csv(pa.table({n: _undictionary(plain[n]) for n in plain.column_names}), path)
+        pa_csv.write_csv(plain_table(plain, marks or {}), path)
+
+
+def csv_of(table: pa.Table) -> bytes:
+    """A table as the bytes of a CSV file; a missing value is an empty cell."""
+    sink = pa.BufferOutputStream()
+    pa_csv.write_csv(plain_table(table.replace_schema_metadata(None), {}), sink)
+    return bytes(sink.getvalue())
 
 
 def _is_number_of_many(column: pa.ChunkedArray) -> bool:
@@ -48,27 +57,25 @@ def _is_number_of_many(column: pa.ChunkedArray) -> bool:
     return ends["max"] is not None and ends["max"] - ends["min"] >= _MANY
 
 
-def _undictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-
-
 def batches_of(path: Path, format: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """Read text columns of a table that was just written, in pieces."""
+    """Read text columns of a table that was just written, in pieces; cells of CSV as they stand in the file."""
     if format == "parquet":
         with pq.ParquetFile(path, read_dictionary=list(columns)) as file:
             for batch in file.iter_batches(batch_size=_BATCH, columns=list(columns), use_threads=False):
                 yield pa.Table.from_batches([batch])
         return
+    names = [guarded_name(name) for name in columns]
     convert = pa_csv.ConvertOptions(
-        include_columns=list(columns),
-        column_types=dict.fromkeys(columns, pa.string()),
+        include_columns=names,
+        column_types=dict.fromkeys(names, pa.string()),
+        null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
     options = {"parse_options": pa_csv.ParseOptions(newlines_in_values=True), "convert_options": convert}
     with pa_csv.open_csv(path, **options) as reader:
         for batch in reader:
-            yield pa.Table.from_batches([batch])
+            yield pa.Table.from_batches([batch]).rename_columns(list(columns))
 
 
 def field_type(kind: pa.DataType) -> str | None:

@@ -6,14 +6,13 @@ from __future__ import annotations
 import json
 import math
 import os
-import shutil
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.errors import OutputError, SourceError
-from glasshouse.release.placing import private_file
+from glasshouse.errors import SourceError
+from glasshouse.release.contents import add_files
+from glasshouse.release.pair import AUDIT, check_pair
 from glasshouse.report.effort import Effort
 from glasshouse.report.facts import facts_of, facts_of_file
 from glasshouse.report.files import files_in
@@ -68,7 +67,8 @@ class Report:
     def write(self, folder: str | Path, *, release: str | Path | None = None) -> Report:
         """Write ``report.html`` and ``report.json`` into an audit folder, for its owner alone.
 
-        Each file is the old one or the new one, whole, at any moment.
+        Each file is the old one or the new one, whole, at any moment. A file of these names that Glasshouse did not
+        write there, or that was changed since, is not replaced.
 
         Parameters
         ----------
@@ -83,14 +83,12 @@ class Report:
             What was written: with the checksums.
         """
         audit = Path(folder)
+        if release is None and audit.resolve().name == AUDIT:
+            check_pair(audit.resolve().parent)
         beside = audit.resolve().parent / "release" if release is None else Path(release)
         made = self.with_files(beside) if beside.is_dir() else self
         text = json.dumps(_finite(made.to_dict()), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        try:
-            _put(audit, {DATA: text, PAGE: made.to_html()})
-        except OSError as error:
-            reason = os.strerror(error.errno) if error.errno else "writing failed"
-            raise OutputError(f"cannot write the report into {audit}: {reason}", path=audit) from error
+        add_files(audit, {DATA: text, PAGE: made.to_html()})
         return made
 
 
@@ -154,23 +152,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(part) for part in value]
     return "infinite" if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _put(audit: Path, files: Mapping[str, str]) -> None:
-    """Write files beside the folder, flush them, and move each into its place."""
-    aside = Path(tempfile.mkdtemp(prefix=f".{audit.name}.", suffix=".partial", dir=audit.resolve().parent))
-    try:
-        for name, text in files.items():
-            with private_file(aside / name).open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-        for name in files:
-            (aside / name).replace(audit / name)
-        descriptor = os.open(audit, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stages: private folders in which something is made ready before it takes its place, and what killed runs left.
+
+A stage lies beside the place, or inside it where nothing can be written beside it. Its owner alone can enter it. A run
+holds a lock on its stage, and a lock does not outlive its process: so a stage that nobody holds was left by a run that
+was killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Stage", "alone_in", "flush", "left_behind"]
+
+_PARTIAL = ".partial"
+
+
+class Stage:
+    """A folder that its owner alone can enter, and that a lock keeps from those who tidy up.
+
+    Attributes
+    ----------
+    folder
+        Where it is.
+    """
+
+    def __init__(self, place: Path, *, inside: bool = False) -> None:
+        while True:
+            parent = place if inside else place.parent
+            self.folder = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=_PARTIAL, dir=parent))
+            self._lock: int | None = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+            locked = _locked(self._lock, wait=False)
+            with contextlib.suppress(FileNotFoundError):
+                if locked is not False and self.folder.lstat().st_ino == os.fstat(self._lock).st_ino:
+                    return
+            os.close(self._lock)  # somebody tidied up between the two steps above: once more
+
+    def discard(self) -> None:
+        """Remove it with all that is in it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def left_behind(place: Path) -> Iterator[Path]:
+    """The stages of a place that killed runs left, held while they are looked at; those of other people are not."""
+    pattern = re.compile(rf"\.{re.escape(place.name)}\.[a-z0-9_]{{8}}{re.escape(_PARTIAL)}")
+    for parent in (place.parent, place):
+        try:
+            left = sorted(path for path in parent.iterdir() if pattern.fullmatch(path.name))
+        except OSError:
+            continue
+        for path in left:
+            with contextlib.suppress(OSError):
+                found = path.lstat()
+                if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+                    continue
+                descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+                try:
+                    if _locked(descriptor, wait=False) is True:  # else its process lives
+                        yield path
+                finally:
+                    os.close(descriptor)
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Let one process at a time change what stands in a folder, where the file system knows locks."""
+    while True:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            _locked(descriptor, wait=True)
+            try:
+                same = os.path.samestat(folder.stat(), os.fstat(descriptor))
+            except FileNotFoundError:
+                same = False
+            if same:
+                yield
+                return
+        finally:
+            os.close(descriptor)
+        # another run put another folder there while we waited: once more
+
+
+def flush(path: Path) -> None:
+    """Bring a file, or the names in a folder, to disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int, *, wait: bool) -> bool | None:
+    """Lock a folder: whether that was possible; None where the file system knows no locks."""
+    import fcntl  # here, for not every system has it
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
