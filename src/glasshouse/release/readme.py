@@ -116,7 +116,7 @@ def _table(name: str, release: Release, format: str) -> str:
 def _declared(release: Release) -> list[str]:
     """What a node covers, or in which order categories are, and where the rest of it is."""
     lines = [
-        f"* {_line(column.name)}: {_DECLARED.get(kind, _DECLARED['rule'])}"
+        f"* {code(column.name)}: {_DECLARED.get(kind, _DECLARED['rule'])}"
         for column in release.columns
         if column.declared is not None
         and (kind := _kind_of(column.declared)) is not None
