@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from glasshouse.adversary.dropped import count_dropped
 from glasshouse.adversary.exact import exact_posterior
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.linking import Linking, promised_limit
@@ -235,8 +236,9 @@ class ReverseEngineering:
                 "a theorem's bound for whoever has a prior of her own or has corrupted people",
                 instead="take fewer people: small tables are attacked exactly",
             )
-        linked = Linking(most_states=0).attack(release, knowledge)  # for who fits where; how likely does not matter
-        return replace(
+        # for who fits where; how likely does not matter
+        linked = Linking(most_states=0).published(release, knowledge)
+        found = replace(
             linked,
             attack=self.name,
             how="bound",
@@ -246,6 +248,7 @@ class ReverseEngineering:
                 f"no belief is larger: {release.guarantee.theorem}",
             ),
         )
+        return count_dropped(found, release, Published.of(release))
 
 
 def _greedy(*given: Any, **options: Any) -> Posterior:
