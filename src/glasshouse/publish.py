@@ -152,7 +152,7 @@ def _journey(
     threads: int = 0,
 ) -> tuple[Release, Groups, Verification]:
     """The journey itself; also the partition of the whole table, and what the second implementation counted."""
-    source = Source.secure() if source is None else source
+    source = Source.secure() if source is None else source.for_one_release()
     target = principle if isinstance(principle, BackgroundSensitive) else None  # a promise that no group can keep
 
     # eligible: the table itself must satisfy what is asked of groups, perhaps after dropping tuples

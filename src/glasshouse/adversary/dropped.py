@@ -25,6 +25,7 @@ the list lacks people, what remains is a bound: a person who was dropped may hav
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import comb, factorial, prod
@@ -56,7 +57,10 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-__all__ = ["count_dropped", "method_drops", "trimmed_shares"]
+__all__ = ["UNPUBLISHED", "count_dropped", "held_possible", "method_drops", "trimmed_shares"]
+
+UNPUBLISHED = "a value that is not published"
+"""What a dropped person may have besides the values that are published, where nobody says which others there are."""
 
 _MOST_TRIMMINGS = 5_000  # so many ways in which values may have been trimmed are gone through
 _SURE = 1e-12  # a person who is published with a probability nearer to 1 than this is published
@@ -65,6 +69,28 @@ _SURE = 1e-12  # a person who is published with a probability nearer to 1 than t
 def method_drops(release: Release) -> bool:
     """Whether the method of a release may leave tuples out, beside those that were suppressed."""
     return release.recipe.method.get("last") == "drop"
+
+
+def held_possible(release: Release, published: Published, knowledge: Knowledge, principle: Any) -> Published:
+    """What is published, with the values that only people whom the method dropped may have.
+
+    These are the values that a prior names, that the principle designates, or that corrupted people are known to have,
+    and that are published nowhere; without a prior also `UNPUBLISHED`, which stands for one more value. Suppression
+    drops nobody whose value is not published too, so there only published values are possible.
+    """
+    if not (release.n_dropped and method_drops(release)):
+        return published
+    named: list[Any] = [value for value in knowledge.corrupted.values() if value is not ABSENT]
+    given = principle.values() if isinstance(principle, Mapping) else (principle,)
+    named += [value for one in given for inner in _each(one) for value in getattr(inner, "values", ())]
+    if knowledge.prior is not None:
+        weights = list(knowledge.prior.values()) if knowledge.is_personal else [knowledge.prior]
+        named += [value for own in weights for value in own]
+    else:
+        named.append(UNPUBLISHED)
+    shown = {_key(value) for value in published.values}
+    more = {_key(value): value for value in named if _key(value) not in shown}
+    return replace(published, values=(*published.values, *more.values()))
 
 
 def count_dropped(
