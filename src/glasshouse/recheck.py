@@ -167,7 +167,9 @@ def _with_designated(column: Column, release: Release) -> Column:
     if None in named and not domain.missing:
         domain = replace(domain, missing=True)
     known = set(domain.texts)
-    more = list({text_of(value): value for value in named if value is not None and text_of(value) not in known}.values())
+    more = list(
+        {text_of(value): value for value in named if value is not None and text_of(value) not in known}.values()
+    )
     if not more or domain.tree is not None:
         return Column(domain, column.codes)
     try:

@@ -74,9 +74,17 @@ def test_beliefs_are_those_of_all_tables_that_could_have_given_the_release(
         tuple(sorted(int(text) for text in release.tables["qit"]["x"].to_pylist())),
         tuple(value for value, n in left for _ in range(n)),
     )
-    wanted = believed_of_dropped(dict(zip(names, quasi, strict=True)), sorted(set(values)), release.n_dropped, published, ell)
+    wanted = believed_of_dropped(
+        dict(zip(names, quasi, strict=True)), sorted(set(values)), release.n_dropped, published, ell
+    )
     knowledge = gh.Knowledge(external=people({"name": names, "x": quasi}))
-    for attack in (gh.Linking(), gh.Corruption(), gh.Minimality(scheme="local"), gh.Intersection(), gh.ReverseEngineering()):
+    for attack in (
+        gh.Linking(),
+        gh.Corruption(),
+        gh.Minimality(scheme="local"),
+        gh.Intersection(),
+        gh.ReverseEngineering(),
+    ):
         found = gh.attack(release, attack, knowledge=knowledge)
         assert found.how in ("exact", "credibility"), attack
         for name in names:
@@ -138,12 +146,10 @@ def test_a_list_that_lacks_people_gives_a_bound() -> None:
 
 
 def test_known_values_of_dropped_people_are_used() -> None:
-    """Of d people dropped, those found out take their values with them: weighed by hand, tables of two trimmed values."""
+    """Of d people dropped, those found out take their values with them: weighed by hand."""
     table = people({"name": named(9), "x": list(range(9)), "s": list("aaaabbbbc")})
     principle = gh.LDiversity(ell=3)
-    release = gh.publish(
-        table, principle=principle, recoding=gh.Anatomy(), suppress="0.8", source=gh.Source.seeded(2)
-    )
+    release = gh.publish(table, principle=principle, recoding=gh.Anatomy(), suppress="0.8", source=gh.Source.seeded(2))
     assert release.n_dropped == 6
     shown = set(release.tables["qit"]["x"].to_pylist())
     lost = [i for i in range(9) if i not in shown]
@@ -200,9 +206,7 @@ def test_more_corrupted_people_are_bounded() -> None:
 @pytest.mark.parametrize("last", ["drop"])
 def test_people_whom_a_method_drops_are_bounded_not_absent(last: str) -> None:
     table = people({"name": named(4), "x": [1, 2, 3, 4], "s": list("cbaa")})
-    release = gh.publish(
-        table, principle=gh.LDiversity(ell=2), method=gh.Greedy(last=last), recoding=gh.Boxes()
-    )
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), method=gh.Greedy(last=last), recoding=gh.Boxes())
     assert release.n_dropped == 2
     found = gh.attack(release, knowledge=gh.Knowledge(external=table))
     assert found.how == "bound"
@@ -244,9 +248,7 @@ def test_the_command_fails_above_the_limit_and_lists_dropped_people(tmp_path: An
     columns = {"name": named(12), "x": list(range(12)), "s": list("aaaaaaaabcde")}
     lines = ["name,x,s", *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
     (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
-    publish_to(
-        tmp_path / "out", people(columns), principle=gh.LDiversity(ell=3), recoding=gh.Anatomy(), suppress="0.6"
-    )
+    publish_to(tmp_path / "out", people(columns), principle=gh.LDiversity(ell=3), recoding=gh.Anatomy(), suppress="0.6")
     given = ["attack", str(tmp_path / "out" / "release"), "--external", str(tmp_path / "people.csv")]
     result = CliRunner().invoke(glasshouse, [*given, "--identifier", "name", "--fail-above", "1/2"])
     assert result.exit_code == 1, result.output
@@ -408,9 +410,7 @@ def test_groups_are_close_to_what_is_published(distance: str, method: Any) -> No
 
 def test_reverse_engineering_runs_greedy_groups_under_closeness_as_they_were_made() -> None:
     table = people({"name": named(5), "x": list(range(5)), "s": list("abbab")})
-    release = gh.publish(
-        table, principle=gh.TCloseness(t="0.2"), method=gh.Greedy(last="drop"), recoding=gh.Anatomy()
-    )
+    release = gh.publish(table, principle=gh.TCloseness(t="0.2"), method=gh.Greedy(last="drop"), recoding=gh.Anatomy())
     assert release.n_dropped
     found = gh.attack(release, gh.ReverseEngineering(), knowledge=gh.Knowledge(external=table))
     assert all(found.of(f"p{i}").get(value, 0.0) > 0 for i, value in enumerate("abbab"))

@@ -35,15 +35,10 @@ def kept_worlds(world: World, ell: int) -> list[tuple[Fraction, World]]:
     of_value = {value: sorted(who for who, own in world.items() if own == value) for value in counts}
     choices = [list(combinations(who, min(len(who), cap))) for who in of_value.values()]
     ways = list(product(*choices))
-    return [
-        (Fraction(1, len(ways)), {who: world[who] for group in way for who in group})
-        for way in ways
-    ]
+    return [(Fraction(1, len(ways)), {who: world[who] for group in way for who in group}) for way in ways]
 
 
-def believed_of_dropped(
-    quasi: dict[Any, Any], values: list[Any], n_dropped: int, release: Any, ell: int
-) -> Beliefs:
+def believed_of_dropped(quasi: dict[Any, Any], values: list[Any], n_dropped: int, release: Any, ell: int) -> Beliefs:
     """Beliefs after a release of what is left as one group: exact quasi-identifiers, and the values counted.
 
     Parameters

@@ -140,7 +140,9 @@ def count_dropped(
     return replace(
         _merged(found, np.flatnonzero(may), weight[may], shares, np.maximum if is_bound else np.add),
         how="bound" if not is_exact and found.how == "exact" else found.how,
-        presence=np.where(may, np.maximum(found.presence, weight) if is_bound else found.presence + weight, found.presence),
+        presence=np.where(
+            may, np.maximum(found.presence, weight) if is_bound else found.presence + weight, found.presence
+        ),
         because=_because(found, nowhere, weight, shares, out.sentence(is_exact=is_exact)),
         notes=tuple(notes),
     )
@@ -263,7 +265,9 @@ class _LeftOut:
         n, recipe = self.release.n_dropped, self.release.recipe
         fit = f"{lost:,} people fit nothing in the release; " if lost else ""
         if not self.complete:
-            return f"{fit}{n:,} tuples were dropped, and the list lacks people: anybody not published may be one of them"
+            return (
+                f"{fit}{n:,} tuples were dropped, and the list lacks people: anybody not published may be one of them"
+            )
         chance = f"a person who is not published was dropped with probability {self.chance(0):.4f}"
         if is_exact:
             return f"{fit}{n:,} tuples were dropped: {chance}, and then has one of the values published most often"

@@ -340,6 +340,4 @@ class _TakenOut:
 def _in_table(found: Posterior) -> Posterior:
     """Beliefs of people who are known to be in the table."""
     who = np.repeat(np.arange(len(found.presence)), np.diff(found.offsets))
-    return replace(
-        found, beliefs=found.beliefs / found.presence[who], presence=np.where(found.presence > 0, 1.0, 0.0)
-    )
+    return replace(found, beliefs=found.beliefs / found.presence[who], presence=np.where(found.presence > 0, 1.0, 0.0))

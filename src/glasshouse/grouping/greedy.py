@@ -19,6 +19,7 @@ import numpy as np
 
 from glasshouse.engines import Memory
 from glasshouse.errors import NotSupported, ParameterError
+from glasshouse.grouping.method import chosen_blindly
 from glasshouse.grouping.orderings import arranged, check_ordering
 from glasshouse.grouping.sorting import along, label_along
 from glasshouse.grouping.stricter import at_ell, times_e
@@ -132,6 +133,7 @@ class Greedy:
                     f"Theorem 6, run at {run} = ceil(e * {ell}))"
                 ),
                 limits=dropped,
+                assumptions=chosen_blindly(self, "priority"),
             )
         if binary and self.last == "drop":
             bound = f"she may believe the designated value up to e/{run} (MINIMALITY Theorem 6), not 1/{ell}"
