@@ -118,6 +118,23 @@ def mirror(n_tables: int) -> None:
         )
         slow = partial(mirror_search.twin, ell=None, holds=holds)
         assert mirror_search.try_shares(f"Mirror's twin, {name}", slow, drawn).n_unequal == 0
+    for seed, (name, (asked, holds)) in enumerate(mirror_search.COLUMNS.items(), start=351):
+        for people, extra, n in (((4, 5, 6, 8), (0,), 4), ((4, 5), (1, 2), 50)):
+            few = {"ells": (2,), "n_values": (3, 4), "max_worlds": 80}
+            drawn = by_force.random_cases(seed, n_tables // n, people=people, extra=extra, **few)
+            made = partial(mirror_search.two_columns, principles=asked, floor=1)
+            title = f"Mirror, {name}{', people outside' if extra != (0,) else ''}"
+            assert mirror_search.try_shares(title, made, drawn).n_unequal == 0
+        drawn = by_force.random_cases(seed, n_tables // 4, people=(4, 5, 6), ells=(2,), n_values=(3, 4), max_worlds=80)
+        one = partial(mirror_search.two_columns, principles=asked, method=gh.Separate())
+        assert mirror_search.try_shares(f"Separate, {name}", one, drawn).n_unequal == 0
+        for fault in ("halves that differ by one", "a second dimension after a failure"):
+            if fault.startswith("a second") and "t-closeness" not in name:
+                continue  # it takes more people than can be gone through here to be found out
+            drawn = by_force.random_cases(404, n_tables, people=(5, 6, 7), ells=(2,), n_values=(3, 4), max_worlds=250)
+            cases = itertools.chain([mirror_search.ROW, mirror_search.CROSSED], drawn)
+            broken = partial(mirror_search.twin, holds=holds, **mirror_search.FAULTS[fault])
+            assert mirror_search.try_shares(f"{fault}, {name}", broken, cases, until_unequal=True).n_unequal > 0
     for inner, slack in (("ace", 1), ("anatomize", 1), ("anatomize", "6/5"), ("ace", "3/2")):
         refined = partial(mirror_search.product, inner=inner, slack=slack)
         for people, n in (((4, 5, 6), n_tables // 10), ((8,), n_tables // 100)):

@@ -123,3 +123,34 @@ def test_parameters_that_a_method_does_not_have_are_refused(options: list[str], 
     result = CliRunner().invoke(glasshouse, [*command, *options, "--out", str(tmp_path / "out")])
 
     assert (result.exit_code, says in result.stderr) == (2, True), result.output
+
+
+@pytest.mark.parametrize("source", [gh.Source.secure, lambda: gh.Source.seeded(3)], ids=["secure", "seeded"])
+@pytest.mark.parametrize("kind", ["anatomy", "permutation", "perturbed", "mirror", "suppressed"])
+def test_one_source_makes_no_two_releases_with_the_same_choices(source: Any, kind: str) -> None:
+    """Two releases of a table whose random choices agree can be laid side by side; chance makes these differ."""
+    table = gh.synthetic.hospital(400, seed=1)
+    domain = table.sensitive[0].domain.values.to_pylist()
+    choices: dict[str, Any] = {
+        "anatomy": {"principle": gh.LDiversity(ell=3), "method": gh.Anatomize(), "recoding": gh.Anatomy()},
+        "permutation": {"principle": gh.LDiversity(ell=3), "method": gh.Separate(), "recoding": gh.Permutation()},
+        "perturbed": {"principle": gh.DeltaGrowth(k=4), "recoding": gh.Perturbed(p="1/4", domain=domain)},
+        "mirror": {"principle": gh.LDiversity(ell=3)},
+        "suppressed": {"principle": gh.LDiversity(ell=9), "suppress": "0.9", "recoding": gh.Anatomy()},
+    }[kind]
+    made = source()
+    first, second = (
+        {name: part.to_pydict() for name, part in gh.publish(table, source=made, **choices).tables.items()}
+        for _ in range(2)
+    )
+    assert first != second
+
+
+def test_one_seed_makes_one_release() -> None:
+    table = gh.synthetic.hospital(100, seed=1)
+    first, second = (
+        gh.publish(table, principle=gh.LDiversity(ell=3), source=gh.Source.seeded(3)).tables for _ in range(2)
+    )
+    assert {name: part.to_pydict() for name, part in first.items()} == {
+        name: part.to_pydict() for name, part in second.items()
+    }

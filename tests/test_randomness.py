@@ -9,6 +9,7 @@ import hmac
 import itertools
 import os
 import pickle
+import warnings
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from fractions import Fraction
 from hashlib import sha256
 from math import comb, factorial, sqrt
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Thread
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -620,6 +621,73 @@ def test_a_forked_process_may_take_children_but_not_draw(monkeypatch: pytest.Mon
     for draw in (lambda: source.below(2), lambda: source.permutation(5), lambda: source.belows(2, 3)):
         with pytest.raises(NotSupported, match="forked process"):
             draw()
+
+
+def test_a_secure_source_gives_a_forked_process_children_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source.secure()
+    before = source.child("worker", 1).below(2**62)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+
+    assert source.child("worker", 1).below(2**62) != before
+    assert source.for_one_release().below(2**62) != before
+
+
+def test_a_seeded_source_makes_no_release_in_a_forked_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source.seeded(1)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+
+    with pytest.raises(NotSupported, match="forked process"):
+        source.for_one_release()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.parametrize("take", [lambda s: s.child("x"), lambda s: s.for_one_release()])
+def test_after_a_fork_parent_and_child_make_different_choices(take: Callable[[Source], Source]) -> None:
+    source = Source.secure()
+    out, into = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads, which here do nothing
+        child = os.fork()
+    if child == 0:  # pragma: no cover
+        try:
+            try:
+                source.below(2)
+                said = b"drew from the parent's source"
+            except NotSupported:
+                said = str(take(source).below(2**62)).encode()
+            os.write(into, said)
+        finally:
+            os._exit(0)
+    os.close(into)
+    said = os.read(out, 100)
+    os.close(out)
+    os.waitpid(child, 0)
+
+    assert said.isdigit()
+    assert int(said) != take(source).below(2**62)
+
+
+def test_later_releases_of_a_seeded_source_have_choices_of_their_own_that_can_be_repeated() -> None:
+    def drawn() -> list[int]:
+        source = Source.seeded(5)
+        return [source.for_one_release().child("recoding").below(2**62) for _ in range(4)]
+
+    assert drawn() == drawn()
+    assert len(set(drawn())) == 4
+    assert drawn()[0] == Source.seeded(5).child("recoding").below(2**62)
+
+
+def test_threads_that_share_a_source_make_releases_with_different_choices() -> None:
+    source = Source.seeded(5)
+    found: list[int] = []
+    threads = [
+        Thread(target=lambda: found.append(source.for_one_release().child("recoding").below(2**62))) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == 8
 
 
 def other_randomness(source: str) -> set[str]:

@@ -179,7 +179,7 @@ def _journey(
     """The journey itself; also the partition of the whole table, and what the second implementation counted."""
     table.refuse_unanswered()
     check_carry(carry)
-    source = Source.secure() if source is None else source
+    source = Source.secure() if source is None else source.for_one_release()
     principle, table = _spelled(principle, recoding, table)
     target = principle if isinstance(principle, BackgroundSensitive) else None  # a promise that no group can keep
 

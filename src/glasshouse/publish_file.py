@@ -160,7 +160,7 @@ def publish_file(
     """
     pair = Pair(Path(out), force=force)  # refuses a place that is taken before the work, not after it
     _check(identifier, format)
-    source = Source.secure() if source is None else source
+    source = Source.secure() if source is None else source.for_one_release()
     if source.is_seeded and not allow_seed:
         raise OutputError(
             "this release was made with a fixed seed, so its random choices can be repeated by anyone: make it again "

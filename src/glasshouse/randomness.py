@@ -108,7 +108,16 @@ class Source:
 
     The key is never printed, and a source can be neither pickled nor copied, for two copies would make the same
     choices. Threads may share one (they then get different choices, in an order that depends on timing), but a child
-    each is faster and repeatable. A process forked from its owner may take children from it, and may not draw from it.
+    each is faster and repeatable.
+
+    *One source, one release.* Two releases made with the same choices can be laid side by side, and what one of them
+    hid can then be told from the other. So whatever publishes asks for the choices of one release
+    (`for_one_release`): of a secure source these are new every time. A seeded source gives the choices of its seed to
+    the first release and others to each later one. Those who call a method's ``divide`` or a recoding's ``recode``
+    themselves hand over a new source each time.
+
+    *Forks.* A process that was forked from its owner may not draw from a source. A child that it takes from a secure
+    one is new, for the parent may take a child of the same labels; a child of a seeded one is what its labels say.
 
     Cost
     ----
@@ -134,6 +143,7 @@ class Source:
         "_kernels",
         "_key",
         "_lock",
+        "_n_releases",
         "_process",
         "_view",
         "_words",
@@ -144,7 +154,8 @@ class Source:
         self._is_seeded = is_seeded
         self._kernels = compiled("glasshouse._random_kernels")
         self._lock = Lock()
-        self._process = os.getpid()
+        self._process = _process()
+        self._n_releases = 0  # that were made with this source
         self._encryptor: Any = None  # made on the first draw: some sources only have children
         self._block = _FIRST_BLOCK
         self._words: NDArray[np.uint32] = np.empty(0, np.uint32)
@@ -182,8 +193,32 @@ class Source:
         """
         if not labels or not all(isinstance(label, str) or _is_integer(label) for label in labels):
             raise ParameterError("Source.child", "labels", "one or more strings and integers", labels)
+        if not self._is_seeded and _process() != self._process:
+            return Source.secure()
         path = b"".join(_encoded(label if isinstance(label, str) else index(label)) for label in labels)
         return Source(_derived(self._key, b"child\0" + path), is_seeded=self._is_seeded)
+
+    def for_one_release(self) -> Source:
+        """Return the source for the choices of one release, which no other release made with this source repeats.
+
+        Of a secure source it is a new one. Of a seeded source it is the source itself for the first release, so that
+        the same seed gives the same release, and a stream of its own for each later one.
+
+        >>> source = Source.seeded(7)
+        >>> first, second = source.for_one_release(), source.for_one_release()
+        >>> first.child("recoding").below(1000) == second.child("recoding").below(1000)
+        False
+        >>> Source.seeded(7).for_one_release().below(1000) == Source.seeded(7).below(1000)
+        True
+        """
+        if not self._is_seeded:
+            return Source.secure()
+        if _process() != self._process:
+            _refuse_fork()
+        with self._lock:
+            self._n_releases += 1
+            number = self._n_releases
+        return self if number == 1 else self.child("release", number)
 
     def below(self, n: int, /) -> int:
         """Return one of ``0 .. n - 1``, for n up to 2^62."""
@@ -191,9 +226,9 @@ class Source:
             n = _checked("Source.below", "n", n, 1, LARGEST_BOUND)
             if n >= _WORD:
                 return int(self.belows(n, 1)[0])
+        if _process() != self._process:  # before the lock, which another thread may have held when it was forked
+            _refuse_fork()
         with self._lock:
-            if os.getpid() != self._process:
-                _refuse_fork()
             while True:
                 if self._at == len(self._view):
                     self._refill()
@@ -306,9 +341,9 @@ class Source:
 
     def _run(self, kernel: Callable[..., None], n_items: int, *arrays: NDArray[Any]) -> None:
         """Let ``kernel`` draw its items, adding words whenever they run out."""
+        if _process() != self._process:
+            _refuse_fork()
         with self._lock:
-            if os.getpid() != self._process:
-                _refuse_fork()
             progress = np.array([self._at, 0])
             while True:
                 kernel(self._words, progress, *arrays)
@@ -332,6 +367,23 @@ class Source:
             words[len(left) :].byteswap(inplace=True)
         self._words, self._view, self._at = words, words.data, 0
         self._block = min(_LARGEST_BLOCK, _BLOCK_GROWTH * self._block)
+
+
+_n_forks = 0  # between this process and the first: the system may give a process the number of an earlier one
+
+
+def _count_fork() -> None:
+    global _n_forks
+    _n_forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
+
+def _process() -> tuple[int, int]:
+    """Which process this is."""
+    return os.getpid(), _n_forks
 
 
 def _derived(key: bytes, purpose: bytes) -> bytes:
@@ -390,5 +442,5 @@ def _written(number: int) -> str:
 def _refuse_fork() -> NoReturn:
     raise NotSupported(
         "a forked process cannot draw from its parent's Source, for both would make the same choices",
-        instead="take a child of it, labelled by what the process does",
+        instead="make a source in each process, or take a child of it, labelled by what the process does",
     )

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,7 +17,8 @@ from glasshouse import catalog
 from glasshouse import principles as p
 from glasshouse.declared import tree_of_axis
 from glasshouse.errors import GlasshouseError, GuaranteeBroken, NotSupported, SourceError
-from glasshouse.microdata import read
+from glasshouse.microdata import Column, read
+from glasshouse.microdata.domains import text_of
 from glasshouse.principles import Requirement
 from glasshouse.principles.adversaries import Adversary
 from glasshouse.recoding import Perturbed
@@ -25,7 +28,7 @@ from glasshouse.verify.beliefs import growth_stays_within, worst_belief
 from glasshouse.verify.views import views_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from fractions import Fraction
 
     from glasshouse.microdata import Microdata
@@ -135,7 +138,7 @@ def _values_of(release: Release) -> Microdata:
     n_rows = len(next(iter(columns.values()))) if columns else release.n_tuples
     told = {column.name: column for column in release.columns if column.name in columns}
     axes = {name: column.axis for name, column in told.items() if column.axis is not None}
-    return read(
+    table = read(
         pa.table({nobody: pa.nulls(n_rows, pa.int8()).fill_null(0), **columns}),
         quasi=[nobody],
         sensitive=list(columns) or None,
@@ -145,6 +148,37 @@ def _values_of(release: Release) -> Microdata:
         taxonomies={name: tree_of_axis(axis) for name, axis in axes.items() if "heights" in axis},
         missing="category",
     )
+    return replace(table, sensitive=tuple(_with_designated(column, release) for column in table.sensitive))
+
+
+def _with_designated(column: Column, release: Release) -> Column:
+    """The column with a place in its domain for designated values that are published nowhere.
+
+    Somebody may have been dropped who had one; that nobody who is published has it does not break the promise.
+    """
+    asked = catalog.principle_of(release.recipe)
+    asked = asked[column.name] if isinstance(asked, Mapping) else asked
+    named = [
+        value
+        for one in (() if isinstance(asked, p.BackgroundSensitive) else _single(asked))
+        if isinstance(one, p.DesignatedLDiversity)
+        for value in one.values
+    ]
+    domain = column.domain
+    if None in named and not domain.missing:
+        domain = replace(domain, missing=True)
+    known = set(domain.texts)
+    more = list(
+        {text_of(value): value for value in named if value is not None and text_of(value) not in known}.values()
+    )
+    if not more or domain.tree is not None:
+        return Column(domain, column.codes)
+    try:
+        values = pa.concat_arrays([domain.values, pa.array(more).cast(domain.values.type)])
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        return Column(domain, column.codes)
+    codes = np.where(column.codes == len(domain.values), len(values), column.codes).astype(np.int32)
+    return Column(replace(domain, values=values), codes)
 
 
 def _n_tuples(release: Release, found: Verification) -> int:
@@ -198,11 +232,16 @@ def _is_sample(release: Release) -> bool:
 
 def _recount(release: Release, requirement: Requirement, *, brief: bool) -> Verification:
     """Count everything that is asked, in as few counts as it takes."""
-    asked = [_question(part, principle) for part in requirement.parts for principle in _single(part.principle)]
+    asked = [
+        _question(part, occurring)
+        for part in requirement.parts
+        for principle in _single(part.principle)
+        if (occurring := _occurring(principle, _texts_of(release, part))) is not None
+    ]
     quasi, sensitive = release.recipe.quasi, release.recipe.sensitive
     found = []
     for view in views_of(release.tables, quasi, sensitive):
-        for question in _together([_for_columns(question, view.sensitive) for question in asked]):
+        for question in _together([_for_columns(question, view.sensitive) for question in asked] or [{}]):
             found.append(verify_table(view.table, quasi=view.quasi, sensitive=view.sensitive, brief=brief, **question))
     k = release.recipe.recoding.get("k")
     if k is not None:
@@ -285,6 +324,22 @@ def _question(part: Part, principle: Principle) -> dict[str, Any]:
         f"{principle.title}, which the second implementation does not know, so that nothing would check it",
         instead="use a principle of the catalogue",
     )
+
+
+def _texts_of(release: Release, part: Part) -> set[str]:
+    """The published values of a column, as texts."""
+    if part.column is None:
+        return set()
+    own = next(table[part.column.name] for table in release.tables.values() if part.column.name in table.column_names)
+    return {"" if value is None else text_of(value) for value in pc.unique(own).to_pylist()}
+
+
+def _occurring(principle: Principle, shown: set[str]) -> Principle | None:
+    """The principle without designated values that are published nowhere, of which nothing is left to count."""
+    if not isinstance(principle, p.DesignatedLDiversity):
+        return principle
+    values = tuple(value for value in principle.values if ("" if value is None else text_of(value)) in shown)
+    return replace(principle, values=values) if values else None
 
 
 def _axis(part: Part) -> dict[str, Any]:

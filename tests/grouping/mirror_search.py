@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -22,10 +23,11 @@ import glasshouse as gh
 from glasshouse.grouping import remainder
 from glasshouse.grouping.mirror_refinement import balanced_segments
 from glasshouse.principles import Principle
-from tests.grouping.doors import forced
+from tests.grouping.doors import divided, forced
 from tests.naive import by_force, greedy, mirror, principles
 
 __all__ = [
+    "COLUMNS",
     "CROSSED",
     "FAULTS",
     "PRINCIPLES",
@@ -38,6 +40,7 @@ __all__ = [
     "try_failed_leaves",
     "try_shares",
     "twin",
+    "two_columns",
 ]
 
 
@@ -97,6 +100,37 @@ PRINCIPLES: dict[str, tuple[Principle, Callable[[Sequence[int]], Holds]]] = {
 }
 
 
+# two sensitive columns: a code stands for a vector of their values, and a world gives vectors to people
+VECTORS = ((0, 0), (0, 1), (1, 2), (2, 0))
+
+
+def _each_column(*judges: Callable[[Sequence[int]], Holds]) -> Callable[[Sequence[int]], Holds]:
+    """The predicate on the vectors of a group that asks one of each column."""
+
+    def on_table(table: Sequence[int]) -> Holds:
+        own = [judge([VECTORS[code][c] for code in table]) for c, judge in enumerate(judges)]
+        return lambda codes: all(holds([VECTORS[code][c] for code in codes]) for c, holds in enumerate(own))
+
+    return on_table
+
+
+# by name: what is asked of each column, and for the vectors of a table the predicate on those of a group
+COLUMNS: dict[str, tuple[dict[str, Principle], Callable[[Sequence[int]], Holds]]] = {
+    "l-diversity of two columns": (
+        {"s": gh.LDiversity(ell=2), "r": gh.LDiversity(ell=2)},
+        _each_column(PRINCIPLES["l-diversity"][1], PRINCIPLES["l-diversity"][1]),
+    ),
+    "distinct values of one column, t-closeness of the other": (
+        {"s": gh.DistinctLDiversity(ell=2), "r": gh.TCloseness(t="1/3")},
+        _each_column(PRINCIPLES["distinct"][1], PRINCIPLES["t-closeness"][1]),
+    ),
+    "a rule that is not monotone beside entropy": (
+        {"s": EvenlyMany(), "r": gh.EntropyLDiversity(ell=2)},
+        _each_column(PRINCIPLES["not monotone"][1], PRINCIPLES["entropy"][1]),
+    ),
+}
+
+
 def _first(rows: list[int], times: int, draws: Any) -> list[int]:
     return list(rows[:times])
 
@@ -137,6 +171,31 @@ def product(case: by_force.Case, principle: Principle | None = None, **options: 
             return run(codes, sensitive, draws)
 
     return once
+
+
+def two_columns(
+    case: by_force.Case, principles: dict[str, Principle], method: Any = None, **options: Any
+) -> by_force.Method:
+    """A method of the product, Mirror by default, on people with a vector of two sensitive values each."""
+    method = method or gh.Mirror(**{"slack": 1, "start": 1, **options})
+
+    @cache
+    def read(codes: Any, sensitive: tuple[int, ...]) -> gh.Microdata:
+        dims = range(len(codes[0]))
+        quasi = {f"q{dim}": [case.positions[dim][row[dim]] for row in codes] for dim in dims}
+        columns = {name: [f"{name}{VECTORS[code][c]}" for code in sensitive] for c, name in enumerate(principles)}
+        table = {"id": list(range(len(codes))), **quasi, **columns}
+        return gh.read(table, identifier="id", quasi=list(quasi), sensitive=list(principles))
+
+    def run(codes: by_force.Codes, sensitive: Sequence[int], draws: Any) -> by_force.Groups:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(remainder, "ATTEMPTS", 1)
+            try:
+                return divided(method, principles, read(tuple(codes), tuple(sensitive)), draws)
+            except gh.Infeasible:
+                return set()
+
+    return run
 
 
 # --- leaves as groups: beliefs are shares ----------------------------------------------------------------------------

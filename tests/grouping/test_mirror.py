@@ -386,8 +386,8 @@ def test_the_claim_names_the_theorem_and_its_limits() -> None:
     assert "Theorem M1" in leaves.theorem == plain.theorem
     assert "exactly the published distribution" in leaves.theorem
     assert any("sensitive values of any number" in limit or "knows some people" in limit for limit in leaves.limits)
-    assert not any("priority" in limit for limit in refined.limits)
-    assert any("priority" in limit for limit in chosen.limits)
+    assert not any("priority" in text for text in refined.assumptions)
+    assert any("priority" in text for text in chosen.assumptions)
     assert not any("weights" in limit for limit in chosen.limits)
     assert any("weights" in limit for limit in weighted.limits)
     assert "no sensitive value" in sizes.limits[0]

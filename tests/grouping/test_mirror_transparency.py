@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import permutations
+from itertools import chain, permutations
 from typing import Any
 
 import pytest
 
 import glasshouse as gh
 from tests.grouping.mirror_search import (
+    COLUMNS,
     CROSSED,
     FAULTS,
     PRINCIPLES,
@@ -22,6 +23,7 @@ from tests.grouping.mirror_search import (
     try_failed_leaves,
     try_shares,
     twin,
+    two_columns,
 )
 from tests.naive import by_force, enumerating, greedy, mirror
 from tests.prove import RECODINGS
@@ -250,3 +252,27 @@ class _OneSided:
 
     def shuffle_runs(self, array: Any, offsets: Any) -> None:
         self.source.shuffle_runs(array, offsets)
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_of_two_columns_vectors_are_believed_with_their_shares(name: str) -> None:
+    asked, holds = COLUMNS[name]
+    few: dict[str, Any] = {"ells": (2,), "n_values": (3, 4), "max_worlds": 30}
+    cases = [
+        *by_force.random_cases(7, 8, people=(4, 5, 6), **few),
+        *by_force.random_cases(8, 2, people=(4,), extra=(1,), **few),
+    ]
+    found = try_shares(name, lambda case: two_columns(case, asked, floor=1), cases)
+    assert found.n_unequal == 0
+    assert found.n_divided
+    slow = try_shares(name, lambda case: twin(case, ell=None, holds=holds), cases[:4])
+    assert slow.n_unequal == 0
+
+
+@pytest.mark.parametrize("name", ["l-diversity of two columns", "a rule that is not monotone beside entropy"])
+def test_of_two_columns_what_breaks_the_theorem_is_found(name: str) -> None:
+    _, holds = COLUMNS[name]
+    fault = FAULTS["halves that differ by one"]
+    drawn = by_force.random_cases(404, 60, people=(5, 6, 7), ells=(2,), n_values=(3, 4), max_worlds=250)
+    cases = chain([ROW, CROSSED], drawn)
+    assert try_shares(name, lambda case: twin(case, holds=holds, **fault), cases, until_unequal=True).n_unequal

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from glasshouse.published import Published, Seats
     from glasshouse.release import Release
 
-__all__ = ["GONE", "UNKNOWN", "Fitting", "contradiction", "key_of"]
+__all__ = ["DROPPED", "GONE", "UNKNOWN", "Fitting", "contradiction", "key_of"]
 
-UNKNOWN, GONE = -1, -2
-"""What she knows of a person, where it is not the code of a value: nothing, or that he is not in the table."""
+UNKNOWN, GONE, DROPPED = -1, -2, -3
+"""What is known of a person, where it is not a published value: nothing, not in the table, in the table but dropped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Fitting:
     kind, n_alike
         For every person the number of their kind, people with equal quasi-identifiers; how many each kind has.
     known
-        For every person the code of the value that she knows, `UNKNOWN`, or `GONE`.
+        For every person the code of the value that she knows, `UNKNOWN`, `GONE` or `DROPPED`.
     notes
         What was assumed.
     """
@@ -64,9 +64,6 @@ class Fitting:
         matches = match(people, examples, seats)
         kind = kinds.labels.astype(np.int64)
         known, notes = _known(release, knowledge, published, np.diff(matches.offsets)[kind] > 0)
-        lost = int(np.count_nonzero((np.diff(matches.offsets)[kind] == 0) & (known == UNKNOWN)))
-        if lost:
-            notes.append(f"{lost:,} people fit nothing in the release: they are not in the table")
         if len(published.seats) > 1:
             notes.append(f"each of {len(published.seats)} generalized tables by itself; the most telling is shown")
         return cls(release, knowledge, published, seats, matches, kind, kinds.sizes, known, tuple(notes))
@@ -154,14 +151,14 @@ def _known(
             known[row] = GONE
         elif fits[row] and key_of(value) in place:
             known[row] = place[key_of(value)]
-        elif release.recipe.suppress != "0":
-            known[row] = GONE
+        elif release.n_dropped:
+            known[row] = DROPPED
             unpublished += 1
         else:
             raise contradiction()
-    if release.recipe.suppress != "0" and (known >= 0).any():
+    if release.n_dropped and (known >= 0).any():
         said = f"; {unpublished:,} of them fit nothing" if unpublished else ""
-        return known, [f"tuples could be dropped: corrupted people who fit are taken to be published{said}"]
+        return known, [f"tuples were dropped: corrupted people who fit are taken to be published{said}"]
     return known, []
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from glasshouse.adversary.candidates import TooManyOptions, candidate_values, candidates, narrowed
+from glasshouse.adversary.dropped import count_dropped
 from glasshouse.adversary.exchanging import NotReached, sample_options
 from glasshouse.adversary.linking import promised_limit
 from glasshouse.adversary.permanents import count_ways, easy_first
@@ -128,8 +129,9 @@ class Intersection:
                     f"writing down more than {self.most_options:,} options of people",
                     instead="leave `exact` out for a bound, or give `most_options`",
                 ) from None
-            return self._bound(release, published, knowledge, notes)
-        return self._posterior(release, published, knowledge, narrowed(options), notes)
+            return count_dropped(self._bound(release, published, knowledge, notes), release, published[0])
+        found = self._posterior(release, published, knowledge, narrowed(options), notes)
+        return count_dropped(found, release, published[0])
 
     def _read(self, release: Release, several: bool) -> Published:  # noqa: FBT001
         published = Published.of(release, self.column)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from glasshouse.adversary.dropped import count_dropped
 from glasshouse.adversary.matching import match
 from glasshouse.adversary.permanents import exact_shares
 from glasshouse.adversary.perturbed_sample import sampled_posterior
@@ -52,6 +53,9 @@ class Linking:
     many cells overlap to be counted, every place's tuples are shared out alike among all who fit it; the result is
     called a mixture, and a note gives the largest belief that there can be. With several marginals each table is used
     by itself, and the most telling counts. *Perturbed samples*: CORRUPTION Equations 9 to 19.
+
+    *Dropped people.* If tuples were dropped, whoever is not published may be one of those: see
+    `glasshouse.adversary.dropped`.
     """
 
     name: ClassVar[str] = "linking"
@@ -62,6 +66,13 @@ class Linking:
 
     def attack(self, release: Release, knowledge: Knowledge) -> Posterior:
         """Believe what the release and the quasi-identifiers say."""
+        found = self.published(release, knowledge)
+        if release.recipe.recoding.get("name") == "perturbed":
+            return found
+        return count_dropped(found, release, Published.of(release, self.column))
+
+    def published(self, release: Release, knowledge: Knowledge) -> Posterior:
+        """Believe what published tuples say of people who are published; see `count_dropped` for the others."""
         if knowledge.corrupted or (knowledge.prior is not None and release.recipe.recoding.get("name") != "perturbed"):
             raise NotSupported(
                 "linking with corrupted people or a prior of her own",
@@ -117,13 +128,11 @@ class Linking:
             notes.append(
                 f"of {rough:,} people, who fit cells that overlap too often to be counted, beliefs are approximate; "
                 f"none can be above {self._most(published, seats, matches, ~exact.is_exact):.4f}"
+                f"{' for those who are published' if release.n_dropped else ''}"
             )
         strangers = int(np.maximum(tuples - rivals, 0).sum()) if how == "exact" else 0
         if strangers:
             notes.append(f"{strangers:,} tuples are of people whom the external table lacks")
-        lost = int(n_alike[matches.unmatched].sum())
-        if lost:
-            notes.append(f"{lost:,} people fit nothing in the release: they are not in the table")
         if len(published.seats) > 1:
             notes.append(f"each of {len(published.seats)} generalized tables by itself; the most telling is shown")
         offsets, codes, beliefs = _mixed(published, seats, matches, of_kind, weight)

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 import pyarrow as pa
 
+from glasshouse.adversary.dropped import count_dropped
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.linking import promised_limit
 from glasshouse.adversary.matching import match
@@ -222,7 +223,8 @@ class _Board:
         fits = np.full(n_kinds, -1, np.int64)
         fits[np.diff(self.matches.offsets) > 0] = self.matches.seats
         group_of = np.where(fits >= 0, self.seats.group[fits], -1)
-        if any(value is not ABSENT and group_of[self.kind[row]] < 0 for row, value in self.known.items()):
+        outside = any(value is not ABSENT and group_of[self.kind[row]] < 0 for row, value in self.known.items())
+        if outside and not self.release.n_dropped:
             raise InputError("a corrupted person is in the table but fits no group: use ABSENT")
         members = np.argsort(self.kind, kind="stable")
         starts = np.searchsorted(self.kind[members], np.arange(n_kinds + 1))
@@ -243,15 +245,12 @@ class _Board:
                     presence[point.kind] = here / of
                 if found.failed is not None:
                     failed[point.kind] = found.failed
-        lost = int(np.count_nonzero(group_of[self.kind] < 0))
-        if lost:
-            notes = [*notes, f"{lost:,} people fit nothing in the release: they are not in the table"]
         presence[n_kinds:] = 0.0, 1.0
         kind = self.kind.copy()
         for row, value in self.known.items():  # what she knew before is not what the release tells
             kind[row] = n_kinds if value is ABSENT else n_kinds + 1
         lists = [sorted(of.items()) for of in beliefs] + [[], []]
-        return Posterior(
+        found_all = Posterior(
             attack=attack,
             column=published.column,
             how="credibility",
@@ -266,6 +265,7 @@ class _Board:
             because=lambda kind, code: failed.get(kind, "no cut of the group excludes a world"),
             notes=(*notes, f"the release is minimal for {n_worlds:,} tables that could be generalized to it"),
         )
+        return count_dropped(found_all, self.release, published)
 
     def _point(self, kind: int, seat: int, rows: list[int]) -> _Point:
         place = {_key(value): i for i, value in enumerate(self.published.values)}

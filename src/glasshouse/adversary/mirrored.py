@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.adversary.cell_codes import codes_of_cells
+from glasshouse.adversary.dropped import count_dropped
 from glasshouse.adversary.linking import promised_limit
 from glasshouse.adversary.matching import match
 from glasshouse.adversary.permanents import largest_shares
@@ -364,7 +365,7 @@ class _Believed:
     def posterior(self, how: str) -> Posterior:
         """Put it together; as a bound, what is not known exactly is as large as it can be."""
         kinds = np.repeat(np.arange(len(self.fit.n_alike)), np.diff(self.offsets))
-        return Posterior(
+        found = Posterior(
             attack="reverse engineering",
             column=self.published.column,
             how=how,
@@ -379,6 +380,7 @@ class _Believed:
             because=self._because,
             notes=tuple(self._notes(how)),
         )
+        return count_dropped(found, self.release, self.published)
 
     # in words
 
@@ -409,9 +411,6 @@ class _Believed:
                 f"{len(several):,} boxes may stand for several groups each, whose shares are not known: they are taken "
                 "to be as large as the principle and the least size of a group allow"
             )
-        lost = int(fit.n_alike[np.diff(fit.starts) == 0].sum())
-        if lost:
-            notes.append(f"{lost:,} people fit nothing in the release: they are not in the table")
         if self.knowledge.prior is not None:
             notes.append("all possible tables have the published values: a prior that is the same for all says nothing")
         return notes
@@ -436,8 +435,6 @@ def _check(release: Release, published: Published, knowledge: Knowledge, method:
         raise NotSupported(f"explaining groups by {method!r} as those of Mirror", instead="use reverse engineering")
     if published.kind == "sample":
         raise NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
-    if release.n_dropped:
-        raise NotSupported("Mirror's theorems where tuples were dropped", instead=_SMALL)
     if knowledge.is_personal or knowledge.corrupted:
         raise NotSupported(
             "Mirror's theorems for whoever has a prior for single people or has corrupted people", instead=_SMALL

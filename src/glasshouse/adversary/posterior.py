@@ -132,14 +132,17 @@ class Posterior:
         kind = int(self.kind[row])
         start, stop = int(self.offsets[kind]), int(self.offsets[kind + 1])
         if start == stop:
-            known = row in self.knowledge.corrupted_rows()
-            return f"{person} is known" if known else f"{person} fits nothing in the release, and is not in the table"
+            if row in self.knowledge.corrupted_rows():
+                return f"{person} is known"
+            absent = f"{person} fits nothing in the release, and is not in the table"
+            return absent if self.presence[kind] == 0 else f"of {person} none of these values is believed"
         best = start + int(np.argmax(self.beliefs[start:stop]))
         code, belief = int(self.codes[best]), float(self.beliefs[best])
         what = f"{person} is believed to have {_text(self.values[code])} with {belief:.4f}"
-        return f"{what}: {self._reason(kind, code)}"
+        return f"{what}: {self.reason(kind, code)}"
 
-    def _reason(self, kind: int, code: int) -> str:
+    def reason(self, kind: int, code: int) -> str:
+        """Say why a kind of people is believed to have a value, by the numbers of both."""
         if self.because is not None:
             return self.because(kind, code)
         present = float(self.presence[kind])

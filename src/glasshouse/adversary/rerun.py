@@ -23,7 +23,7 @@ import numpy as np
 
 from glasshouse.adversary.enumerating import chances
 from glasshouse.engines import Memory
-from glasshouse.errors import Infeasible, InputError
+from glasshouse.errors import DomainError, Infeasible, InputError
 from glasshouse.grouping import Mondrian, keep_eligible
 from glasshouse.microdata import Groups
 from glasshouse.microdata.domains import text_of
@@ -95,7 +95,7 @@ class Rerun:
             requirement = Requirement.of(self.asked, left)
             requirement.check_eligible()
             groups = self.method.divide(left, requirement, source=_Ties(draws, left), engine=_ONE_THREAD)
-        except Infeasible:
+        except (Infeasible, DomainError):  # the latter if a value that the principle names does not occur
             return None
         numbers: dict[int, int] = {-1: -1}
         labels = tuple(numbers.setdefault(label, len(numbers) - 1) for label in groups.labels.tolist())

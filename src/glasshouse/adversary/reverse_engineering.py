@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from glasshouse.adversary.dropped import UNPUBLISHED, count_dropped, held_possible
 from glasshouse.adversary.exact import exact_posterior
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.linking import Linking, promised_limit
@@ -20,7 +21,7 @@ from glasshouse.adversary.matching import match
 from glasshouse.adversary.posterior import Posterior
 from glasshouse.adversary.rerun import Rerun
 from glasshouse.adversary.restated import FOREIGN, restated
-from glasshouse.errors import NotSupported, ParameterError
+from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.published import Published
 
 if TYPE_CHECKING:
@@ -128,8 +129,9 @@ class ReverseEngineering:
                 f"an exact belief about {unknown:,} people whose values she does not know",
                 instead=f"take at most {_MOST_UNKNOWN}, of whom few enough worlds can be made",
             )
-        published = Published.of(release)
+        published = held_possible(release, Published.of(release), knowledge, principle)
         totals = np.bincount(published.codes, weights=published.counts, minlength=len(published.values))
+        others = UNPUBLISHED in published.values
         people = replace(
             knowledge.external,
             quasi=tuple(knowledge.external.column(name) for name in release.recipe.quasi),
@@ -139,7 +141,7 @@ class ReverseEngineering:
         known = {knowledge.person(name): value for name, value in knowledge.corrupted.items()}
         rerun = Rerun(principle=principle, method=method, recoding=recoding, suppress=release.recipe.suppress)
         given: dict[str, Any] = {
-            "values": {value: int(total) for value, total in zip(published.values, totals, strict=True)},
+            "values": {v: int(n) for v, n in zip(published.values, totals, strict=True) if v is not UNPUBLISHED},
             "sensitive": published.column,
             "prior": self._prior(knowledge),
             "corrupted": {row: value for row, value in known.items() if value is not ABSENT},
@@ -148,16 +150,36 @@ class ReverseEngineering:
             "may": None if release.n_dropped else _may(published, people),  # of a dropped tuple nothing is published
         }
         if sampled:
+            given["values"] |= dict.fromkeys(_stand_ins(list(given["values"]), 1 if others else 0), 0)
             return self._walked(release, knowledge, published, people, rerun, given)
-        found = exact_posterior(
-            people, rerun, release.tables, **given, limit_worlds=self.most_worlds, limit_runs=self.most_runs
-        )
+        for n_others in range(1, release.n_dropped + 1) if others else [0]:
+            unnamed = _stand_ins(list(given["values"]), n_others)
+            try:
+                found = exact_posterior(
+                    people,
+                    rerun,
+                    release.tables,
+                    **{**given, "values": {**given["values"], **dict.fromkeys(unnamed, 0)}},
+                    limit_worlds=self.most_worlds,
+                    limit_runs=self.most_runs,
+                )
+                break
+            except InputError:  # people who were dropped may have several values that are not published
+                if n_others in (0, release.n_dropped):
+                    raise
         note = (
             f"{found.n_worlds:,} tables were possible beforehand, {found.n_possible:,} could have given the release; "
             f"the algorithm was run {found.n_runs:,} times"
         )
-        dropped = f"the {release.n_dropped:,} tuples that were dropped are taken to have values that others have too"
-        return self._posterior(release, knowledge, published, found, (note, dropped) if release.n_dropped else (note,))
+        notes = [note]
+        if others:
+            notes.append(
+                f"the {release.n_dropped:,} people whom the method dropped are taken to have published values, or one "
+                f"of {n_others:,} more; a prior can name the values that there are"
+            )
+        elif release.n_dropped:
+            notes.append(f"{release.n_dropped:,} people are in the table and not in the release")
+        return self._posterior(release, knowledge, published, found, tuple(notes))
 
     def _walked(
         self, release: Release, knowledge: Knowledge, published: Published, people: Any, rerun: Rerun, given: Any
@@ -186,12 +208,16 @@ class ReverseEngineering:
     ) -> Posterior:
         n = knowledge.external.n_tuples
         place = {value: i for i, value in enumerate(published.values)}
+        unnamed = len(published.values) - 1  # where several values are not published, which one it is is not known
         errors = getattr(found, "errors", None)
         known = set(knowledge.corrupted_rows().tolist())  # of them nothing is believed: it is known
-        lists = [
-            sorted((place[value], value, float(b)) for value, b in found.of[row].items()) if row not in known else []
-            for row in range(n)
-        ]
+        lists: list[list[tuple[int, Any, float]]] = []
+        for row in range(n):
+            own: dict[int, tuple[Any, float]] = {}
+            for value, belief in found.of[row].items() if row not in known else ():
+                code = place.get(value, unnamed)
+                own[code] = value, float(belief) + (own[code][1] if code in own else 0.0)
+            lists.append([(code, *own[code]) for code in sorted(own)])
         flat = [(row, *entry) for row, entries in enumerate(lists) for entry in entries]
         return Posterior(
             attack=self.name,
@@ -214,7 +240,7 @@ class ReverseEngineering:
     def _likely(self, release: Release, knowledge: Knowledge, algorithm: tuple[Any, Any, Any]) -> Posterior:
         """Ask the method how likely it makes of a world what was published."""
         likelihood = _LIKELIHOODS[algorithm[1].name]
-        published = Published.of(release)
+        published = held_possible(release, Published.of(release), knowledge, algorithm[0])
         return likelihood(
             release, published, knowledge, algorithm, error=self.error, source=self.source, progress=self.progress
         )
@@ -236,8 +262,9 @@ class ReverseEngineering:
                 "a theorem's bound for whoever has a prior of her own or has corrupted people",
                 instead="take fewer people: small tables are attacked exactly",
             )
-        linked = Linking(most_states=0).attack(release, knowledge)  # for who fits where; how likely does not matter
-        return replace(
+        # for who fits where; how likely does not matter
+        linked = Linking(most_states=0).published(release, knowledge)
+        found = replace(
             linked,
             attack=self.name,
             how="bound",
@@ -247,6 +274,7 @@ class ReverseEngineering:
                 f"no belief is larger: {release.guarantee.theorem}",
             ),
         )
+        return count_dropped(found, release, Published.of(release))
 
 
 def _greedy(*given: Any, **options: Any) -> Posterior:
@@ -308,6 +336,20 @@ _LIKELIHOODS: dict[str, Callable[..., Posterior]] = {
 
 # whose theorem tells more than one number
 _BOUNDS: dict[str, Callable[..., Posterior]] = {"mirror": _mirrored_bound, "snug": _recomputed_bound}
+
+
+def _stand_ins(values: list[Any], n: int) -> list[Any]:
+    """Values of the same type that are published nowhere, for those that nobody has named."""
+    found: list[Any] = []
+    known = [value for value in values if value is not None]
+    for i in range(n):
+        if all(isinstance(value, bool) for value in known):
+            found += [value for value in (False, True) if value not in known][i : i + 1]
+        elif all(isinstance(value, int | float) for value in known):
+            found.append(max(known) + 1 + i)
+        elif all(isinstance(value, str) for value in known):
+            found.append(f"{UNPUBLISHED} ({i + 1})")
+    return found
 
 
 def _may(published: Published, people: Any) -> dict[int, set[Any]]:

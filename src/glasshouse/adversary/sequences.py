@@ -89,8 +89,9 @@ def attack_greedy(
 
     *Prior.* Every possible world has the published values, so a prior that is the same for everybody changes nothing.
 
-    *Dropped tuples* (``last="drop"``) are of the last people of the order. Each is held to have any of the published
-    values, equally likely beforehand, as long as together they make no group and the whole table obeys the principle.
+    *Dropped tuples* (``last="drop"``) are of the last people of the order. Each is held to have any of the values in
+    ``published``, equally likely beforehand, as long as together they make no group and the whole table obeys the
+    principle. These may include values that are published nowhere: see `glasshouse.adversary.dropped.held_possible`.
 
     Examples
     --------

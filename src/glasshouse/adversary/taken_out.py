@@ -22,11 +22,12 @@ mixture, and says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.adversary.dropped import count_dropped
 from glasshouse.adversary.fitting import GONE, UNKNOWN, Fitting
 from glasshouse.adversary.left_over import Left, TooMany, components, expanded, joined
 from glasshouse.adversary.linking import promised_limit
@@ -127,9 +128,6 @@ class _TakenOut:
         else:
             sparse, presence, how, more = self._beliefs(most_ways)
             notes += more
-            if in_table:
-                sparse = (*sparse[:2], sparse[2] / presence[sparse[0]])
-                presence = np.where(presence > 0, 1.0, 0.0)
             if chosen is not None:
                 sparse = joined(sparse[0][chosen[sparse[1]]], None, sparse[2][chosen[sparse[1]]], 1)
         if chosen is not None:
@@ -138,7 +136,7 @@ class _TakenOut:
         kind = np.where(
             self.fit.known == UNKNOWN, self.fit.kind, np.where(self.fit.known == GONE, n_kinds, n_kinds + 1)
         )
-        return Posterior(
+        found = Posterior(
             attack=attack,
             column=self.fit.published.column,
             how=how,
@@ -153,6 +151,8 @@ class _TakenOut:
             because=self._because if chosen is None else None,
             notes=tuple(notes),
         )
+        found = count_dropped(found, self.release, self.fit.published, chosen=chosen, more_corrupted=most_corrupted)
+        return _in_table(found) if in_table and not most_corrupted else found
 
     def _because(self, kind: int, code: int) -> str:
         value = text_of(self.fit.published.values[code])
@@ -335,3 +335,9 @@ class _TakenOut:
         keep = (self.fit.unknown[who] > 0) & (worst[places] > 0)
         sparse = joined(who[keep], code[places][keep], worst[places][keep], len(published.values), np.maximum)
         return sparse, presence
+
+
+def _in_table(found: Posterior) -> Posterior:
+    """Beliefs of people who are known to be in the table."""
+    who = np.repeat(np.arange(len(found.presence)), np.diff(found.offsets))
+    return replace(found, beliefs=found.beliefs / found.presence[who], presence=np.where(found.presence > 0, 1.0, 0.0))

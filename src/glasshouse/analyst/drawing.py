@@ -61,7 +61,7 @@ def sample(
     n = release.n_tuples if n is None else n
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
         raise ParameterError("sample", "n", "a whole number, 0 or more", n)
-    source = Source.secure() if source is None else source
+    source = Source.secure() if source is None else source.for_one_release()
     reading = Reading.of(release, attributes, taxonomies=taxonomies, ordered=ordered)
     ends = np.cumsum(reading.seats.count)
     seat = np.searchsorted(ends, source.child("tuple").belows(int(ends[-1]), n), side="right")

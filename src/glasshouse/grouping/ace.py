@@ -33,7 +33,7 @@ from glasshouse.grouping.perimeter import Places, weighted_places
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata.groups import Groups
 from glasshouse.microdata.ties import tie_order
-from glasshouse.principles.adversaries import NOT_AGAINST, Adversary, Claim
+from glasshouse.principles.adversaries import Adversary, Claim
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Ace:
                 "TRANSPARENT Theorem 2: symmetric bucket partitions are equally likely (Lemma 6), and slice into "
                 "symmetric groups (Lemma 5)"
             ),
-            limits=(*NOT_AGAINST, *unchecked(self.penalty)),
+            assumptions=unchecked(self.penalty),
         )
 
     def divide(

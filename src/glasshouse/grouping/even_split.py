@@ -38,6 +38,7 @@ import numpy as np
 
 from glasshouse.engines import Memory, Nodes, Rows
 from glasshouse.errors import NotSupported
+from glasshouse.grouping.method import K_ANONYMITY_ALONE, QUASI_ALONE
 from glasshouse.grouping.mondrian import both_hold, widest_first
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.sorting import along, label_along
@@ -150,14 +151,15 @@ def requirement_to_run(requirement: Requirement, extra: int, owner: str) -> Requ
     return requirement if ell is None or extra == 0 else at_ell(requirement, ell + extra)
 
 
-def claim_of_even_splits(requirement: Requirement, extra: int) -> Claim:
+def claim_of_even_splits(requirement: Requirement, extra: int, assumptions: tuple[str, ...] = ()) -> Claim:
     """What any method promises that cuts nodes into fixed halves, one candidate cut a node."""
     ell = _frequency(requirement)
     if not requirement.columns:
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
-            theorem="cuts look at quasi-identifiers alone, so the algorithm tells nothing that they do not tell",
-            limits=("k-anonymity protects no sensitive value: a group may share one",),
+            theorem=QUASI_ALONE,
+            limits=(K_ANONYMITY_ALONE,),
+            assumptions=assumptions,
         )
     if ell is None:
         return Claim(
@@ -177,6 +179,7 @@ def claim_of_even_splits(requirement: Requirement, extra: int) -> Claim:
                 f"even splits run at {run} allow a belief of at most {bound}, which is below 1/{ell} (MINIMALITY "
                 "Theorem 5, its bound made exact: halves are fixed by quasi-identifiers, one cut a node)"
             ),
+            assumptions=assumptions,
         )
     return Claim(
         adversary=Adversary.LINKING,

@@ -12,30 +12,35 @@ tuples is a bucket like any other; RGG tosses its coin only where a complete gro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from glasshouse.engines import Memory
 from glasshouse.errors import NotSupported, ParameterError
+from glasshouse.grouping.method import chosen_blindly
 from glasshouse.grouping.orderings import arranged, check_ordering
 from glasshouse.grouping.sorting import along, label_along
 from glasshouse.grouping.stricter import at_ell, times_e
 from glasshouse.kernels import compiled, interpreted
+from glasshouse.microdata.domains import Column
 from glasshouse.microdata.groups import Groups
 from glasshouse.principles.adversaries import Adversary, Claim
 from glasshouse.principles.designated_l_diversity import DesignatedLDiversity
 from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.parameters import fraction, plain
+from glasshouse.principles.requirement import Requirement
 from glasshouse.principles.t_closeness import TCloseness
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from glasshouse.microdata import Column, Microdata
+    from glasshouse.microdata import Microdata
     from glasshouse.principles.parameters import Exact
-    from glasshouse.principles.requirement import Part, Requirement
+    from glasshouse.principles.requirement import Part
     from glasshouse.randomness import Source
 
 __all__ = ["Greedy", "RandomisedGreedy"]
@@ -60,7 +65,8 @@ class Greedy:
         Names of quasi-identifiers, the most important first; the others follow in the table's order.
     last
         What happens to the last group where the tuples run out before it obeys: ``merge`` joins it to the group before,
-        again and again until the principle holds; ``drop`` does not publish its tuples, as in the paper.
+        again and again until the principle holds; ``drop`` does not publish its tuples, as in the paper. Under
+        t-closeness the groups are then made again from the others, for they must be close to what is published.
     safe
         Run at ceil(e * l) instead of l, which keeps beliefs bounded by 1/l where MINIMALITY Theorem 6 holds.
 
@@ -127,6 +133,7 @@ class Greedy:
                     f"Theorem 6, run at {run} = ceil(e * {ell}))"
                 ),
                 limits=dropped,
+                assumptions=chosen_blindly(self, "priority"),
             )
         if binary and self.last == "drop":
             bound = f"she may believe the designated value up to e/{run} (MINIMALITY Theorem 6), not 1/{ell}"
@@ -156,7 +163,7 @@ class Greedy:
         requirement.check_eligible()
         engine = engine or Memory()
         order = arranged(table, self.ordering, self.priority, source or _secure(), engine)
-        return _grow(requirement, order, self.last, np.empty(0, np.uint8), engine)
+        return _grow_published(table, requirement, order, self.last, lambda _: np.empty(0, np.uint8), engine)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, init=False)
@@ -238,9 +245,12 @@ class RandomisedGreedy:
         source, engine = source or _secure(), engine or Memory()
         order = arranged(table, self.ordering, self.priority, source, engine)
         p = fraction("RandomisedGreedy", "p", self.p)
-        borders = max(0, -(-len(order) // _bucket(part)) - 1)  # a coin for each: a group ends there or does not
-        coins = (source.belows(p.denominator, borders) < p.numerator).astype(np.uint8)
-        return _grow(requirement, order, self.last, coins, engine)
+
+        def coins(n: int) -> NDArray[np.uint8]:
+            borders = max(0, -(-n // _bucket(part)) - 1)  # a coin for each: a group ends there or does not
+            return (source.belows(p.denominator, borders) < p.numerator).astype(np.uint8)
+
+        return _grow_published(table, requirement, order, self.last, coins, engine)
 
 
 def _one_part(requirement: Requirement, owner: str) -> Part:
@@ -295,6 +305,50 @@ def _bucket(part: Part) -> int:
     """Tuples of a bucket; no group is larger than the table, so neither is a bucket."""
     principle: Any = part.principle
     return 1 if isinstance(principle, TCloseness) else min(principle.ell, max(1, int(part.whole.sizes[0])))
+
+
+def _grow_published(
+    table: Microdata,
+    requirement: Requirement,
+    order: NDArray[np.int32],
+    last: str,
+    coins: Callable[[int], NDArray[np.uint8]],
+    engine: Memory,
+) -> Groups:
+    """Grow groups; under t-closeness again without the tuples that were dropped, until none is.
+
+    Groups are close to the distribution of the table, and the table that a reader sees is the published one. Dropping
+    tuples changes it, so groups that were close to the whole table need not be close to what is published.
+    """
+    groups = _grow(requirement, order, last, coins(len(order)), engine)
+    (part,) = requirement.parts
+    if not isinstance(part.principle, TCloseness):
+        return groups
+    assert part.column is not None
+    kept = np.arange(len(order), dtype=np.int64)
+    while groups.n_dropped:
+        kept = kept[groups.labels >= 0]
+        left = _without_unseen(table.take(kept))
+        place = np.full(table.n_tuples, -1, np.int32)
+        place[kept] = np.arange(len(kept), dtype=np.int32)
+        along_kept = place[order]
+        requirement = Requirement.of({part.column.name: part.principle}, left)
+        along_kept = along_kept[along_kept >= 0]
+        groups = _grow(requirement, along_kept, last, coins(len(along_kept)), engine)
+    return groups if len(kept) == table.n_tuples else groups.spread(kept, table.n_tuples)
+
+
+def _without_unseen(table: Microdata) -> Microdata:
+    """The table whose sensitive column has the values that occur, and no others: a reader knows of no other place."""
+    (column,) = table.sensitive
+    domain = column.domain
+    if domain.tree is not None:  # distances are heights of the tree, whoever is there
+        return table
+    seen = np.unique(column.codes)
+    missing = bool(domain.missing and domain.missing_code in seen)
+    values = domain.values.take(seen[: len(seen) - missing])
+    codes = np.searchsorted(seen, column.codes).astype(np.int32)
+    return replace(table, sensitive=(Column(replace(domain, values=values, missing=missing), codes),))
 
 
 def _grow(

@@ -19,7 +19,7 @@ from glasshouse.grouping.penalties import Perimeter, judged, penalty_of, uncheck
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.tailor import tailor_leaves
 from glasshouse.microdata.ties import tie_order
-from glasshouse.principles.adversaries import NOT_AGAINST, Adversary, Claim
+from glasshouse.principles.adversaries import Adversary, Claim
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Hybrid:
                 "TRANSPARENT Theorem 3: Tailor's groups depend on sensitive values through their multisets alone "
                 "(Theorem 1), and Ace is transparent inside each of them (Theorem 2)"
             ),
-            limits=(*NOT_AGAINST, *unchecked(self.penalty)),
+            assumptions=unchecked(self.penalty),
         )
 
     def divide(

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from glasshouse.principles.requirement import Requirement
     from glasshouse.randomness import Source
 
-__all__ = ["Method", "frequency_ell", "is_frequency_diversity"]
+__all__ = ["K_ANONYMITY_ALONE", "QUASI_ALONE", "Method", "chosen_blindly", "frequency_ell", "is_frequency_diversity"]
+
+QUASI_ALONE = (
+    "groups are made from quasi-identifiers alone: an attacker who knows the algorithm and everybody's "
+    "quasi-identifiers can find out who is in which group, also where cells overlap, and of sensitive values only what "
+    "that group shows"
+)
+"""Why groups that are made without a look at sensitive values hold against an attacker who knows how."""
+
+K_ANONYMITY_ALONE = "k-anonymity protects no sensitive value: a group may share one"
+"""What is not promised where no principle looks at sensitive values."""
 
 
 class Method(Protocol):
@@ -39,6 +49,20 @@ class Method(Protocol):
     ) -> Groups:
         """Divide ``table`` into groups that satisfy ``requirement``."""
         ...
+
+
+def chosen_blindly(method: Method, *names: str) -> tuple[str, ...]:
+    """What a claim assumes of parameters that prefer some quasi-identifiers to others, where they are given.
+
+    >>> from glasshouse.grouping.mirror import Mirror
+    >>> chosen_blindly(Mirror(priority=("age",)), "priority", "weights")
+    ("the parameter 'priority' was chosen without a look at the sensitive values of this table",)
+    """
+    return tuple(
+        f"the parameter {name!r} was chosen without a look at the sensitive values of this table"
+        for name in names
+        if getattr(method, name)
+    )
 
 
 def is_frequency_diversity(requirement: Requirement) -> bool:

@@ -23,7 +23,7 @@ from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.grouping.ace import ace_segments, packed_rows
 from glasshouse.grouping.anatomize import anatomize_segments
 from glasshouse.grouping.halving import HalvedRows
-from glasshouse.grouping.method import is_frequency_diversity
+from glasshouse.grouping.method import K_ANONYMITY_ALONE, QUASI_ALONE, chosen_blindly, is_frequency_diversity
 from glasshouse.grouping.mirror_refinement import balanced_segments, balanced_slices, group_size
 from glasshouse.grouping.orderings import ORDERINGS, check_ordering
 from glasshouse.grouping.perimeter import weighted_places
@@ -32,7 +32,7 @@ from glasshouse.grouping.sorting import joined, sorted_by
 from glasshouse.grouping.weights import multipliers, read_weights, weigh
 from glasshouse.microdata.groups import Groups
 from glasshouse.microdata.ties import tie_order
-from glasshouse.principles.adversaries import NOT_AGAINST, Adversary, Claim
+from glasshouse.principles.adversaries import Adversary, Claim
 from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.parameters import Exact, fraction, integer, plain
 from glasshouse.randomness import Source
@@ -153,15 +153,13 @@ class Mirror:
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
-        limits: tuple[str, ...] = NOT_AGAINST
-        for name in ("priority", "weights"):
-            if getattr(self, name):
-                limits += (f"it assumes that {name!r} was not chosen by a look at sensitive values of this table",)
+        assumptions = chosen_blindly(self, "priority", "weights")
         if not requirement.columns:
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
-                theorem="splits look at quasi-identifiers alone, so the algorithm tells nothing that they do not tell",
-                limits=("k-anonymity protects no sensitive value: a group may share one",),
+                theorem=QUASI_ALONE,
+                limits=(K_ANONYMITY_ALONE,),
+                assumptions=assumptions,
             )
         if self._ell(requirement) is None:
             return Claim(
@@ -171,7 +169,7 @@ class Mirror:
                     "table in which they could not be parted, so what she believes of anybody is exactly the published "
                     "distribution of their group, of which the principle speaks"
                 ),
-                limits=limits,
+                assumptions=assumptions,
             )
         inner = "MINIMALITY Claim 4" if self.inner == "anatomize" else "TRANSPARENT Theorem 2"
         return Claim(
@@ -181,7 +179,7 @@ class Mirror:
                 "its equal halves, so exchanging the halves' values changes no probability; other leaves tell nothing "
                 f"by themselves ({inner})"
             ),
-            limits=limits,
+            assumptions=assumptions,
         )
 
     def divide(

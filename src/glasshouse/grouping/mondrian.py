@@ -15,6 +15,7 @@ import numpy as np
 
 from glasshouse.engines import Cuts, Memory, Nodes, Points, Rows, is_crowded
 from glasshouse.errors import NotSupported, ParameterError
+from glasshouse.grouping.method import K_ANONYMITY_ALONE, QUASI_ALONE
 from glasshouse.grouping.perimeter import Places, weighted_places
 from glasshouse.microdata.ties import tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
@@ -133,8 +134,8 @@ def claim_of_cuts(method: str, requirement: Requirement) -> Claim:
     if not requirement.columns:
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
-            theorem="cuts look at quasi-identifiers alone, so the algorithm tells nothing that they do not tell",
-            limits=("k-anonymity protects no sensitive value: a group may share one",),
+            theorem=QUASI_ALONE,
+            limits=(K_ANONYMITY_ALONE,),
         )
     return Claim(
         adversary=Adversary.LINKING,

@@ -149,13 +149,13 @@ def penalty_of(given: object, owner: str) -> Penalty:
 
 
 def unchecked(penalty: Penalty) -> tuple[str, ...]:
-    """What a method's claim has to add about its penalty.
+    """What a method's claim assumes of its penalty.
 
     >>> unchecked(Perimeter())
     ()
     """
     if isinstance(penalty, Custom):
-        return ("it assumes that the given penalty function knows no sensitive value, which was not checked",)
+        return ("the given penalty function looks at no sensitive value, which was not checked",)
     return ()
 
 

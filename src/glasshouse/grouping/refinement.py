@@ -99,6 +99,7 @@ class Refined:
                     "Claim 4)"
                 ),
                 limits=coarse.limits,
+                assumptions=coarse.assumptions,
             )
         return Claim(
             adversary=Adversary.LINKING,

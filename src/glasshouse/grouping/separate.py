@@ -58,7 +58,7 @@ class Separate:
             limits = ()
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
-            theorem="everybody is in one group, whatever the values are, so the algorithm tells nothing",
+            theorem="everybody is in one group, whatever the values are, so the algorithm tells nothing of them",
             limits=limits,
         )
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from glasshouse.errors import Infeasible, ParameterError
 from glasshouse.microdata.counts import Counts
-from glasshouse.microdata.ties import secret_order
+from glasshouse.microdata.ties import canonical_order
 from glasshouse.principles.requirement import Requirement
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from glasshouse.principles import Part, Principle
     from glasshouse.randomness import Source
 
-__all__ = ["exact_share", "keep_eligible"]
+__all__ = ["common_cap", "exact_share", "keep_eligible"]
 
 
 def keep_eligible(
@@ -49,7 +49,7 @@ def keep_eligible(
         broken = [part for part in Requirement.of(principle, left).parts if not _eligible(part)]
         if not broken:
             return kept
-        cap = _largest_cap(broken[0]) if allowed else 0
+        cap = common_cap(broken[0].whole.dense[0], broken[0].principle, _domain(broken[0])) if allowed else 0
         if cap == 0:
             broken[0].check_eligible()
         kept = kept[_first_of_each(left, broken[0], cap, source)]
@@ -73,6 +73,28 @@ def exact_share(share: Any) -> Fraction:
     return exact
 
 
+def common_cap(histogram: NDArray[np.int64], principle: Principle, domain: Domain | None) -> int:
+    """The largest cap on the counts of sensitive values that makes a table with this histogram eligible; 0 if none.
+
+    >>> from glasshouse.principles import LDiversity
+    >>> common_cap(np.array([9, 3, 2, 2]), LDiversity(ell=3), None)
+    3
+    """
+    concerned = principle.concerned(len(histogram), domain)
+    low, high = 0, int(histogram.max(initial=0))
+    while low < high:  # shares fall with the cap: allowed at low (0: by convention), and not above high
+        cap = (low + high + 1) // 2
+        trimmed = _trimmed(histogram, concerned, cap)
+        copies = -(-int(histogram.sum()) // max(int(trimmed.sum()), 1))
+        # whether it would do if only there were enough tuples: as many of it as the whole table has
+        if principle.eligible(Counts.from_histograms(trimmed[np.newaxis] * copies), domain):
+            low = cap
+        else:
+            high = cap - 1
+    trimmed = _trimmed(histogram, concerned, low)
+    return low if principle.eligible(Counts.from_histograms(trimmed[np.newaxis]), domain) else 0
+
+
 def _eligible(part: Part) -> bool:
     return part.principle.eligible(part.whole, _domain(part))
 
@@ -81,44 +103,27 @@ def _domain(part: Part) -> Domain | None:
     return None if part.column is None else part.column.domain
 
 
-def _trimmed(part: Part, cap: int) -> NDArray[np.int64]:
-    """The table's histogram with every value that concerns the principle trimmed to the cap."""
-    histogram = part.whole.dense[0]
-    concerned = part.principle.concerned(part.whole.n_values, _domain(part))
+def _trimmed(histogram: NDArray[np.int64], concerned: NDArray[np.bool_], cap: int) -> NDArray[np.int64]:
+    """The histogram with every value that concerns the principle trimmed to the cap."""
     trimmed: NDArray[np.int64] = np.where(concerned, np.minimum(histogram, cap), histogram)
     return trimmed
 
 
-def _largest_cap(part: Part) -> int:
-    """The largest cap on the counts of sensitive values that makes the table eligible; 0 if none does."""
-    low, high = 0, int(part.whole.dense.max(initial=0))
-    while low < high:  # shares fall with the cap: allowed at low (0: by convention), and not above high
-        cap = (low + high + 1) // 2
-        if _shares_allowed(part, cap):
-            low = cap
-        else:
-            high = cap - 1
-    trimmed = Counts.from_histograms(_trimmed(part, low)[np.newaxis])
-    return low if part.principle.eligible(trimmed, _domain(part)) else 0
-
-
-def _shares_allowed(part: Part, cap: int) -> bool:
-    """Whether the trimmed table would do if only there were enough tuples: as many of it as the whole table has."""
-    trimmed = _trimmed(part, cap)
-    copies = -(-int(part.whole.sizes[0]) // max(int(trimmed.sum()), 1))
-    return part.principle.eligible(Counts.from_histograms(trimmed[np.newaxis] * copies), _domain(part))
-
-
 def _first_of_each(table: Microdata, part: Part, cap: int, source: Source) -> NDArray[np.int64]:
-    """Keep ``cap`` tuples of every sensitive value that concerns the principle, chosen by a secret uniform order."""
+    """Keep ``cap`` tuples of every sensitive value that concerns the principle: a secret uniform choice for each."""
     assert part.column is not None  # a cap above 0 exists only for principles that look at sensitive values
-    order = secret_order(table, source)  # not by identifier, which would make the choice public
+    # not by identifier, which would make the choice public
+    order = canonical_order(table) if source.is_seeded else np.arange(table.n_tuples)
     codes = part.column.codes[order]
-    by_value = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[by_value], np.arange(part.column.domain.size))
-    rank = np.arange(len(codes)) - starts[codes[by_value]]
+    by_value = order[np.argsort(codes, kind="stable")]
+    counts = np.bincount(codes, minlength=part.column.domain.size)
+    starts = np.append(0, np.cumsum(counts))
     concerned = part.principle.concerned(part.whole.n_values, part.column.domain)
-    return np.sort(order[by_value[(rank < cap) | ~concerned[codes[by_value]]]]).astype(np.int64)
+    kept = np.ones(len(codes), bool)
+    for value in np.flatnonzero(concerned & (counts > cap)).tolist():
+        kept[starts[value] : starts[value + 1]] = False
+        kept[starts[value] + source.choose(int(counts[value]), cap)] = True
+    return np.sort(by_value[kept]).astype(np.int64)
 
 
 def _too_many(part: Part, n_tuples: int, n_kept: int, allowed: Fraction) -> Infeasible:

@@ -13,6 +13,7 @@ import numpy as np
 
 from glasshouse.engines import Memory, Nodes
 from glasshouse.grouping.even_split import claim_of_even_splits, requirement_to_run
+from glasshouse.grouping.method import chosen_blindly
 from glasshouse.grouping.orderings import arranged, check_ordering
 from glasshouse.grouping.sorting import along, label_along
 from glasshouse.microdata.counts import Counts
@@ -79,7 +80,7 @@ class Symmetric:
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
-        return claim_of_even_splits(requirement, self.extra)
+        return claim_of_even_splits(requirement, self.extra, chosen_blindly(self, "priority"))
 
     def divide(
         self,

@@ -31,7 +31,7 @@ from glasshouse.grouping.perimeter import Places, weighted_places
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import Groups
 from glasshouse.microdata.ties import tie_order
-from glasshouse.principles.adversaries import NOT_AGAINST, Adversary, Claim
+from glasshouse.principles.adversaries import Adversary, Claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,7 +104,7 @@ class Tailor:
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
             theorem="TRANSPARENT Theorem 1: every table with the same groups would have been divided in the same way",
-            limits=(*NOT_AGAINST, *unchecked(self.penalty)),
+            assumptions=unchecked(self.penalty),
         )
 
     def divide(

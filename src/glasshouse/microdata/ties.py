@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.table import Microdata
     from glasshouse.randomness import Source
 
-__all__ = ["secret_order", "tie_order"]
+__all__ = ["canonical_order", "secret_order", "tie_order"]
 
 
 def tie_order(table: Microdata, source: Source) -> NDArray[np.int32]:

@@ -35,11 +35,19 @@ _KNOWS = {
 }
 
 
+NOT_AGAINST = (
+    "anything against an attacker who knows some people's sensitive values",
+    "anything against an attacker who has reason to hold some tables likelier than others",
+)
+"""What the theorems on algorithm-aware adversaries leave open; every claim against such an adversary states it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Claim:
     """What a method claims for groups under a requirement: against whom, why, and what it does not claim.
 
-    The promise is the requirement's own, unless the claim has another; assumptions are what must be true for it.
+    The promise is the requirement's own, unless the claim has another; assumptions are what must be true for it. A
+    claim against an algorithm-aware adversary has the limits of all such claims, `NOT_AGAINST`, before its own.
     """
 
     adversary: Adversary
@@ -48,8 +56,7 @@ class Claim:
     promise: str = ""
     assumptions: tuple[str, ...] = ()
 
-
-# what the theorems on algorithm-aware adversaries leave open
-NOT_AGAINST = (
-    "anything against whoever knows some people's sensitive values, or has reason to hold some tables likelier",
-)
+    def __post_init__(self) -> None:
+        if self.adversary is Adversary.ALGORITHM_AWARE:
+            own = tuple(limit for limit in self.limits if limit not in NOT_AGAINST)
+            object.__setattr__(self, "limits", (*NOT_AGAINST, *own))
