@@ -156,3 +156,17 @@ def test_a_value_of_an_old_release_that_was_not_quoted_is_read_as_a_value() -> N
 def test_texts_are_written_once() -> None:
     assert text_of(True) == "true"
     assert key_of(dt.datetime(2024, 1, 1, tzinfo=dt.UTC)) == "2024-01-01T00:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    "text", ["[1, 2]", "a|b", "<40", ">=2020-01-01", "40+", "*", "476**", "2020-Q1", "F,M", "20-40"]
+)
+def test_a_text_that_some_column_would_read_as_a_cell_is_published_in_quotes(text: str) -> None:
+    assert quoted(text) == f'"{text}"'
+    # also where a reader takes the column for numbers, or for categories in an order of numbers
+    assert parse(quoted(text), kind="category", order=["20", "30", "40"]) == Value(text)
+
+
+@pytest.mark.parametrize("text", ["Never-married", "1st-4th", "<=50K", "2020", "F_M", "a+", "-5", "O'Hara (n.)"])
+def test_a_text_that_no_column_would_read_as_a_cell_stays_plain(text: str) -> None:
+    assert quoted(text) == text

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["Grammar", "bare", "parse", "parts_of", "unquoted"]
 
 MOST_CHARACTERS = 1 << 20
+_SHORT = 19  # digits that are a whole number at first sight
 _MOST_IN_A_RANGE = 100  # characters of a range without brackets, in which every hyphen may be the one between the ends
 _SUPPRESSED_NUMBER = ("", "NA", "N/A", "<NA>", "NaN", "nan", "None", "NULL", "null")
 _INFINITE = {"-inf": None, "-Inf": None, "-∞": None, "inf": None, "Inf": None, "+inf": None, "∞": None}
@@ -272,7 +273,9 @@ class Grammar:
         if self.order is not None:
             return text
         if self.kind == "integer":
-            return number_in(text, whole=True)
+            return (
+                int(text) if len(text) < _SHORT and text.isascii() and text.isdigit() else number_in(text, whole=True)
+            )
         if self.kind in ("date", "timestamp"):
             period = period_of(text)
             if period is None and self.kind == "timestamp" and ":" not in text:
@@ -283,7 +286,7 @@ class Grammar:
         return value_of(text, self.kind)
 
     def _interval(self, low: Any, high: Any, closed: tuple[bool, bool]) -> Interval | Value:
-        if low is not None and high is not None and zoned(low) != zoned(high):
+        if self.kind == "timestamp" and low is not None and high is not None and zoned(low) != zoned(high):
             raise NotAValue("one of its ends has an offset and the other has none")
         if low is not None and high is not None and place_of(low, self.kind) > place_of(high, self.kind):
             raise NotAValue("its low end lies above its high end")
@@ -472,8 +475,10 @@ def bare(text: str) -> str:
 
 def _counted(end: Any, *, up: bool, closed: bool) -> Any:
     """An end among whole numbers or days, as the outermost that is in the interval."""
+    if closed and isinstance(end, int | dt.date):
+        return end
     if isinstance(end, dt.date):
-        return end if closed else _next_day(end) if up else _day_before(end)
+        return _next_day(end) if up else _day_before(end)
     whole = math.ceil(end) if up else math.floor(end)
     return whole if closed or whole != end else whole + (1 if up else -1)
 

@@ -166,6 +166,8 @@ def place_of(value: Any, kind: str) -> Any:
     >>> place_of(dt.date(1, 1, 2), "date"), place_of(dt.date(1, 1, 2), "timestamp")
     (2, 86400000000)
     """
+    if kind == "integer":
+        return value
     if isinstance(value, dt.datetime):
         plain = value.astimezone(dt.UTC).replace(tzinfo=None) if value.tzinfo is not None else value
         ticks = (plain - _YEAR_1) // dt.timedelta(microseconds=1)
