@@ -90,6 +90,9 @@ class CellReader:
         if match is None:
             return None
         opening, low, high, closing = match.groups()
+        ends = members(cell.strip()[1:-1])
+        if '"' in cell and len(ends) == 2:  # an end in quotes may hold a comma, as the labels of bins do
+            low, high = ends
         return self._between(low, high, closed=(opening == "[", closing == "]"))
 
     def _range(self, cell: str) -> NDArray[np.int32] | None:

@@ -273,6 +273,9 @@ class CellSupports:
             raise InputError(
                 f"column {self.name!r} has intervals of categories, {cell}: say in which order they are (ordered=)"
             )
+        ends = members(cell[1:-1])
+        if '"' in cell and len(ends) == 2:  # an end in quotes may hold a comma, as the labels of bins do
+            low, high = ends
         texts = [text_of(value) for value in self.order]
         try:
             first, last = texts.index(unquoted(low)), texts.index(unquoted(high))
