@@ -413,6 +413,12 @@ def test_a_list_in_other_bins_or_without_the_time_zone_is_refused_and_not_found_
         with pytest.raises(gh.InputError, match="with the same bins="):
             gh.attack(release, knowledge=gh.Knowledge(external=gh.read(OLD, quasi=["age"])))
         assert gh.attack(release, knowledge=gh.Knowledge(external=binned)).largest.min() > 0
+    one = gh.publish(binned, principle=gh.KAnonymity(k=40), recoding=gh.Boxes())
+    assert set(one.data["age"].to_pylist()) == {'["[60, 65)", "[95, 100)"]'}
+    assert gh.attack(one, knowledge=gh.Knowledge(external=binned)).largest.min() > 0
+    bins = [f"[{low}, {low + 5})" for low in range(60, 100, 5)]
+    found = gh.query(one, "SELECT COUNT(*) WHERE age = '[70, 75)'", ordered={"age": bins})
+    assert float(found) == pytest.approx(40 / 8)
 
     moments = [10**15 + 3600 * 10**6 * i for i in range(40)]
     zoned = pa.table({"seen": pa.array(moments, pa.timestamp("us", "Europe/Oslo")), "ill": OLD["ill"]})
