@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
-
-from glasshouse.release import placing
 
 
 @pytest.fixture(scope="package", autouse=True)
 def _unflushed_files() -> Iterator[None]:
     """Thousands of tiny releases are written here: that each one survives a power cut is not what is tested."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(placing, "_flush", lambda path: None)
+        patch.setattr(os, "fsync", lambda descriptor: None)
         yield
