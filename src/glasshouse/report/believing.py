@@ -118,6 +118,10 @@ class _Run:
         """Do not go through the people; where the method has a theorem, it bounds what is believed of each of them."""
         entry = {**self._entry("algorithm-aware", why), "bounded": True}
         because = "that is the theorem of the method"
+        if self.release.n_dropped:
+            because += (
+                f", for those who are published; it bounds nothing for the {self.release.n_dropped:,} who were not"
+            )
         return entry if self._bound is None else {**entry, "bound": str(self._bound), "because": because}
 
     @property
