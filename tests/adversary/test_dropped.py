@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -19,6 +20,7 @@ from glasshouse.cli.commands import glasshouse
 from glasshouse.publish import publish_to
 from glasshouse.published import Published
 from glasshouse.recheck import verify_release
+from glasshouse.report.effort import Effort
 from tests.naive.dropped import believed_of_dropped, largest_cap
 
 
@@ -414,3 +416,14 @@ def test_reverse_engineering_runs_greedy_groups_under_closeness_as_they_were_mad
     assert release.n_dropped
     found = gh.attack(release, gh.ReverseEngineering(), knowledge=gh.Knowledge(external=table))
     assert all(found.of(f"p{i}").get(value, 0.0) > 0 for i, value in enumerate("abbab"))
+
+
+def test_a_report_that_does_not_go_through_people_says_whom_its_bound_leaves_out() -> None:
+    columns = {"name": named(12), "x": list(range(12)), "s": list("aaaaaaaabcde")}
+    table = people(columns)
+    release = gh.publish(table, principle=gh.LDiversity(ell=3), recoding=gh.Anatomy(), suppress="0.6")
+    effort = replace(Effort(), most_rows=1, most_linked=1)
+    found = gh.make_report(release, table, effort=effort).to_dict()["beliefs"]
+    bounded = [entry for entry in found if entry["bound"]]
+    assert {entry["adversary"] for entry in bounded} == {"linking", "algorithm-aware"}
+    assert all(f"the {release.n_dropped} who were dropped" in entry["because"] for entry in bounded)

@@ -102,11 +102,11 @@ def test_groups_under_t_closeness_are_those_of_the_slow_twin(
     def apart(a: int, b: int) -> Fraction:
         return Fraction(0) if a == b else Fraction(1, 2) if {a, b} == {0, 1} else Fraction(1)
 
-    ground: Any = {
-        "equal": principles.equal_distance,
-        "ordered": principles.ordered_distance(len(values)),
-        "hierarchical": apart,
-    }[distance]
+    grounds: dict[str, Any] = {
+        "equal": lambda seen: principles.equal_distance,
+        "ordered": lambda seen: principles.ordered_distance(len(seen)),
+        "hierarchical": lambda seen: lambda a, b: apart(seen[a], seen[b]),
+    }
     options: dict[str, Any] = {
         "equal": {},
         "ordered": {"ordered": {"s": names}},
@@ -115,12 +115,11 @@ def test_groups_under_t_closeness_are_those_of_the_slow_twin(
     ids = list(range(len(sensitive)))
     columns = {"id": ids, "q": ids, "s": [f"s{value}" for value in sensitive]}
     table = gh.read(columns, identifier="id", quasi=["q"], sensitive="s", **options)
-    holds = naive.close([value for _, value in rows], Fraction(t), ground)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(greedy, "LEAP", leap)
         patch.setattr(greedy, "LARGEST_WORK", largest)
 
-        assert naive.gg(rows, 1, holds, leftover=last) == found(
+        assert naive.gg_close(rows, Fraction(t), last, grounds[distance]) == found(
             Greedy(last=last),
             gh.TCloseness(t=t, distance=distance),
             table,

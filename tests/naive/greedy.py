@@ -128,6 +128,28 @@ def gg(
     return _grow(rows, size, holds, order, leftover, once_more=lambda: False)
 
 
+def gg_close(
+    rows: Sequence[Row],
+    t: Fraction,
+    leftover: str,
+    distance: Callable[[Sequence[int]], Callable[[int, int], Fraction]],
+) -> Partition:
+    """Greedy Grouping under t-closeness to what is published: without the rows that are dropped, until none is.
+
+    ``distance`` is told which values occur, for the ordered one depends on how many there are.
+    """
+    kept = list(range(len(rows)))
+    while True:
+        seen = sorted({rows[i][1] for i in kept})
+        left = [(rows[i][0], seen.index(rows[i][1])) for i in kept]
+        holds = close([value for _, value in left], t, distance(seen))
+        groups = gg(left, 1, holds, leftover=leftover)
+        published = sorted(i for group in groups for i in group)
+        if len(published) in (0, len(kept)):
+            return {frozenset(kept[i] for i in group) for group in groups}
+        kept = [kept[i] for i in published]
+
+
 def rgg(
     rows: Sequence[Row],
     size: int,

@@ -150,7 +150,7 @@ def count_dropped(
 
 def _of_kinds(people: Flags, kind: NDArray[np.int64], n_kinds: int) -> Flags:
     """The kinds all of whose people have a property."""
-    return np.bincount(kind[~people], minlength=n_kinds) == 0
+    return np.asarray(np.bincount(kind[~people], minlength=n_kinds) == 0)
 
 
 def _merged(found: Posterior, kinds: NDArray[np.int64], weight: Floats, shares: Floats, how: np.ufunc) -> Posterior:

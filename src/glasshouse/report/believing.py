@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from glasshouse.release import Release
     from glasshouse.report.effort import Effort
 
-__all__ = ["beliefs_of", "estimated_fits", "histogram"]
+__all__ = ["beliefs_of", "but_for_dropped", "estimated_fits", "histogram"]
 
 _STEP = 0.025  # a bar of the histogram, about
 _SAMPLE = 20_000  # rows of a published table from which the number of fits is estimated
@@ -69,6 +69,17 @@ def beliefs_of(
         found.append(run("corrupting", Corruption(column=column, most_corrupted=1), not_run=too_much))
         tell()
     return found
+
+
+def but_for_dropped(n_dropped: int) -> str:
+    """What a bound for published people leaves open, where some were dropped.
+
+    >>> but_for_dropped(0), but_for_dropped(12)
+    ('', ', for those who are published; it bounds nothing for the 12 who were dropped')
+    """
+    if not n_dropped:
+        return ""
+    return f", for those who are published; it bounds nothing for the {n_dropped:,} who were dropped"
 
 
 def _more_than(rows: int, table: Microdata) -> str:
@@ -117,7 +128,7 @@ class _Run:
     def by_theorem(self, why: str) -> dict[str, Any]:
         """Do not go through the people; where the method has a theorem, it bounds what is believed of each of them."""
         entry = {**self._entry("algorithm-aware", why), "bounded": True}
-        because = "that is the theorem of the method"
+        because = "that is the theorem of the method" + but_for_dropped(self.release.n_dropped)
         return entry if self._bound is None else {**entry, "bound": str(self._bound), "because": because}
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse.microdata.cautions import accepted_cautions
 from glasshouse.report.achieving import findable, verification
-from glasshouse.report.believing import beliefs_of
+from glasshouse.report.believing import beliefs_of, but_for_dropped
 from glasshouse.report.cautions import cautions_in
 from glasshouse.report.files import software
 from glasshouse.report.usefulness import divergence_of, losses_of, utility_of
@@ -99,6 +99,7 @@ def _bound_by_groups(facts: dict[str, Any]) -> None:
         if found["adversary"] == "linking" and found["bounded"] and found["column"] in sensitive:
             found["bound"] = sensitive[found["column"]]["alpha"]["exact"]
             found["because"] = "what she believes is a mixture of what the groups show, and no group shows more"
+            found["because"] += but_for_dropped(facts["published"]["dropped"])
 
 
 def facts_of_file(made: PublishedFile, achieved: Mapping[str, Any]) -> dict[str, Any]:
