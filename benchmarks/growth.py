@@ -18,6 +18,7 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,11 @@ def people(
         leaves = max(2, nodes * 8 // 9)
         drawn["q00"] = pa.array([f"p{code:07}" for code in draws.integers(0, leaves, rows)])
         taxonomies["q00"] = gh.Taxonomy.from_nested(
-            {"anywhere": {f"region {i}": [f"p{code:07}" for code in range(i, min(i + 8, leaves))] for i in range(0, leaves, 8)}}
+            {
+                "anywhere": {
+                    f"region {i}": [f"p{code:07}" for code in range(i, min(i + 8, leaves))] for i in range(0, leaves, 8)
+                }
+            }
         )
     codes = draws.permutation(np.arange(rows) % values)
     if frequent:
@@ -202,13 +207,23 @@ def by_nodes(n: int) -> dict[str, Job]:
         "publish, taxonomies, mondrian": partial(published, table, gh.Taxonomies(), gh.Mondrian()),
         "publish, angel by taxonomies": partial(published, table, gh.Angel(cells="taxonomies")),
     }
-    terms = {"taxonomies": {"q00": table.column("q00").domain.taxonomy}} if hasattr(table.column("q00").domain, "taxonomy") else {}
+    terms = (
+        {"taxonomies": {"q00": table.column("q00").domain.taxonomy}}
+        if hasattr(table.column("q00").domain, "taxonomy")
+        else {}
+    )
     release = _once(lambda: published(table, gh.Taxonomies(), gh.Snug()))
     jobs["verify, taxonomies"] = _after(release, gh.verify_release)
-    jobs["count, taxonomies"] = _after(release, lambda it: gh.query(it, "SELECT COUNT(*) WHERE q00 = 'p0000001'", **terms))
-    jobs["group by, taxonomies"] = _after(release, lambda it: gh.query(it, "SELECT value, COUNT(*) GROUP BY value", **terms))
+    jobs["count, taxonomies"] = _after(
+        release, lambda it: gh.query(it, "SELECT COUNT(*) WHERE q00 = 'p0000001'", **terms)
+    )
+    jobs["group by, taxonomies"] = _after(
+        release, lambda it: gh.query(it, "SELECT value, COUNT(*) GROUP BY value", **terms)
+    )
     jobs["losses, taxonomies"] = _after(release, lambda it: gh.losses(it, **terms))
-    jobs["link, taxonomies"] = _after(release, lambda it: gh.attack(it, gh.Linking(), knowledge=gh.Knowledge(external=table)))
+    jobs["link, taxonomies"] = _after(
+        release, lambda it: gh.attack(it, gh.Linking(), knowledge=gh.Knowledge(external=table))
+    )
     return jobs
 
 
@@ -285,7 +300,7 @@ def measure(name: str, sizes: list[int], only: str, patience: float) -> None:
                 line.append(str(error))
     for what, line in found.items():
         taken = [cell for cell in line if isinstance(cell, float)]
-        ratios = "  ".join(f"{later / max(first, 1e-9):.1f}" for first, later in zip(taken, taken[1:], strict=False))
+        ratios = "  ".join(f"{later / max(first, 1e-9):.1f}" for first, later in pairwise(taken))
         said = next((cell for cell in line if isinstance(cell, str)), "")
         if line:
             print(f"{what:<36}" + "".join(f"{t:>11.3f}s" for t in taken) + f"   {ratios}  {said[:60]}", flush=True)

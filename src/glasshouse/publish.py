@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -152,6 +153,7 @@ def _journey(
     threads: int = 0,
 ) -> tuple[Release, Groups, Verification]:
     """The journey itself; also the partition of the whole table, and what the second implementation counted."""
+    started = time.process_time()
     source = Source.secure() if source is None else source
     target = principle if isinstance(principle, BackgroundSensitive) else None  # a promise that no group can keep
 
@@ -196,6 +198,7 @@ def _journey(
     # check again, from the published tables alone, by the second implementation
     with step("recheck", rows=release.n_tuples, tables=len(tables)):
         achieved = recheck(release, requirement)
+    release = replace(release, spent=time.process_time() - started)
     return release, groups if published is table else groups.spread(kept, table.n_tuples), achieved
 
 

@@ -82,7 +82,8 @@ class CellReader:
         if tree is None:
             return {}
         return {
-            label: range(first, last + 1) for label, (first, last) in zip(tree.labels, tree.ranges.tolist(), strict=True)
+            label: range(first, last + 1)
+            for label, (first, last) in zip(tree.labels, tree.ranges.tolist(), strict=True)
         }
 
     def _value(self, cell: str) -> range | None:

@@ -121,7 +121,7 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
             threads=choices["threads"],
         )
         send(release)
-        report = _report_on(release, table, out) if choices["report"] else None
+        report = _report_on(release, table, out, choices["report"], measured)
     if as_json:
         print_json({**summary(release, out), "report": report, **measured.to_dict()})
         return
@@ -169,7 +169,7 @@ def _publish_file(
             **({"memory": choices["memory"] << 20} if "memory" in choices else {}),
             **reading,
         )
-    report = _report_on_file(made, out) if choices["report"] else None
+    report = None if choices["report"] == "none" else _report_on_file(made, out)
     if as_json:
         print_json({**summary(made, out), "report": report, **measured.to_dict()})
         return
@@ -211,7 +211,7 @@ def marginals(file: str, *, as_json: bool, **given: Any) -> None:
         table = _read(choices)
         lists = [options.names(text) for text in given["marginal"]]
         release = publish_marginals(out, table, marginals=lists, threads=choices["threads"])
-        report = _report_on(release, table, out) if choices["report"] else None
+        report = _report_on(release, table, out, choices["report"], measured)
     if as_json:
         print_json({**summary(release, out), "report": report, **measured.to_dict()})
         return
@@ -223,13 +223,15 @@ def _choices(file: str, given: dict[str, Any]) -> dict[str, Any]:
     """What is asked for: by the options, and where these are silent by the policy, if the file is one."""
     from glasshouse.policy.document import SUFFIXES
 
-    defaults = {**options.chosen(given), "file": file}
+    no_report = given.pop("no_report")
+    defaults = {**options.chosen(given), **({"report": "none"} if no_report else {}), "file": file}
     if not file.endswith(SUFFIXES):
         return defaults
     from glasshouse.policy import load_policy
 
     context = click.get_current_context()
     told = {name for name in given if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+    told |= {"report"} if no_report else set()
     policy = load_policy(file)
     decided = dict(policy.choices) | {"file": policy.source}
     for name, belonging in _OF.items():
@@ -274,11 +276,18 @@ def _sender(choices: dict[str, Any], *, force: bool) -> Callable[[Release], None
     return send
 
 
-def _report_on(release: Release, table: Microdata, out: Path) -> str | None:
+def _report_on(release: Release, table: Microdata, out: Path, report: str, measured: Measured) -> str | None:
+    """Report on a release; a brief report may take as much CPU time as reading, publishing and writing took."""
+    if report == "none":
+        return None
+    spent = measured.cpu
     from glasshouse.report import make_report
 
+    def make() -> Report:
+        return make_report(release, table, report=report, publishing=spent, progress=tell)
+
     with progress_bar(unit="steps") as tell:
-        return _report(lambda: make_report(release, table, progress=tell), release.n_tuples, out)
+        return _report(make, release.n_tuples, out)
 
 
 def _report_on_file(made: PublishedFile, out: Path) -> str | None:
