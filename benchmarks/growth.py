@@ -207,11 +207,7 @@ def by_nodes(n: int) -> dict[str, Job]:
         "publish, taxonomies, mondrian": partial(published, table, gh.Taxonomies(), gh.Mondrian()),
         "publish, angel by taxonomies": partial(published, table, gh.Angel(cells="taxonomies")),
     }
-    terms = (
-        {"taxonomies": {"q00": table.column("q00").domain.taxonomy}}
-        if hasattr(table.column("q00").domain, "taxonomy")
-        else {}
-    )
+    terms: dict[str, Any] = {"taxonomies": {"q00": table.column("q00").domain.tree}}
     release = _once(lambda: published(table, gh.Taxonomies(), gh.Snug()))
     jobs["verify, taxonomies"] = _after(release, gh.verify_release)
     jobs["count, taxonomies"] = _after(
