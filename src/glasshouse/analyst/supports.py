@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
@@ -273,12 +274,10 @@ class CellSupports:
             raise InputError(
                 f"column {self.name!r} has intervals of categories, {cell}: say in which order they are (ordered=)"
             )
-        texts = [text_of(value) for value in self.order]
-        try:
-            first, last = texts.index(unquoted(low)), texts.index(unquoted(high))
-        except ValueError:
-            raise InputError(f"the order given for column {self.name!r} lacks an end of {cell}") from None
-        return Listed(tuple(self._read(text) for text in texts[first : last + 1]))
+        first, last = (self._ranks.get(unquoted(text)) for text in (low, high))
+        if first is None or last is None:
+            raise InputError(f"the order given for column {self.name!r} lacks an end of {cell}")
+        return Listed(self._in_order[first : last + 1])
 
     def _set(self, cell: str) -> Support | None:
         if not (cell.startswith("{") and cell.endswith("}")):
@@ -314,7 +313,16 @@ class CellSupports:
                 found.update(dict.fromkeys(self.of(cell).listed() or ()))
         return Listed(tuple(found))
 
-    @property
+    @cached_property
+    def _ranks(self) -> dict[str, int]:
+        """Where every category of the declared order stands, by its text."""
+        return {text_of(value): i for i, value in reversed(list(enumerate(self.order or ())))}
+
+    @cached_property
+    def _in_order(self) -> tuple[Any, ...]:
+        return tuple(self._read(text_of(value)) for value in self.order or ())
+
+    @cached_property
     def _leaves(self) -> Mapping[str, tuple[str, ...]]:
         leaves: Mapping[str, tuple[str, ...]] = _leaves_of(self.taxonomy)
         return leaves
