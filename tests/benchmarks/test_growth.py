@@ -16,6 +16,7 @@ import pytest
 
 from benchmarks import growth
 from glasshouse import kernels
+from glasshouse.adversary.cells import CellReader
 
 LIMIT = 2.6
 
@@ -86,6 +87,24 @@ def test_an_answer_with_more_rows_costs_as_much_more() -> None:
         counted.append(calls(work))
 
     assert counted[1] < LIMIT * counted[0], counted
+
+
+def test_the_values_of_a_column_are_gone_through_once_however_many_cells_there_are() -> None:
+    column = growth.people(500, distinct=10_000).quasi[0]
+    asked = []
+
+    class Watched:
+        """The domain, which notes whenever its values are asked for."""
+
+        def __getattr__(self, name: str) -> Any:
+            asked.append(name)
+            return getattr(column.domain, name)
+
+    reader: Any = CellReader(Watched())  # type: ignore[arg-type]
+    for low in range(0, 9_000, 10):
+        assert len(reader.codes(f"[{low}.5, {low + 99}.5]")) <= 500
+    assert asked.count("values") <= 1
+    assert asked.count("texts") <= 1
 
 
 def groups_of_four(n: int) -> tuple[Any, ...]:
