@@ -18,6 +18,7 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -206,11 +207,7 @@ def by_nodes(n: int) -> dict[str, Job]:
         "publish, taxonomies, mondrian": partial(published, table, gh.Taxonomies(), gh.Mondrian()),
         "publish, angel by taxonomies": partial(published, table, gh.Angel(cells="taxonomies")),
     }
-    terms = (
-        {"taxonomies": {"q00": table.column("q00").domain.taxonomy}}
-        if hasattr(table.column("q00").domain, "taxonomy")
-        else {}
-    )
+    terms: dict[str, Any] = {"taxonomies": {"q00": table.column("q00").domain.tree}}
     release = _once(lambda: published(table, gh.Taxonomies(), gh.Snug()))
     jobs["verify, taxonomies"] = _after(release, gh.verify_release)
     jobs["count, taxonomies"] = _after(
@@ -299,7 +296,7 @@ def measure(name: str, sizes: list[int], only: str, patience: float) -> None:
                 line.append(str(error))
     for what, line in found.items():
         taken = [cell for cell in line if isinstance(cell, float)]
-        ratios = "  ".join(f"{later / max(first, 1e-9):.1f}" for first, later in zip(taken, taken[1:], strict=False))
+        ratios = "  ".join(f"{later / max(first, 1e-9):.1f}" for first, later in pairwise(taken))
         said = next((cell for cell in line if isinstance(cell, str)), "")
         if line:
             print(f"{what:<36}" + "".join(f"{t:>11.3f}s" for t in taken) + f"   {ratios}  {said[:60]}", flush=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -177,6 +178,7 @@ def _journey(
     threads: int = 0,
 ) -> tuple[Release, Groups, Verification]:
     """The journey itself; also the partition of the whole table, and what the second implementation counted."""
+    started = time.process_time()
     table.refuse_unanswered()
     check_carry(carry)
     source = Source.secure() if source is None else source.for_one_release()
@@ -225,6 +227,7 @@ def _journey(
     # check again, from the published tables alone, by the second implementation
     with step("recheck", rows=release.n_tuples, tables=len(tables)):
         achieved = recheck(release, requirement)
+    release = replace(release, spent=time.process_time() - started)
     return release, groups if published is table else groups.spread(kept, table.n_tuples), achieved
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Published", "Seats", "shows_exact"]
 
+_FITS = 1 << 62  # keys stay below this, or are numbered anew
+
 
 @dataclass(frozen=True, eq=False)
 class Seats:
@@ -219,15 +221,25 @@ def _values(column: pa.ChunkedArray) -> tuple[tuple[Any, ...], NDArray[np.int32]
 
 
 def _numbered(columns: tuple[NDArray[np.int32], ...]) -> tuple[NDArray[np.int64], int]:
-    """Number the different combinations of cells: rows that show the same are a group."""
-    order = np.lexsort(columns[::-1])
-    new = np.zeros(len(order), bool)
+    """Number the different combinations of cells, in their order: rows that show the same are a group.
+
+    Neighbours that are equal are found first, and only one of each run is sorted: published rows lie group by group.
+    """
+    n = len(columns[0])
+    new = np.zeros(n, bool)
     new[:1] = True
     for column in columns:
-        new[1:] |= np.diff(column[order]) != 0
-    group = np.empty(len(order), np.int64)
-    group[order] = np.cumsum(new) - 1
-    return group, int(new.sum())
+        new[1:] |= column[1:] != column[:-1]
+    runs = np.flatnonzero(new)
+    key, n_keys = np.zeros(len(runs), np.int64), 1
+    for column in columns:
+        radix = int(column.max(initial=0)) + 1
+        if n_keys * radix >= _FITS:
+            distinct, key = np.unique(key, return_inverse=True)
+            key, n_keys = key.reshape(-1), len(distinct)
+        key, n_keys = key * radix + column[runs], n_keys * radix
+    distinct, number = np.unique(key, return_inverse=True)
+    return np.repeat(number.reshape(-1).astype(np.int64), np.diff(runs, append=n)), len(distinct)
 
 
 def _histogram(

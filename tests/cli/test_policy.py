@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
+import glasshouse.report as report_module
 from glasshouse.policy import choices
 from glasshouse.policy.document import read_document
 from glasshouse.policy.keys import COLUMN, TABLES
@@ -110,7 +111,7 @@ def test_every_option_of_publish_that_says_what_to_publish_is_in_a_policy() -> N
 
     options = {parameter.name for parameter in glasshouse.commands["publish"].params}
     keys = {key.choice for table in (*TABLES.values(), COLUMN) for key in table.values()} | {"parameters"}
-    of_the_call = {"force", "as_json", "verbose", "log_json", "recoding_with", "to"}
+    of_the_call = {"force", "as_json", "verbose", "log_json", "recoding_with", "to", "no_report"}
 
     assert options - of_the_call - keys == set()
     assert keys - options == set()
@@ -616,3 +617,52 @@ def test_roles_on_the_command_line_and_in_a_policy_read_the_same_table(world: Pa
 
     assert by_policy["recipe"] == by_options["recipe"]
     assert by_policy["guarantee"] == by_options["guarantee"]
+
+
+@pytest.mark.parametrize(
+    ("said", "line", "expected"),
+    [
+        ('"none"', "", None),
+        ("false", "", None),
+        ("true", "", "brief"),
+        ('"full"', "", "full"),
+        ('"full"', "--report brief", "brief"),
+        ('"full"', "--no-report", None),
+    ],
+)
+def test_how_much_is_reported_is_said_by_the_same_words(
+    world: Path, monkeypatch: pytest.MonkeyPatch, said: str, line: str, expected: str | None
+) -> None:
+    asked: list[str] = []
+    make = report_module.make_report
+
+    def noted(*given: Any, report: str, publishing: float, **more: Any) -> Any:
+        assert publishing > 0
+        asked.append(report)
+        return make(*given, effort=report_module.Effort(cpu=0.0), **more)
+
+    monkeypatch.setattr("glasshouse.report.make_report", noted)
+    write(
+        world,
+        f"""
+        [source]
+        file = "patients.csv"
+        [roles]
+        quasi = ["age", "sex"]
+        sensitive = "disease"
+        [principle]
+        ell = 3
+        [release]
+        out = "out"
+        report = {said}
+        """,
+    )
+    found = json.loads(run(f"publish policy.toml {line} --json").stdout)
+
+    assert asked == ([] if expected is None else [expected])
+    assert (found["report"] is None) == (expected is None)
+
+
+def test_a_report_that_is_called_otherwise_is_refused(world: Path, tmp_path: Path) -> None:
+    assert "one of brief, full, none" in str(refusal(tmp_path, '[release]\nreport = "long"\n'))
+    assert "full" in run("publish patients.csv --quasi age --k 2 --out out --report long", code=2).output

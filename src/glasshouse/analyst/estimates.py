@@ -134,7 +134,7 @@ class Amounts:
 
 
 def totals(
-    group: NDArray[np.int32], count: NDArray[np.int64], sizes: NDArray[np.int64], summed: Summed, amounts: Amounts
+    group: NDArray[np.int64], count: NDArray[np.int64], sizes: NDArray[np.int64], summed: Summed, amounts: Amounts
 ) -> Totals:
     """Add up means and covariances of totals over all groups.
 

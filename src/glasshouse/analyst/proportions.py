@@ -43,16 +43,18 @@ class Places:
         self._in_order = [place for _, place in numbered]
         self._values = values
         self._zoned = {zoned(value) for value in values if value is not None and kind == "timestamp"}
+        self._ascending = self._in_order == list(range(len(numbered)))
 
     def of(self, value: Any) -> int | None:
         """The place of one value; nothing if the domain lacks it."""
         return self._by_text.get(_key(value))
 
-    def inside(self, support: Support) -> list[int]:
-        """The places of the values that a cell stands for, ascending."""
+    def inside(self, support: Support) -> list[range]:
+        """The places of the values that a cell stands for: ascending runs of them."""
         if isinstance(support, OrMissing):
             missing = self.of(None)
-            return self.inside(support.support) + ([] if missing is None else [missing])  # missing is the last value
+            runs = self.inside(support.support)
+            return runs if missing is None else [*runs, range(missing, missing + 1)]  # missing is the last value
         if isinstance(support, Span):
             if self._zoned and self._zoned != {support.zoned}:
                 raise InputError(
@@ -60,13 +62,26 @@ class Places:
                 )
             first = (bisect_left if support.closed_low else bisect_right)(self._numbers, support.low)
             last = (bisect_right if support.closed_high else bisect_left)(self._numbers, support.high)
-            return sorted(self._in_order[first:last])
+            if self._ascending:
+                return [range(first, last)] if first < last else []
+            return _runs(sorted(self._in_order[first:last]))
         if isinstance(support, Endless):
             extent = support.extent()
-            return [i for i, value in enumerate(self._values) if value is not None and value in extent]
+            return _runs([i for i, value in enumerate(self._values) if value is not None and value in extent])
         if isinstance(support, Prefix):
-            return [place for text, place in self._by_text.items() if text is not None and support.covers(text)]
-        return sorted(place for value in support.listed() or () if (place := self.of(value)) is not None)
+            return _runs([place for text, place in self._by_text.items() if text is not None and support.covers(text)])
+        return _runs(sorted(place for value in support.listed() or () if (place := self.of(value)) is not None))
+
+
+def _runs(places: Sequence[int]) -> list[range]:
+    """Put neighbouring places together."""
+    found: list[range] = []
+    for place in places:
+        if found and found[-1].stop == place:
+            found[-1] = range(found[-1].start, place + 1)
+        else:
+            found.append(range(place, place + 1))
+    return found
 
 
 def _key(value: Any) -> str | None:
@@ -104,13 +119,9 @@ class Proportions:
             if not inside:
                 raise InputError("a cell of the release has no value of the workload's domain: is it another table's?")
             firsts.append(len(lows))
-            sizes.append(len(inside))
-            for place in inside:
-                if len(lows) > firsts[-1] and highs[-1] == place:
-                    highs[-1] = place + 1
-                else:
-                    lows.append(place)
-                    highs.append(place + 1)
+            sizes.append(sum(map(len, inside)))
+            lows.extend(run.start for run in inside)
+            highs.extend(run.stop for run in inside)
         return cls(*(np.array(numbers, np.int64) for numbers in (lows, highs, firsts, sizes)))
 
     def __len__(self) -> int:

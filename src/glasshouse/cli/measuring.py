@@ -14,11 +14,17 @@ class Measured:
 
     def __init__(self) -> None:
         self._started = time.perf_counter()
+        self._worked = time.process_time()
 
     @property
     def seconds(self) -> float:
         """Since it was made."""
         return time.perf_counter() - self._started
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds of all threads, since it was made."""
+        return time.process_time() - self._worked
 
     @property
     def peak_memory(self) -> int | None:

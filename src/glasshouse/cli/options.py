@@ -224,8 +224,17 @@ def rows_option(meaning: str, default: int) -> Callable[[Any], Any]:
     return click.option("--rows", type=click.IntRange(min=0), default=default, show_default=True, help=meaning)
 
 
-report_option = click.option(
-    "--report/--no-report", default=True, show_default=True, help="Whether the audit gets a report to read."
+report_option = _apply(
+    [
+        click.option(
+            "--report",
+            type=click.Choice(["brief", "full", "none"]),
+            default="brief",
+            show_default=True,
+            help="How much the audit gets to read: brief takes no more CPU time than publishing, full tells all.",
+        ),
+        click.option("--no-report", is_flag=True, help="The same as --report none."),
+    ]
 )
 threads_option = click.option(
     "--threads", type=click.IntRange(min=0), default=0, help="Threads to use; all cores by default."

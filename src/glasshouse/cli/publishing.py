@@ -114,7 +114,7 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
     if choices["engine"] == "disk":
         _publish_file(choices, out, measured, force=force, as_json=as_json)
         return
-    reporting = _Reporting(out)
+    reporting = _Reporting(out, choices["report"], measured)
     with progress_of_steps():
         principle, method, recoding = (make(choices) for make in (asked.principle, asked.method, asked.recoding))
         table = _read(choices)
@@ -131,7 +131,7 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
             suppress=choices["suppress"],
             carry=choices["carry"],
             threads=choices["threads"],
-            finishing=reporting.on(table) if choices["report"] else None,
+            finishing=reporting.on(table),
         )
         with having_written(out):
             send(release)
@@ -166,7 +166,7 @@ def _publish_file(
         raise InputError("--engine disk needs one sensitive column")
     if choices.get("table") or choices.get("query") or choices.get("to"):
         raise InputError("--engine disk reads a file and writes folders, and takes no database")
-    reporting = _Reporting(out)
+    reporting = _Reporting(out, choices["report"], measured)
     reading = asked.read_arguments(choices)
     for name in ("sensitive", "taxonomies", "bins", "bottom", "top"):
         del reading[name]
@@ -183,7 +183,7 @@ def _publish_file(
             partition=choices["partition"],
             spill=choices.get("spill"),
             progress=tell,
-            finishing=reporting.on_file if choices["report"] else None,
+            finishing=reporting.on_file(),
             **({"memory": choices["memory"] << 20} if "memory" in choices else {}),
             **reading,
         )
@@ -225,12 +225,12 @@ def marginals(file: str, *, as_json: bool, **given: Any) -> None:
     measured = Measured()
     choices = _choices(file, given)
     out = _out(choices)
-    reporting = _Reporting(out)
+    reporting = _Reporting(out, choices["report"], measured)
     with progress_of_steps():
         table = _read(choices)
         lists = [options.names(text) for text in given["marginal"]]
-        finishing = reporting.on(table) if choices["report"] else None
-        release = publish_marginals(out, table, marginals=lists, threads=choices["threads"], finishing=finishing)
+        threads, finishing = choices["threads"], reporting.on(table)
+        release = publish_marginals(out, table, marginals=lists, threads=threads, finishing=finishing)
     with having_written(out):
         if as_json:
             print_json({**summary(release, out), "report": reporting.page, **measured.to_dict()})
@@ -243,13 +243,15 @@ def _choices(file: str, given: dict[str, Any]) -> dict[str, Any]:
     """What is asked for: by the options, and where these are silent by the policy, if the file is one."""
     from glasshouse.policy.document import SUFFIXES
 
-    defaults = {**options.chosen(given), "file": file}
+    no_report = given.pop("no_report")
+    defaults = {**options.chosen(given), **({"report": "none"} if no_report else {}), "file": file}
     if not file.endswith(SUFFIXES):
         return defaults
     from glasshouse.policy import load_policy
 
     context = click.get_current_context()
     told = {name for name in given if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+    told |= {"report"} if no_report else set()
     policy = load_policy(file)
     decided = dict(policy.choices) | {"file": policy.source}
     for name, belonging in _OF.items():
@@ -303,25 +305,38 @@ class _Reporting:
         Where it will lie; None if there is none.
     """
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, report: str, measured: Measured) -> None:
         self._out = out
+        self._report = report
+        self._measured = measured
         self.page: str | None = None
 
-    def on(self, table: Microdata) -> Callable[[Release, Path, Path], None]:
-        """How to report on a release of a table in memory."""
+    def on(self, table: Microdata) -> Callable[[Release, Path, Path], None] | None:
+        """How to report on a release of a table in memory; None if no report is wanted.
+
+        A brief report may take as much CPU time as reading, publishing and writing took.
+        """
         from glasshouse.report import make_report
 
         def write(release: Release, audit: Path, folder: Path) -> None:
+            spent = self._measured.cpu
             with progress_bar(unit="steps") as tell:
-                self._write(lambda: make_report(release, table, progress=tell), release.n_tuples, audit, folder)
 
-        return write
+                def make() -> Report:
+                    return make_report(release, table, report=self._report, publishing=spent, progress=tell)
 
-    def on_file(self, made: PublishedFile) -> None:
-        """Report on a file that was published in batches."""
+                self._write(make, release.n_tuples, audit, folder)
+
+        return None if self._report == "none" else write
+
+    def on_file(self) -> Callable[[PublishedFile], None] | None:
+        """How to report on a file that was published in batches; None if no report is wanted."""
         from glasshouse.report.report import report_on_file
 
-        self._write(lambda: report_on_file(made), made.n_tuples, made.audit, made.folder)
+        def write(made: PublishedFile) -> None:
+            self._write(lambda: report_on_file(made), made.n_tuples, made.audit, made.folder)
+
+        return None if self._report == "none" else write
 
     def _write(self, make: Callable[[], Report], rows: int, audit: Path, release: Path) -> None:
         """Write the report into the audit; if it cannot be made, the release is published without one."""

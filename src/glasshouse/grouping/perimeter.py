@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import lcm
+from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +52,7 @@ def weighted_places(table: Microdata) -> Places:
     >>> import glasshouse as gh
     >>> table = gh.read({"age": [20, 30, 60], "sex": ["F", "M", "F"]}, quasi=["age", "sex"])
     >>> [places.tolist() for places in weighted_places(table).tables]
-    [[0, 10, 40], [0, 40]]
+    [[0, 1, 4], [0, 4]]
     """
     steps = [_whole_steps(exact_positions(column.domain)) for column in table.quasi]
     ranges = [max(places, default=0) for places in steps]
@@ -84,6 +84,12 @@ def exact_positions(domain: Domain) -> list[Fraction]:
 
 
 def _whole_steps(places: list[Fraction]) -> list[int]:
-    """The same places counted from the first, in the largest unit that makes them whole."""
+    """The same places counted from the first, in the largest unit that makes them whole.
+
+    Times that are kept in microseconds and told in seconds are counted in seconds: in a smaller unit than need be the
+    places of several attributes together soon do not fit into 64 bits.
+    """
     unit = lcm(*(place.denominator for place in places))
-    return [int((place - places[0]) * unit) for place in places]
+    whole = [place.numerator * (unit // place.denominator) for place in places]
+    common = gcd(*(place - whole[0] for place in whole)) or 1
+    return [(place - whole[0]) // common for place in whole]

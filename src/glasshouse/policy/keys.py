@@ -73,7 +73,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "schema": Key("schema", "text"),
         "suppress": Key("suppress", "a number"),
         "carry": Key("carry", "one of cells, declared"),
-        "report": Key("report", "true or false"),
+        "report": Key("report", "one of brief, full, none"),
     },
     "run": {
         "engine": Key("engine", "one of memory, disk"),
@@ -187,6 +187,8 @@ def _checked(document: Document, keys: Keys, kind: str, value: Any) -> Any:
         return _lines(document, keys, value[1:])
     if kind == "a name or a list of names" and isinstance(value, str):
         value = [value]
+    if keys == ("release", "report") and isinstance(value, bool):  # as policies said it before there were three
+        value = "brief" if value else "none"
     if not _is(kind, value):
         document.refuse(keys, f"{keys[-1]} must be {kind}")
     return _resolved(document, value) if kind == "a path" else value

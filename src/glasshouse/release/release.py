@@ -84,6 +84,8 @@ class Release:
         Published tuples, and tuples that were left out to reach the principle.
     title, licence
         What it is called, and under which terms it may be used; empty where nothing was said.
+    spent
+        CPU seconds that publishing it took; 0 where that is not known. It is never written.
     """
 
     tables: Mapping[str, pa.Table]
@@ -95,6 +97,7 @@ class Release:
     native: str = "arrow"
     title: str = ""
     licence: str = ""
+    spent: float = 0.0
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} ({t.num_rows:,} rows)" for name, t in self.tables.items())

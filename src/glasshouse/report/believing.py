@@ -32,12 +32,14 @@ if TYPE_CHECKING:
     from glasshouse.microdata import Microdata
     from glasshouse.randomness import Source
     from glasshouse.release import Release
+    from glasshouse.report.budget import Budget, Sizes
     from glasshouse.report.effort import Effort
 
 __all__ = ["beliefs_of", "but_for_dropped", "estimated_fits", "histogram"]
 
 _STEP = 0.025  # a bar of the histogram, about
 _SAMPLE = 20_000  # rows of a published table from which the number of fits is estimated
+_SMALL_SAMPLE = 2_000  # the same where there is little time
 _KINDS = 64  # people who are looked up for it
 _DENSE = 1 << 24  # so many combinations of values may be held in a table
 _MOST_IMAGINED = 64  # people of whom reverse engineering tries every world, if there are few enough
@@ -52,6 +54,8 @@ def beliefs_of(
     release: Release,
     table: Microdata,
     effort: Effort,
+    budget: Budget,
+    sizes: Sizes,
     source: Source | None,
     tell: Callable[[], None],
 ) -> list[dict[str, Any]]:
@@ -59,14 +63,22 @@ def beliefs_of(
     knowledge = Knowledge(external=table)
     found = []
     for column in release.recipe.sensitive:
-        run = _Run(release, knowledge, column)
-        crowded = _crowded(release, table, column, effort)
-        found.append(run("linking", Linking(column=column), not_run=crowded or _more_than(effort.most_linked, table)))
+        run = _Run(release, knowledge, column, budget)
+        crowded, cost = budget.refusal(sizes.linking(0)), 0.0  # counting who fits where is part of the work
+        if not crowded:
+            sample = _SAMPLE if budget.seconds is None else _SMALL_SAMPLE
+            n_fits = estimated_fits(release, table, column, sample=sample)
+            crowded, cost = _crowded(table, n_fits, effort), sizes.linking(n_fits)
+        linking = Linking(column=column, most_states=effort.most_states)
+        not_linked = crowded or _more_than(effort.most_linked, table) or budget.refusal(cost)
+        found.append(run("linking", linking, not_run=not_linked))
         tell()
         too_much = crowded or _more_than(effort.most_rows, table)
-        found.append(run.by_theorem(too_much) if too_much else run.reverse_engineered(effort, source))
+        aware = too_much or budget.refusal(2 * cost)
+        found.append(run.by_theorem(aware) if aware else run.reverse_engineered(effort, source))
         tell()
-        found.append(run("corrupting", Corruption(column=column, most_corrupted=1), not_run=too_much))
+        chosen = Corruption(column=column, most_corrupted=1)
+        found.append(run("corrupting", chosen, not_run=too_much or budget.refusal(cost)))
         tell()
     return found
 
@@ -89,10 +101,11 @@ def _more_than(rows: int, table: Microdata) -> str:
 class _Run:
     """One release and one sensitive column, to be attacked in several ways."""
 
-    def __init__(self, release: Release, knowledge: Knowledge, column: str) -> None:
+    def __init__(self, release: Release, knowledge: Knowledge, column: str, budget: Budget) -> None:
         self.release = release
         self.knowledge = knowledge
         self.column = column
+        self.budget = budget
 
     def __call__(self, adversary: str, chosen: Any, *, not_run: str = "") -> dict[str, Any]:
         """Run an attack; or say why not."""
@@ -112,7 +125,7 @@ class _Run:
         end = time.monotonic() + effort.seconds
 
         def watch(_share: float) -> None:
-            if time.monotonic() > end:
+            if time.monotonic() > end or self.budget.left <= 0:
                 raise _OutOfTime
 
         chosen = ReverseEngineering(
@@ -123,6 +136,8 @@ class _Run:
         entry = self("algorithm-aware", chosen)
         if entry["ran"] or self._bound is None:
             return entry
+        if self.budget.left <= 0:
+            return self.by_theorem(entry["why_not"])
         return self("algorithm-aware", replace(chosen, how="bound"))
 
     def by_theorem(self, why: str) -> dict[str, Any]:
@@ -189,10 +204,9 @@ def histogram(
 # --- how much work it would be ----------------------------------------------------------------------------------------
 
 
-def _crowded(release: Release, table: Microdata, column: str, effort: Effort) -> str:
+def _crowded(table: Microdata, n_fits: int, effort: Effort) -> str:
     """Say that there are too many pairs to go through, if there are."""
     most = max(effort.most_fits, 2 * table.n_tuples)
-    n_fits = estimated_fits(release, table, column)
     if n_fits <= most:
         return ""
     return (

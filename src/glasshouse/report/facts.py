@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from glasshouse.microdata.cautions import accepted_cautions
 from glasshouse.report.achieving import findable, verification
 from glasshouse.report.believing import beliefs_of, but_for_dropped
+from glasshouse.report.budget import Budget, Sizes
 from glasshouse.report.cautions import cautions_in
+from glasshouse.report.effort import FLOOR
 from glasshouse.report.files import software
 from glasshouse.report.usefulness import divergence_of, losses_of, utility_of
 from glasshouse.report.values import mapping_of
@@ -45,6 +47,7 @@ def facts_of(
 ) -> dict[str, Any]:
     """Gather what a report says of a release of a table."""
     table = table.spelled_by(release.recipe.recoding.get("domain") or ())
+    budget = Budget(effort.cpu)
     tell = _Steps(4 + 4 * len(release.recipe.sensitive), progress)
     facts = _frame(release.recipe, release.guarantee, release.columns, release.n_tuples, release.n_dropped)
     facts["notices"] = list(table.notices)
@@ -60,13 +63,16 @@ def facts_of(
     facts["findable"] = findable(release)
     facts["mapping"] = mapping_of(release, table)
     tell()
-    facts["beliefs"] = beliefs_of(release, table, effort, source, tell)
+    sizes = Sizes.of(table, facts["mapping"])
+    facts["beliefs"] = beliefs_of(release, table, effort, budget, sizes, source, tell)
     _bound_by_groups(facts)
-    facts["utility"], facts["no_utility"] = utility_of(release, table, effort, tell)
-    facts["losses"], facts["no_losses"] = losses_of(release, table)
+    facts["no_losses"] = budget.refusal(sizes.losses)
+    if not facts["no_losses"]:
+        facts["losses"], facts["no_losses"] = losses_of(release, table)
     tell()
+    facts["utility"], facts["no_utility"] = utility_of(release, table, effort, budget, sizes, tell)
     facts["bounded"] = _bounded(facts, table, effort)
-    if not facts["bounded"]:
+    if not facts["bounded"] and effort.divergence:
         facts["kl"] = divergence_of(release, table)
     tell()
     facts["cautions"] = cautions_in(facts)
@@ -153,7 +159,7 @@ def _frame(
 
 
 def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list[str]:
-    """Say what was not done, or not fully, to keep the effort within bounds."""
+    """Say what was not done, or not fully, to keep the effort within bounds, and how to get it."""
     said = []
     if table.n_tuples > effort.most_rows:
         said.append(
@@ -163,4 +169,24 @@ def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list
     for found in facts["beliefs"]:
         if found["bounded"]:
             said.append(f"The {found['adversary']} adversary was not run on {found['column']}: {found['why_not']}.")
+    if effort.cpu is None:
+        return said
+    if facts["losses"] is None and facts["no_losses"]:
+        said.append(f"What is lost was not measured: {facts['no_losses']}.")
+    asked = min((found["questions"] for found in facts["utility"]), default=0)
+    if facts["no_utility"] and facts["published"]["columns"] and facts["recipe"]["sensitive"]:
+        said.append(f"No questions were asked: {facts['no_utility']}.")
+    elif facts["utility"] and asked < effort.questions:
+        said.append(
+            f"Errors of answers are estimated from {asked:,} questions of each workload, in place of "
+            f"{effort.questions:,}."
+        )
+    if not effort.divergence and facts["recipe"]["sensitive"]:
+        said.append("The divergence from the true distribution was not computed.")
+    if said:
+        said.append(
+            f"A brief report takes at most as much CPU time as publishing took, and at least {FLOOR:g} seconds: here "
+            f"{effort.cpu:.2g}. For all of it publish with --report full, or call gh.make_report(release, table, "
+            "report='full')."
+        )
     return said

@@ -97,6 +97,8 @@ def make_report(
     table: Microdata,
     achieved: Verification | None = None,
     *,
+    report: str = "brief",
+    publishing: float | None = None,
     seed_source: Source | None = None,
     effort: Effort | None = None,
     progress: Callable[[str, int, int], None] | None = None,
@@ -111,10 +113,15 @@ def make_report(
         The microdata that it was made of.
     achieved
         What `verify_release` counted, if that was done already.
+    report
+        ``brief`` takes at most as much CPU time as publishing took, or half a second if that is more: what would not
+        fit into it is left out, and the report says what, and how to get it. ``full`` does everything.
+    publishing
+        CPU seconds that publishing took, for a brief report; by default what `publish` itself took.
     seed_source
         Where an attack that samples takes its random choices from; the operating system's secure source by default.
     effort
-        How much work it may be. What is left out for it is said in the report.
+        How much work it may be, part by part, in place of ``report``.
     progress
         Is called with what is being done, how many steps are done, and of how many.
 
@@ -127,7 +134,8 @@ def make_report(
     >>> report.to_dict()["kept"], [found["adversary"] for found in report.to_dict()["beliefs"]]
     (True, ['linking', 'algorithm-aware', 'corrupting'])
     """
-    return Report(facts_of(release, table, achieved, effort or Effort(), seed_source, progress))
+    chosen = effort or Effort.named(report, release.spent if publishing is None else publishing)
+    return Report(facts_of(release, table, achieved, chosen, seed_source, progress))
 
 
 def report_on_file(made: PublishedFile) -> Report:

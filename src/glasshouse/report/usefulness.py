@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata import Microdata
     from glasshouse.release import Release
+    from glasshouse.report.budget import Budget, Sizes
     from glasshouse.report.effort import Effort
 
 __all__ = ["PERCENTILES", "divergence_of", "losses_of", "utility_of"]
@@ -39,14 +40,17 @@ _ENOUGH = 20  # intervals are held to their promise for counts of at least so ma
 
 
 def utility_of(
-    release: Release, table: Microdata, effort: Effort, tell: Callable[[], None]
+    release: Release, table: Microdata, effort: Effort, budget: Budget, sizes: Sizes, tell: Callable[[], None]
 ) -> tuple[list[dict[str, Any]], str]:
-    """Ask both workloads about every sensitive column; or say why not."""
+    """Ask both workloads about every sensitive column, as many questions as the budget has room for; or say why not."""
     if not release.recipe.sensitive:
         return [], "the workloads ask how a sensitive column goes together with the others, and there is none"
-    n = effort.questions if table.n_tuples <= effort.most_rows else effort.few_questions
-    found = []
+    most = effort.questions if table.n_tuples <= effort.most_rows else effort.few_questions
+    found: list[dict[str, Any]] = []
     for column in release.recipe.sensitive:
+        n = budget.questions(sizes.first_question, sizes.each_question, most)
+        if not n:
+            return found, budget.refusal(sizes.first_question + 20 * sizes.each_question)
         both = [draw(table, n=n, sensitive=column) for draw in (Workload.transparent, Workload.anatomy)]
         try:
             found += _answered(release, table, both)
