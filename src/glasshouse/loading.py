@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from glasshouse import catalog
 from glasshouse.errors import GlasshouseError, SourceError
+from glasshouse.grouping import exact_share
 from glasshouse.microdata.domains import text_of
 from glasshouse.recoding import Perturbed
 from glasshouse.release import reading
@@ -65,6 +66,7 @@ def _check_recipe(release: Release) -> None:
     recipe: Recipe = release.recipe
     if recipe.recoding["name"] == _FOREIGN:
         return
+    exact_share(recipe.suppress)
     principle = catalog.principle_of(recipe)
     if isinstance(principle, dict) and not set(principle) <= set(recipe.sensitive):
         raise ValueError("a principle of a column that is not there")

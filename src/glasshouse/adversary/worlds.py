@@ -16,6 +16,7 @@ from math import comb, factorial, inf, prod
 from operator import gt
 from typing import Any
 
+from glasshouse import bounds
 from glasshouse.errors import InputError, NotSupported
 
 __all__ = ["World", "Worlds", "exact_weight"]
@@ -233,8 +234,8 @@ def exact_weight(weight: Any) -> Fraction:
     Fraction(1, 10)
     """
     try:
-        exact = Fraction(str(weight)) if isinstance(weight, float) else Fraction(weight)
-    except (TypeError, ValueError, OverflowError):
+        exact = bounds.exact(weight)
+    except (TypeError, ValueError):
         exact = Fraction(-1)
     if exact < 0:
         raise InputError("the weights of a prior must be numbers of at least 0")

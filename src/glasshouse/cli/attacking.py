@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from glasshouse import bounds
 from glasshouse.cli import options
 from glasshouse.cli.plainly import NOT_MET, plainly
 from glasshouse.cli.progress import progress_bar
@@ -20,6 +20,7 @@ from glasshouse.policy import choices as asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
     from glasshouse.adversary import Knowledge, Posterior
     from glasshouse.microdata import Microdata
@@ -116,8 +117,8 @@ def attack(release: Path, external: str, rows: int, out: Path | None, *, as_json
 
 def _limit(text: str | None) -> Fraction | None:
     try:
-        return None if text is None else Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        return None if text is None else bounds.exact(text)
+    except ValueError:
         raise InputError(f"--fail-above takes a number such as 1/5 or 0.2, got {text!r}") from None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from glasshouse import bounds
 from glasshouse.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -186,8 +187,8 @@ def principle(choices: Mapping[str, Any], named: Named = option) -> Any:
         asked.append(p.EntropyLDiversity(ell=given["entropy_ell"]))
     if "recursive" in given:
         c, _, ell = given["recursive"].partition(",")
-        if not ell.strip().isdecimal():
-            raise InputError(f"{named('recursive')} takes C,L such as 2,3, got {given['recursive']!r}")
+        if not (ell.strip().isdecimal() and len(ell) <= bounds.MOST_DIGITS):
+            raise InputError(f"{named('recursive')} takes C,L such as 2,3, got {given['recursive'][:100]!r}")
         asked.append(p.RecursiveLDiversity(c=c.strip(), ell=int(ell)))
     if "t" in given:
         asked.append(p.TCloseness(t=given["t"], distance=given.get("distance", "equal")))

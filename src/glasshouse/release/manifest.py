@@ -15,6 +15,7 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
+from glasshouse.bounds import is_bounded
 from glasshouse.errors import SourceError
 from glasshouse.release.guarantee import Guarantee
 from glasshouse.release.recipe import Recipe
@@ -276,6 +277,8 @@ def _recipe(data: Mapping[str, Any]) -> Recipe:
     _known(data, {"principle", "method", "recoding", "quasi", "sensitive", "suppress", "seeded"}, "the recipe")
     for part in ("principle", "method", "recoding"):
         _get(_get(data, part, dict), "name", str)
+        if not is_bounded(data[part]):
+            _refuse(f"the {part} is nested too deeply, too long, or has a number of too many digits")
     quasi, sensitive = _texts(data, "quasi"), _texts(data, "sensitive")
     if not quasi:
         _refuse("the recipe names no quasi-identifier")
