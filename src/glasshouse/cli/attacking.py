@@ -11,9 +11,9 @@ import click
 
 from glasshouse import bounds
 from glasshouse.cli import options
+from glasshouse.cli.border import say, say_json, say_text
 from glasshouse.cli.plainly import NOT_MET, plainly
 from glasshouse.cli.progress import progress_bar
-from glasshouse.cli.showing import print_json
 from glasshouse.errors import InputError
 from glasshouse.log import step
 from glasshouse.policy import choices as asked
@@ -106,12 +106,12 @@ def attack(release: Path, external: str, rows: int, out: Path | None, *, as_json
     if out is not None:
         _write_table(beliefs, out)
     if as_json:
-        print_json(beliefs.to_dict())
+        say_json(beliefs.to_dict())
     else:
-        click.echo(str(beliefs))
+        say_text(beliefs)
         if beliefs.limit is not None:
             for belief in beliefs.above(most=rows):
-                click.echo(f"  exposed: {beliefs.explain(belief.person)}")
+                say(f"  exposed: {beliefs.explain(belief.person)}")
     return NOT_MET if limit is not None and beliefs.share_above(limit) > 0 else 0
 
 

@@ -2,7 +2,8 @@
 """How a command ends: exit codes, our exceptions and warnings as one line each, logs for whoever asked for them.
 
 0: done. 1: done, and the answer is no: a guarantee does not hold, an attack is above the limit. 2: what was given is
-wrong, and nothing was written. 130: interrupted, and nothing was written.
+wrong, and nothing was written. 3: the machine or Glasshouse failed: no memory left, a disk that is full, a fault in the
+program. 130: interrupted, and nothing was written. 141: whoever read the output has stopped reading.
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ import threading
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import click
-
-from glasshouse.cli import INTERRUPTED
+from glasshouse.cli import FAILED, INTERRUPTED
+from glasshouse.cli.border import remark, say
 from glasshouse.cli.logs import logs
 from glasshouse.database import masked
 from glasshouse.errors import DisclosureWarning, GlasshouseError, GuaranteeBroken, InterpretedKernelsWarning
@@ -53,9 +53,11 @@ def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
                 fail(str(error), NOT_MET)
             except GlasshouseError as error:
                 fail(str(error))
+            except Exception as error:
+                _fail_unexpectedly(error, told=verbose)
             finally:
                 for warning in caught:
-                    click.secho(f"warning: {warning.message}", fg="yellow", err=True)
+                    remark("warning", masked(str(warning.message)), "yellow")
         if code:
             sys.exit(code)
 
@@ -90,5 +92,27 @@ def _heeding_interrupts() -> Iterator[None]:
 
 def fail(message: str, code: int = WRONG) -> NoReturn:
     """Say what is wrong, and leave."""
-    click.secho(f"error: {masked(message)}", fg="red", err=True)
+    remark("error", masked(message), "red")
     sys.exit(code)
+
+
+def _fail_unexpectedly(error: Exception, *, told: bool) -> NoReturn:
+    """Say in one line what went wrong that is nobody's mistake at the command line, and leave.
+
+    Where it happened is told to whoever asked to be told of each step.
+    """
+    if isinstance(error, BrokenPipeError):
+        raise error  # `main` ends quietly
+    if told:
+        import traceback
+
+        say(*masked("".join(traceback.format_exception(error))).splitlines(), err=True)
+    if isinstance(error, MemoryError):
+        fail("there is not enough memory for this", FAILED)
+    if isinstance(error, OSError):
+        where = f": {error.filename}" if error.filename is not None else ""
+        fail(f"{error.strerror or 'the operating system refused'}{where}", FAILED)
+    fail(
+        f"a fault in Glasshouse ({type(error).__name__}), please report it; with --verbose it is told where it is",
+        FAILED,
+    )

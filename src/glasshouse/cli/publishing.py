@@ -10,10 +10,11 @@ import click
 from click.core import ParameterSource
 
 from glasshouse.cli import options
+from glasshouse.cli.border import remark, say, say_json, say_text
 from glasshouse.cli.measuring import Measured
 from glasshouse.cli.plainly import plainly
 from glasshouse.cli.progress import progress_bar, progress_of_steps
-from glasshouse.cli.showing import print_json, show_release, summary
+from glasshouse.cli.showing import show_release, summary
 from glasshouse.errors import GlasshouseError, InputError
 from glasshouse.log import step
 
@@ -123,10 +124,10 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
         send(release)
         report = _report_on(release, table, out) if choices["report"] else None
     if as_json:
-        print_json({**summary(release, out), "report": report, **measured.to_dict()})
+        say_json({**summary(release, out), "report": report, **measured.to_dict()})
         return
     for notice in table.notices:
-        click.echo(f"note: {notice}", err=True)
+        remark("note", notice)
     show_release(release, rows=5)
     _say_where(out, measured)
 
@@ -171,11 +172,12 @@ def _publish_file(
         )
     report = _report_on_file(made, out) if choices["report"] else None
     if as_json:
-        print_json({**summary(made, out), "report": report, **measured.to_dict()})
+        say_json({**summary(made, out), "report": report, **measured.to_dict()})
         return
     for notice in made.notices:
-        click.echo(f"note: {notice}", err=True)
-    click.echo(f"{made.guarantee}\n\n{made.n_tuples:,} tuples in {made.n_groups:,} groups: qit and st")
+        remark("note", notice)
+    say_text(made.guarantee)
+    say("", f"{made.n_tuples:,} tuples in {made.n_groups:,} groups: qit and st")
     _say_where(out, measured)
 
 
@@ -213,7 +215,7 @@ def marginals(file: str, *, as_json: bool, **given: Any) -> None:
         release = publish_marginals(out, table, marginals=lists, threads=choices["threads"])
         report = _report_on(release, table, out) if choices["report"] else None
     if as_json:
-        print_json({**summary(release, out), "report": report, **measured.to_dict()})
+        say_json({**summary(release, out), "report": report, **measured.to_dict()})
         return
     show_release(release, rows=5)
     _say_where(out, measured)
@@ -293,10 +295,10 @@ def _report(make: Callable[[], Report], rows: int, out: Path) -> str | None:
         with step("report", rows=rows):
             make().write(out / "audit")
     except GlasshouseError as error:
-        click.secho(f"warning: the release was written, and no report: {error}", fg="yellow", err=True)
+        remark("warning", f"the release was written, and no report: {error}", "yellow")
         return None
     return str(out / "audit" / "report.html")
 
 
 def _say_where(out: Path, measured: Measured) -> None:
-    click.echo(f"\n{out / 'release'} may be published; {out / 'audit'} must stay inside. ({measured})")
+    say("", f"{out / 'release'} may be published; {out / 'audit'} must stay inside. ({measured})")

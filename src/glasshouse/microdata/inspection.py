@@ -28,6 +28,7 @@ from glasshouse.microdata.uniqueness import (
     percent,
     uniqueness,
 )
+from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -145,7 +146,7 @@ class Inspection:
         }
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self))
+        return in_lines(_lines(self))
 
 
 def inspect(

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from glasshouse.bounds import is_bounded
 from glasshouse.errors import SourceError
-from glasshouse.release.guarantee import Guarantee
+from glasshouse.release.guarantee import ONE_ROW_PER_PERSON, Guarantee
 from glasshouse.release.recipe import Recipe
 from glasshouse.release.release import PublishedColumn
+from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,6 +34,7 @@ __all__ = [
     "MOST_MANIFEST",
     "NUMBERS",
     "README",
+    "SOFTWARE",
     "Manifest",
     "PackagedFile",
     "PackagedTable",
@@ -43,6 +45,9 @@ __all__ = [
 
 FORMAT_VERSION: Final = 3
 """The format that is written; every one up to it is read."""
+
+SOFTWARE: Final = f"glasshouse {VERSION}"
+"""Who writes."""
 
 MANIFEST: Final = "datapackage.json"
 README: Final = "README.md"
@@ -59,6 +64,8 @@ COUNTS: Final = ("Count", "G")
 _MOST_TUPLES = 1 << 40
 _DEEPEST = 100  # steps from a value to the root of a tree
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+_WRITER = re.compile(r"glasshouse [0-9][0-9A-Za-z.+_-]{0,39}")
+_TOLD_SINCE = 3  # the format that tells who was dropped and how, and whether there was an identifier
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _TYPES = ("string", "integer", "number", "boolean", "date", "datetime", "time")
 _KINDS = ("integer", "float", "date", "timestamp", "boolean", "category")
@@ -104,8 +111,17 @@ class Manifest:
     guarantee: Guarantee
     n_tuples: int
     n_dropped: int
+    n_suppressed: int
+    identified: bool
     title: str
     licence: str
+    description: str
+    software: str
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this version of Glasshouse wrote it, so that it must read as this version would write it."""
+        return self.version == FORMAT_VERSION and self.software == SOFTWARE
 
 
 def read_bounded(name: str, folder: int, most: int) -> bytes:
@@ -185,8 +201,11 @@ def parse_manifest(content: bytes) -> Manifest:
         guarantee=_guarantee(_get(ours, "guarantee", dict)),
         n_tuples=_count(ours, "n_tuples"),
         n_dropped=_count(ours, "n_dropped"),
+        **_about_dropped(ours, version),
         title=_get(data, "title", str, ""),
         licence=_licence(data),
+        description=_get(data, "description", str, ""),
+        software=_software(ours),
     )
     _check_columns(manifest)
     return manifest
@@ -299,6 +318,28 @@ def _guarantee(data: Mapping[str, Any]) -> Guarantee:
     _known(data, {*words, "assumptions", "limits"}, "the guarantee")
     told = {word: _get(data, word, str) for word in words}
     return Guarantee(**told, assumptions=_texts(data, "assumptions"), limits=_texts(data, "limits"))
+
+
+def _about_dropped(ours: Mapping[str, Any], version: int) -> dict[str, Any]:
+    """How many tuples were suppressed, and whether an identifier was declared.
+
+    Before format 3 only the guarantee and the recipe told. Whoever could drop tuples before the table was divided is
+    then taken to have dropped all that are missing, and for which nothing is promised.
+    """
+    if version >= _TOLD_SINCE:
+        return {"n_suppressed": _count(ours, "n_suppressed"), "identified": _get(ours, "identified", bool)}
+    suppresses = _get(_get(ours, "recipe", dict), "suppress", str) != "0"
+    return {
+        "n_suppressed": _count(ours, "n_dropped") if suppresses else 0,
+        "identified": ONE_ROW_PER_PERSON not in _texts(_get(ours, "guarantee", dict), "assumptions"),
+    }
+
+
+def _software(ours: Mapping[str, Any]) -> str:
+    software = _get(ours, "software", str)
+    if not _WRITER.fullmatch(software):
+        _refuse("it does not say which version of Glasshouse wrote it")
+    return software
 
 
 def _licence(data: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from glasshouse.release.release import Release
 
-__all__ = ["readme"]
+__all__ = ["description", "readme"]
 
 _MEANINGS = {
     "boxes": (
@@ -41,6 +41,11 @@ _MEANINGS = {
     ),
 }
 _MEANINGS["taxonomies"] = _MEANINGS["boxes"]
+
+
+def description(release: Release) -> str:
+    """Tell about a release in one sentence, for the manifest."""
+    return f"A table about people, so published that {release.guarantee.promise}. How to read it: README.md"
 
 
 def readme(release: Release, format: str, version: str) -> str:
