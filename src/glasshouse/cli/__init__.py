@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 
@@ -22,9 +21,6 @@ def main() -> None:
         glasshouse(prog_name="glasshouse")
     except KeyboardInterrupt:  # before a command began; afterwards it says what became of the work
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        _leave_nothing_unwritten()
-        sys.exit(UNREAD)
     except MemoryError:
         _fail("there is not enough memory to begin")
     except ImportError as error:  # a library that is damaged, or for which there is no room
@@ -33,16 +29,8 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is over, or undone: the exit code says which
 
 
-def _leave_nothing_unwritten() -> None:
-    """Let what is still to be written go nowhere, so that Python does not complain of it at the end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            os.dup2(nowhere, stream.fileno())
-
-
 def _fail(message: str) -> None:
     """Say what is wrong where nothing can be relied on, and leave."""
     if sys.stderr is not None:
-        print(f"error: {message!a}"[:500], file=sys.stderr)
+        sys.stderr.write(f"error: {message.encode('ascii', 'backslashreplace').decode()[:500]}\n")
     sys.exit(FAILED)

@@ -7,19 +7,21 @@ out, and a stream that nobody reads any more, or that is closed, ends the comman
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from glasshouse.cli import UNREAD
 from glasshouse.visible import in_lines, json_text, visible
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["new_table", "remark", "say", "say_json", "say_table", "say_text", "say_usage"]
+__all__ = ["leave_unread", "new_table", "remark", "say", "say_json", "say_table", "say_text", "say_usage"]
 
 
 def say(*lines: object, err: bool = False, bold: bool = False, colour: str | None = None) -> None:
@@ -75,6 +77,16 @@ def say_usage(error: click.ClickException) -> None:
     said = io.StringIO()
     error.show(file=said)
     say(*said.getvalue().splitlines(), err=True)
+
+
+def leave_unread() -> NoReturn:
+    """End quietly where nobody reads the output any more; what is still to be written goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError, ValueError):  # a stream of a test has no number
+                os.dup2(nowhere, stream.fileno())
+    sys.exit(UNREAD)
 
 
 def _write(text: str, *, err: bool, bold: bool = False, colour: str | None = None) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from glasshouse.cli import FAILED
 from glasshouse.cli.attacking import attack
 from glasshouse.cli.border import say_usage
 from glasshouse.cli.comparing import compare
@@ -15,6 +16,7 @@ from glasshouse.cli.completing import completion
 from glasshouse.cli.demo import demo
 from glasshouse.cli.inspecting import init, inspect
 from glasshouse.cli.options import METHODS, RECODINGS
+from glasshouse.cli.plainly import fail
 from glasshouse.cli.publishing import marginals, publish
 from glasshouse.cli.querying import query
 from glasshouse.cli.reproducing import reproduce
@@ -44,6 +46,8 @@ class Commands(click.Group):
         except click.ClickException as error:
             say_usage(error)
             sys.exit(error.exit_code)
+        except OSError as error:  # from printing a help
+            fail(f"cannot write the output: {error.strerror}", FAILED)
         sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -95,4 +95,5 @@ class _Objects(logging.Handler):
         if self._file is None:
             say(line, err=True)
         else:
-            print(line, file=self._file)
+            self._file.write(line + "\n")
+            self._file.flush()  # whoever follows the work reads it while it lasts

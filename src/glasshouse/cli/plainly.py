@@ -17,7 +17,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from glasshouse.cli import FAILED, INTERRUPTED
-from glasshouse.cli.border import remark, say
+from glasshouse.cli.border import leave_unread, remark, say
 from glasshouse.cli.logs import logs
 from glasshouse.database import masked
 from glasshouse.errors import DisclosureWarning, GlasshouseError, GuaranteeBroken, InterpretedKernelsWarning
@@ -31,6 +31,7 @@ __all__ = ["NOT_MET", "WRONG", "fail", "plainly"]
 
 NOT_MET = 1
 WRONG = 2
+_MOST_TOLD = 4_000  # characters of a message, which may quote what was given
 
 
 def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
@@ -92,7 +93,8 @@ def _heeding_interrupts() -> Iterator[None]:
 
 def fail(message: str, code: int = WRONG) -> NoReturn:
     """Say what is wrong, and leave."""
-    remark("error", masked(message), "red")
+    told = masked(message)
+    remark("error", told if len(told) <= _MOST_TOLD else f"{told[:_MOST_TOLD]}... ({len(told):,} characters)", "red")
     sys.exit(code)
 
 
@@ -102,13 +104,18 @@ def _fail_unexpectedly(error: Exception, *, told: bool) -> NoReturn:
     Where it happened is told to whoever asked to be told of each step.
     """
     if isinstance(error, BrokenPipeError):
-        raise error  # `main` ends quietly
+        leave_unread()
+    if isinstance(error, UnicodeError):
+        fail("a name or a text that is not Unicode: rename the file or the folder, or name another one")
     if told:
         import traceback
 
         say(*masked("".join(traceback.format_exception(error))).splitlines(), err=True)
     if isinstance(error, MemoryError):
         fail("there is not enough memory for this", FAILED)
+    if isinstance(error, ImportError):  # a library that is damaged, or for which there is no room
+        *_, reason = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no reason was given"]
+        fail(f"a library cannot be loaded, which may be for want of memory: {reason}", FAILED)
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename is not None else ""
         fail(f"{error.strerror or 'the operating system refused'}{where}", FAILED)

@@ -28,7 +28,7 @@ from glasshouse.microdata.uniqueness import (
     percent,
     uniqueness,
 )
-from glasshouse.visible import in_lines
+from glasshouse.visible import in_lines, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -315,5 +315,5 @@ def _item(text: str, *, indent: int = 4) -> list[str]:
 
 def _printable(text: str, most: int | None = None) -> str:
     """Text for a terminal: no control characters, cut to ``most`` characters."""
-    clean = "".join(c if c.isprintable() else "?" for c in text)
+    clean = visible(text)
     return clean if most is None or len(clean) <= most else clean[: most - 1] + "…"

@@ -23,6 +23,7 @@ __all__ = ["builder", "limit", "method", "option", "principle", "read_arguments"
 
 _OF_VALUES = ("ell", "distinct_ell", "entropy_ell", "recursive", "t")
 _OF_BELIEFS = ("rho1", "delta", "s", "retention")
+_LONGEST = 200  # characters of a builder
 _OPTIONS = {"bins": "--bin", "parameters": "--with", "lambda_": "--lambda"}
 
 
@@ -68,6 +69,8 @@ def builder(text: str, name: str = "--bin") -> Taxonomy:
     from glasshouse.microdata import Taxonomy
 
     kind, _, argument = text.partition(":")
+    if len(text) > _LONGEST:
+        raise InputError(f"{name} knows intervals, quantiles, prefix and dates, got {text[:_LONGEST]!r} and more")
     try:
         if kind == "intervals":
             return Taxonomy.intervals(width=_number(argument))

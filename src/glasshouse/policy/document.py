@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from glasshouse.bounds import MOST_DIGITS, MOST_LEVELS, is_bounded
 from glasshouse.errors import MissingExtra, PolicyError
+from glasshouse.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -105,7 +106,7 @@ def _toml(path: Path, text: str) -> Document:
 
 def _short(problem: str) -> str:
     """A parser's sentence in our style; it may quote a key, which is cut."""
-    plain = "".join(c if c.isprintable() else "?" for c in problem[:120])
+    plain = visible(problem[:120])
     return plain[:1].lower() + plain[1:]
 
 

@@ -8,6 +8,9 @@ import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from glasshouse.errors import InputError
+from glasshouse.visible import is_shown, visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -84,7 +87,7 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
         yield '# sensitive = "..."         # what must not be learned about a person'
     for column in inspection.columns:
         if column.name not in named:
-            yield from _comment(f"not published: {_printable(column.name)} ({column.reason})")
+            yield from _comment(f"not published: {column.name} ({column.reason})")
 
     if inspection.sensitive and inspection.sensitive.must_be_binned:
         yield from ("", f"[columns.{_bare(inspection.sensitive.column)}]")
