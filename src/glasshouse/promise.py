@@ -117,5 +117,6 @@ def promised_by_recipe(release: Release) -> Guarantee:
 def _check_numbers(release: Release) -> None:
     """Suppressed tuples are some of those that were dropped, and no more than the recipe allows."""
     allowed = exact_share(release.recipe.suppress)
-    if not 0 <= release.n_suppressed <= min(release.n_dropped, allowed * (release.n_tuples + release.n_dropped)):
+    most = allowed * (release.n_tuples + release.n_dropped)
+    if not 0 <= release.n_suppressed <= release.n_dropped or release.n_suppressed > most:
         raise InputError("more tuples were suppressed than were dropped, or than the recipe allows")

@@ -1,4 +1,4 @@
-"""What is damaged: small files of every kind that the four doors take, made by the project itself."""
+"""What is damaged: small files of every kind that the doors take, made by the project itself."""
 
 from __future__ import annotations
 
@@ -288,11 +288,11 @@ AXIS: Mapping[str, Any] = {
     "heights": [[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]],
 }
 ODD_NUMBERS: tuple[Any, ...] = (
-    0, 1, 2, 3, 7, -1, 1.5, 1e300, 5e-324, 2**31 - 1, 2**31, 2**40, 2**63, 2**64, 10**30, 10**400, True, False, None, "",
-    "0", "1", "2", "0.5", "1/2", "1/3", "1e-99999999", "1e99999999", "-1", "1/0", "nan", "inf", "9" * 5_000, "0." + "3" * 99,
-    f"1/{10**99}", f"{10**99 - 1}/{10**99}", [], {}, [[]], ["age"], ["disease"], ["flu"], ["flu", "flu", None],
-    ["x"] * 3_000, [["age", "1"]], [["age", "disease"]] * 500, "drop", "merge", "none", "ace", "strict", "taxonomies",
-    "hierarchical", "ordered", "\ud800", "\x1b[31m", "a" * 10_000, _deep("coarse", "refined", 18),
+    0, 1, 2, 3, 7, -1, 1.5, 1e300, 5e-324, 2**31 - 1, 2**31, 2**40, 2**63, 2**64, 10**30, 10**400, True, False, None,
+    "", "0", "1", "2", "0.5", "1/2", "1/3", "1e-99999999", "1e99999999", "-1", "1/0", "nan", "inf", "9" * 5_000,
+    "0." + "3" * 99, f"1/{10**99}", f"{10**99 - 1}/{10**99}", [], {}, [[]], ["age"], ["disease"], ["flu"],
+    ["flu", "flu", None], ["x"] * 3_000, [["age", "1"]], [["age", "disease"]] * 500, "drop", "merge", "none", "ace", "strict",
+    "taxonomies", "hierarchical", "ordered", "\ud800", "\x1b[31m", "a" * 10_000, _deep("coarse", "refined", 18),
     _deep("coarse", "refined", 50), _deep("principles", "all-of", 9), _deep("principles", "all-of", 50),
 )  # fmt: skip
 RECIPES: Mapping[str, tuple[dict[str, Any], ...]] = {

@@ -39,10 +39,11 @@ class Commands(click.Group):
 
     def main(self, *arguments: Any, standalone_mode: bool = True, **more: Any) -> Any:
         """Run a command line, and leave with its exit code."""
+        run: Any = super().main
         if not standalone_mode:
-            return super().main(*arguments, standalone_mode=False, **more)
+            return run(*arguments, standalone_mode=False, **more)
         try:
-            code = super().main(*arguments, standalone_mode=False, **more)
+            code = run(*arguments, standalone_mode=False, **more)
         except click.ClickException as error:
             say_usage(error)
             sys.exit(error.exit_code)
