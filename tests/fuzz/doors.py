@@ -320,10 +320,11 @@ def _attack_thoroughly(case: Case, folder: Path) -> None:
     release = gh.load(folder)
     people = gh.read(corpora.RELEASED, quasi=list(corpora.QUASI), missing="category")
     ten = gh.read(corpora.RELEASED.slice(0, 10), quasi=list(corpora.QUASI), missing="category")
+    few: Any = {"most_worlds": 500, "most_runs": 1_000}  # how long she runs it is hers to say; by default, minutes
     refused = None
     attacks: list[Any] = [
-        (gh.ReverseEngineering(source=gh.Source.seeded(1), error=0.2), people),
-        (gh.ReverseEngineering(how="exact"), ten),
+        (gh.ReverseEngineering(source=gh.Source.seeded(1), error=0.2, **few), people),
+        (gh.ReverseEngineering(how="exact", **few), ten),
         (gh.ReverseEngineering(how="bound"), people),
         (gh.Minimality(), people),
         (gh.Corruption(most_corrupted=2), people),

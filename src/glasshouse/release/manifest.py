@@ -66,6 +66,7 @@ _DEEPEST = 100  # steps from a value to the root of a tree
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _WRITER = re.compile(r"glasshouse [0-9][0-9A-Za-z.+_-]{0,39}")
 _TOLD_SINCE = 3  # the format that tells who was dropped and how, and whether there was an identifier
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")  # an escape of one half of a character
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _TYPES = ("string", "integer", "number", "boolean", "date", "datetime", "time")
 _KINDS = ("integer", "float", "date", "timestamp", "boolean", "category")
@@ -178,6 +179,8 @@ def parse_manifest(content: bytes) -> Manifest:
         raise SourceError(f"{MANIFEST} is not JSON, or says something twice, or is nested too deeply") from None
     if not isinstance(data, dict):
         _refuse("it is not an object")
+    if _HALF.search(content) and not _is_unicode(data):
+        _refuse("it has half a character, which no text can hold")
     ours = _get(data, "glasshouse", dict)
     version = _get(ours, "format_version", int)
     if version > FORMAT_VERSION:
@@ -406,6 +409,14 @@ def _different(what: str, names: Iterable[str]) -> None:
     listed = list(names)
     if len(set(listed)) < len(listed):
         _refuse(f"two of its {what} have the same name")
+
+
+def _is_unicode(data: Any) -> bool:
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
