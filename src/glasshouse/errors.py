@@ -54,6 +54,7 @@ __all__ = [
 
 _FEW = 10  # values that a message lists
 _LONGEST = 60  # characters of a value that it shows
+_MOST_SHOWN = 200  # characters of a parameter in a message
 _MOST_COMPARED = 10_000  # texts that a misspelt one is compared with
 
 
@@ -134,10 +135,19 @@ class ParameterError(InputError):
     """A parameter is out of its range: what, whose, what was allowed, what was got."""
 
     def __init__(self, owner: str, name: str, allowed: str, value: object) -> None:
-        super().__init__(f"{owner}: {name} must be {allowed}, got {value!r}")
+        super().__init__(f"{owner}: {name} must be {allowed}, got {_brief(value)}")
         self.owner = owner
         self.name = name
         self.value = value
+
+
+def _brief(value: object) -> str:
+    """A value as Python writes it, if that is short: it may be a number of a million digits, or nested without end."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return f"something of the type {type(value).__name__} that is too long to show"
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}... ({len(text):,} characters)"
 
 
 class SourceError(InputError):

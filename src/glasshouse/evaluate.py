@@ -18,6 +18,7 @@ from glasshouse.analyst.losses import losses
 from glasshouse.analyst.rebuilding import terms_of
 from glasshouse.analyst.workloads import Workload
 from glasshouse.errors import NotSupported, ParameterError
+from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,7 +82,7 @@ class Evaluation:
             f"  KL divergence          {'not defined' if self.kl is None else f'{self.kl:.4f} nats'}",
             f"  average group          {float(self.losses.average_size):,.1f} tuples, NCP {float(self.losses.ncp):.4f}",
         ]
-        return "\n".join(lines)
+        return in_lines(lines)
 
 
 def evaluate(

@@ -16,7 +16,8 @@ from glasshouse.cells import Grammar, Unreadable
 from glasshouse.errors import SchemaError
 from glasshouse.microdata.domains import kind_of
 from glasshouse.microdata.sources import open_source
-from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
+from glasshouse.promise import FOREIGN_GUARANTEE
+from glasshouse.release import PublishedColumn, Recipe, Release
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,14 +81,14 @@ def foreign_release(
         quasi=tuple(quasi),
         sensitive=(sensitive,),
     )
-    guarantee = Guarantee(
-        promise="nothing: another tool made this table",
-        adversary="none",
-        adversary_knows="whatever she likes",
-        theorem="what the other tool promises is its own affair",
-    )
     table = opened.table.select(names)
-    return Release(tables={"data": table}, columns=columns, recipe=recipe, guarantee=guarantee, n_tuples=table.num_rows)
+    return Release(
+        tables={"data": table},
+        columns=columns,
+        recipe=recipe,
+        guarantee=FOREIGN_GUARANTEE,
+        n_tuples=table.num_rows,
+    )
 
 
 def _kind(column: pa.ChunkedArray, name: str) -> str:

@@ -2,19 +2,22 @@
 """Loading: a release comes back from its folder, and its recipe names things that there are.
 
 `glasshouse.release.load` checks the files and knows no method. Whoever asks or attacks a release believes its recipe;
-so here, where the catalogue is known, principle, method and recoding are made of it once, and what cannot be made is
-refused before anybody believes it.
+so here, where the catalogue is known, principle, method and recoding are made of it once, and the guarantee is made of
+them again. What cannot be made is refused before anybody believes it.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from glasshouse import catalog
+from glasshouse.adversary.restated import FOREIGN
 from glasshouse.cells import bare, parts_of
 from glasshouse.declared import Declared, check_cells
 from glasshouse.errors import GlasshouseError, SourceError
 from glasshouse.microdata.domains import text_of
+from glasshouse.promise import promised_by_recipe
 from glasshouse.recoding import Perturbed
 from glasshouse.recoding.carrying import cells_of
 from glasshouse.release import reading
@@ -26,14 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = ["load"]
 
-_FOREIGN = "foreign"
-
 
 def load(path: str | Path, *, most_bytes: int = reading.MOST_BYTES) -> Release:
     """Read a release back from its folder, after checking its files, its tables and its recipe.
 
     Releases of every format that was ever written are read. One that was tampered with, cut short or added to is
-    refused, and so is what Glasshouse did not write.
+    refused, and so is what Glasshouse did not write. The guarantee is made again from the recipe. A release of this
+    version that states another one is refused; the words of other versions are not compared, and are not shown either.
 
     Parameters
     ----------
@@ -55,6 +57,7 @@ def load(path: str | Path, *, most_bytes: int = reading.MOST_BYTES) -> Release:
     release = reading.load(path, most_bytes=most_bytes)
     try:
         _check_recipe(release)
+        promised = promised_by_recipe(release)
     except (GlasshouseError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         raise SourceError(
             f"{path}: the release has a recipe that this version of Glasshouse cannot read: it was tampered with, or a "
@@ -68,7 +71,12 @@ def load(path: str | Path, *, most_bytes: int = reading.MOST_BYTES) -> Release:
             f"{path}: the release carries a taxonomy or an order that does not fit its cells: it was tampered with",
             source=path,
         ) from None
-    return release
+    if not release.other_writer and release.guarantee != promised:
+        raise SourceError(
+            f"{path}: the release states a guarantee that is not the one that its recipe stands for: refused",
+            source=path,
+        )
+    return replace(release, guarantee=promised)
 
 
 def _check_declared(release: Release) -> None:
@@ -98,7 +106,7 @@ def _check_declared(release: Release) -> None:
 
 def _check_recipe(release: Release) -> None:
     recipe: Recipe = release.recipe
-    if recipe.recoding["name"] == _FOREIGN:
+    if recipe.recoding["name"] == FOREIGN:
         return
     principle = catalog.principle_of(recipe)
     if isinstance(principle, dict) and not set(principle) <= set(recipe.sensitive):

@@ -23,6 +23,7 @@ from glasshouse.loading import load
 from glasshouse.microdata import Groups
 from glasshouse.microdata.cautions import accepted_cautions
 from glasshouse.principles import Requirement
+from glasshouse.promise import promised_by_recipe
 from glasshouse.publish import bucket_partitions
 from glasshouse.recheck import recheck
 from glasshouse.recoding import Angel
@@ -113,12 +114,9 @@ def publish_marginals(
         tables=tables,
         columns=tuple(_told_again(column, published, tables, grown) for column in before.columns),
         recipe=replace(before.recipe, recoding=catalog.to_data(grown)),
-        guarantee=replace(
-            before.guarantee,
-            limits=tuple(_renewed(limit, recoding, grown) for limit in before.guarantee.limits),
-        ),
         native=table.source_kind,
     )
+    release = replace(release, guarantee=promised_by_recipe(release))
     achieved = recheck(release, requirement)
     report = {
         "notices": _notices(out / "audit" / "report.json"),
@@ -192,11 +190,6 @@ def _check_same_table(before: Mapping[str, pa.Table], now: Mapping[str, pa.Table
                 f"the table {name!r} of the release does not come out again: give the table that was published, read "
                 "in the same way"
             )
-
-
-def _renewed(limit: str, old: Angel, new: Angel) -> str:
-    """The limits that the recoding states, as they read with more marginals."""
-    return dict(zip(old.limits(), new.limits(), strict=True)).get(limit, limit)
 
 
 def _format_of(folder: Path) -> str:

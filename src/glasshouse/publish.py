@@ -24,14 +24,14 @@ from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.groups import alike
 from glasshouse.principles import BackgroundSensitive, KAnonymity, Principle, Requirement
 from glasshouse.principles.adversaries import Adversary
+from glasshouse.promise import guarantee_of
 from glasshouse.randomness import Source
 from glasshouse.recheck import recheck
 from glasshouse.recoding import Anatomy, Angel, Boxes, Permutation, Perturbed
 from glasshouse.recoding.axis import axis_of
 from glasshouse.recoding.carrying import carried, check_carry
-from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
+from glasshouse.release import PublishedColumn, Recipe, Release
 from glasshouse.release.audit import write_audit
-from glasshouse.release.guarantee import ONE_ROW_PER_PERSON
 from glasshouse.release.manifest import check_declared
 from glasshouse.release.storage import Pair, check_savable, titled, write_release
 from glasshouse.republishing import traces_of
@@ -44,11 +44,10 @@ if TYPE_CHECKING:
 
     from glasshouse.grouping import Method
     from glasshouse.microdata import Domain, Microdata
-    from glasshouse.principles.adversaries import Claim
     from glasshouse.recoding import Recoding
     from glasshouse.verify import Verification
 
-__all__ = ["bucket_partitions", "guarantee_of", "publish", "publish_to", "published_columns", "recipe_of"]
+__all__ = ["bucket_partitions", "publish", "publish_to", "published_columns", "recipe_of"]
 
 
 def publish(
@@ -218,9 +217,19 @@ def _journey(
         tables=tables,
         columns=tuple(_told_columns(published, groups, recoding, told)),
         recipe=recipe_of(published, principle, method, recoding, suppress, source),
-        guarantee=guarantee_of(requirement, claim, recoding, table, len(kept)),
+        guarantee=guarantee_of(
+            requirement,
+            claim,
+            recoding,
+            n_sensitive=len(table.sensitive),
+            n_whole=table.n_tuples,
+            n_suppressed=table.n_tuples - len(kept),
+            identified=table.identifier is not None,
+        ),
         n_tuples=len(kept) - groups.n_dropped,
         n_dropped=table.n_tuples - len(kept) + groups.n_dropped,
+        n_suppressed=table.n_tuples - len(kept),
+        identified=table.identifier is not None,
         native=table.source_kind,
     )
 
@@ -342,31 +351,6 @@ def recipe_of(
         sensitive=tuple(column.name for column in table.sensitive),
         suppress=str(exact_share(suppress)),
         seeded=source.is_seeded,
-    )
-
-
-def guarantee_of(
-    requirement: Requirement, claim: Claim, recoding: Recoding, whole: Microdata, n_kept: int
-) -> Guarantee:
-    """Put the promise together: the principle's words, the claims of method and recoding, what the table brings."""
-    assumptions = [*([ONE_ROW_PER_PERSON] if whole.identifier is None else []), *claim.assumptions]
-    limits = [*claim.limits, *recoding.limits()]
-    if len(whole.sensitive) > 1:
-        limits.append("each sensitive column is protected by itself: nothing is promised of what they reveal together")
-    dropped = whole.n_tuples - n_kept
-    if dropped:
-        limits.append(
-            f"{dropped:,} of {whole.n_tuples:,} tuples were dropped, at random among those with the most frequent "
-            "sensitive values, and nothing is promised to them: who is known to be in the table and not in the release "
-            "has such a value, and who is only known to be in the table may have been dropped"
-        )
-    return Guarantee(
-        promise=claim.promise or requirement.describe(),
-        adversary=claim.adversary.value,
-        adversary_knows=claim.adversary.knows,
-        theorem="; ".join(text for text in (claim.theorem, recoding.theorem()) if text),
-        assumptions=tuple(assumptions),
-        limits=tuple(limits),
     )
 
 

@@ -30,7 +30,8 @@ from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import Column
 from glasshouse.microdata.survey import survey
 from glasshouse.principles import LDiversity, Requirement
-from glasshouse.publish import guarantee_of, published_columns, recipe_of
+from glasshouse.promise import guarantee_of
+from glasshouse.publish import published_columns, recipe_of
 from glasshouse.randomness import Source
 from glasshouse.recoding.anatomy import COUNT, GROUP, Anatomy
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
@@ -194,7 +195,15 @@ def publish_file(
         tables={name: schema.empty_table() for name, schema in _schemas(seen, ell).items()},
         columns=tuple(published_columns(described, recoding)),
         recipe=recipe_of(described, principle, method, recoding, 0, source),
-        guarantee=guarantee_of(requirement, method.claim(requirement), recoding, described, described.n_tuples),
+        guarantee=guarantee_of(
+            requirement,
+            method.claim(requirement),
+            recoding,
+            n_sensitive=len(described.sensitive),
+            n_whole=described.n_tuples,
+            n_suppressed=0,
+            identified=False,
+        ),
         n_tuples=described.n_tuples,
     )
     release = titled(release, title, licence)

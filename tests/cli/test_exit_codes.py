@@ -91,7 +91,7 @@ def test_a_release_that_keeps_its_promise_ends_with_0_and_one_that_does_not_with
     content = json.loads(description.read_text())
     ours = content.get("glasshouse") or next(v for v in content.values() if isinstance(v, dict) and "recipe" in v)
     ours["recipe"]["principle"]["ell"] = 9
-    ours["guarantee"]["promise"] = ours["guarantee"]["promise"].replace("in 3", "in 9")
+    ours["software"] = "glasshouse 0.0.1"  # whose words are not compared
     description.write_text(json.dumps(content))
 
     assert json.loads(run("verify out/release --json", code=1).stdout)["holds"] is False

@@ -1,4 +1,4 @@
-"""What is damaged: small files of every kind that the four doors take, made by the project itself."""
+"""What is damaged: small files of every kind that the doors take, made by the project itself."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ from pyarrow import ipc
 import glasshouse as gh
 
 __all__ = [
+    "AXIS",
     "KINDS",
+    "ODD_NUMBERS",
     "PEOPLE",
     "POLICIES",
     "POLICY_WORDS",
     "QUASI",
     "QUESTIONS",
+    "RECIPES",
     "RELEASED",
     "SQL_WORDS",
     "VALUES",
@@ -268,6 +271,130 @@ SQL_WORDS = (
     "ATTACH 'x'", "read_csv('/etc/passwd')", "getenv('HOME')", "IF(1, 2, 3)", "EXTRACT(year FROM joined)", "((((((((",
     "NOT NOT NOT NOT", "DESCRIBE", "PRAGMA x", "COPY", "SET x = 1",
 )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------------------ recipes
+
+
+def _deep(key: str, name: str, depth: int) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": "mirror"} if key == "coarse" else {"name": "k-anonymity", "k": 2}
+    for _ in range(depth):
+        data = {"name": name, key: data if key == "coarse" else [data]}
+    return data
+
+
+AXIS: Mapping[str, Any] = {
+    "order": ["cold", "flu", "gout", "ulcer"],
+    "heights": [[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]],
+}
+ODD_NUMBERS: tuple[Any, ...] = (
+    0,
+    1,
+    2,
+    3,
+    7,
+    -1,
+    1.5,
+    1e300,
+    5e-324,
+    2**31 - 1,
+    2**31,
+    2**40,
+    2**63,
+    2**64,
+    10**30,
+    10**400,
+    True,
+    False,
+    None,
+    "",
+    "0",
+    "1",
+    "2",
+    "0.5",
+    "1/2",
+    "1/3",
+    "1e-99999999",
+    "1e99999999",
+    "-1",
+    "1/0",
+    "nan",
+    "inf",
+    "9" * 5_000,
+    "0." + "3" * 99,
+    f"1/{10**99}",
+    f"{10**99 - 1}/{10**99}",
+    [],
+    {},
+    [[]],
+    ["age"],
+    ["disease"],
+    ["flu"],
+    ["flu", "flu", None],
+    ["x"] * 3_000,
+    [["age", "1"]],
+    [["age", "disease"]] * 500,
+    "drop",
+    "merge",
+    "none",
+    "ace",
+    "strict",
+    "taxonomies",
+    "hierarchical",
+    "ordered",
+    "\ud800",
+    "\x1b[31m",
+    "a" * 10_000,
+    _deep("coarse", "refined", 18),
+    _deep("coarse", "refined", 50),
+    _deep("principles", "all-of", 9),
+    _deep("principles", "all-of", 50),
+)
+RECIPES: Mapping[str, tuple[dict[str, Any], ...]] = {
+    "principle": (
+        {"name": "k-anonymity", "k": 2},
+        {"name": "l-diversity", "ell": 2},
+        {"name": "distinct-l-diversity", "ell": 2},
+        {"name": "entropy-l-diversity", "ell": "1.5"},
+        {"name": "recursive-l-diversity", "c": 2, "ell": 2},
+        {"name": "designated-l-diversity", "ell": 2, "values": ["flu"]},
+        {"name": "alpha-k-anonymity", "alpha": "0.5", "k": 2},
+        {"name": "t-closeness", "t": "0.5", "distance": "equal"},
+        {"name": "t-closeness", "t": "0.5", "distance": "hierarchical"},
+        {"name": "all-of", "principles": [{"name": "k-anonymity", "k": 2}, {"name": "l-diversity", "ell": 2}]},
+        {"name": "by-column", "columns": {"disease": {"name": "l-diversity", "ell": 2}}},
+        {"name": "rho-breach", "rho1": "0.2", "rho2": "0.6", "lambda_": 1, "k": 3},
+        {"name": "delta-growth", "delta": "0.5", "lambda_": 1, "k": 3},
+    ),
+    "method": (
+        {"name": "mondrian", "partitioning": "strict"},
+        {"name": "mondrian", "partitioning": "relaxed"},
+        {"name": "snug"},
+        {"name": "tailor"},
+        {"name": "ace"},
+        {"name": "hybrid"},
+        {"name": "anatomize"},
+        {"name": "separate"},
+        {"name": "opt-gen"},
+        {"name": "mirror", "inner": "ace", "mirrors": 2, "slack": 2},
+        {"name": "mirror", "inner": "none", "weights": [["age", 2]], "priority": ["age"], "floor": 3},
+        {"name": "even-split", "extra": 1},
+        {"name": "symmetric", "extra": 1, "ordering": "lexicographic"},
+        {"name": "greedy", "ordering": "lexicographic", "last": "drop"},
+        {"name": "greedy", "last": "merge", "safe": True},
+        {"name": "randomised-greedy", "p": "1/3"},
+        {"name": "refined", "coarse": {"name": "tailor"}, "inner": "ace"},
+    ),
+    "recoding": (
+        {"name": "boxes"},
+        {"name": "taxonomies"},
+        {"name": "anatomy"},
+        {"name": "permutation"},
+        {"name": "angel", "k": 2, "marginals": [], "cells": "boxes"},
+        {"name": "perturbed", "p": "0.3", "domain": ["flu", "ulcer", "gout", "cold", "measles"]},
+        {"name": "foreign"},
+    ),
+}
 
 
 # ----------------------------------------------------------------------------------------------------------- releases

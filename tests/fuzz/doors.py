@@ -1,4 +1,4 @@
-"""The four doors through which what strangers wrote comes in, and how a damaged thing is carried to each of them.
+"""The doors through which what strangers wrote comes in, and how a damaged thing is carried to each of them.
 
 A case is made from a number alone, so that a number is all that must be kept of what was found. Whoever enters gets a
 `GlasshouseError` or an answer; anything else is a finding.
@@ -6,6 +6,7 @@ A case is made from a number alone, so that a number is all that must be kept of
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import os
@@ -15,16 +16,18 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import yaml
 
 import glasshouse as gh
 from glasshouse.analyst.sql import question_of
 from glasshouse.cli.showing import show_release
 from glasshouse.recheck import verify_release
+from glasshouse.visible import is_shown
 from tests.fuzz import corpora
 from tests.fuzz.mutating import changed_bytes, changed_data, changed_text
 
@@ -281,11 +284,108 @@ def _show(release: gh.Release) -> str:
     return out.getvalue().decode("utf-8", "replace")
 
 
+# ------------------------------------------------------------------------------------------------------------ recipes
+
+
+def _some_recipe(chance: random.Random) -> Case:
+    """A package that is right but for its recipe; mostly of another version, whose words are not compared."""
+    name = chance.choice(sorted(corpora.folders()))
+    files = dict(corpora.folders()[name])
+    manifest = json.loads(files[MANIFEST])
+    ours = manifest["glasshouse"]
+    if chance.random() < 0.9:
+        ours["software"] = "glasshouse 0.0.9"
+    recipe = ours["recipe"]
+    part = chance.choice(["principle", "principle", "method", "method", "recoding", "all"])
+    if part != "all" and chance.random() < 0.6:
+        recipe[part] = copy.deepcopy(chance.choice(corpora.RECIPES[part]))
+    if part == "all":
+        ours["recipe"] = changed_data(recipe, chance, corpora.ODD_NUMBERS)
+    elif chance.random() < 0.8:
+        recipe[part] = changed_data(recipe[part], chance, corpora.ODD_NUMBERS)
+    if chance.random() < 0.1:
+        for column in ours["columns"]:
+            if column["role"] == "sensitive":
+                column["axis"] = changed_data(corpora.AXIS, chance, corpora.ODD_NUMBERS)
+    if chance.random() < 0.1:
+        ours[chance.choice(["n_tuples", "n_dropped", "n_suppressed", "identified"])] = chance.choice(
+            corpora.ODD_NUMBERS
+        )
+    files[MANIFEST] = _json(manifest)
+    return Case(files=files)
+
+
+def _attack_thoroughly(case: Case, folder: Path) -> None:
+    """Load a package, and let every attack that runs the recipe run it."""
+    release = gh.load(folder)
+    people = gh.read(corpora.RELEASED, quasi=list(corpora.QUASI), missing="category")
+    ten = gh.read(corpora.RELEASED.slice(0, 10), quasi=list(corpora.QUASI), missing="category")
+    few: Any = {"most_worlds": 500, "most_runs": 1_000}  # how long she runs it is hers to say; by default, minutes
+    refused = None
+    attacks: list[Any] = [
+        (gh.ReverseEngineering(source=gh.Source.seeded(1), error=0.2, **few), people),
+        (gh.ReverseEngineering(how="exact", **few), ten),
+        (gh.ReverseEngineering(how="bound"), people),
+        (gh.Minimality(), people),
+        (gh.Corruption(most_corrupted=2), people),
+        (gh.Corruption(), people),
+        (gh.Intersection(others=(release,), source=gh.Source.seeded(1), error=0.2), people),
+    ]
+    for attack, external in attacks:
+        try:
+            str(gh.attack(release, attack, knowledge=gh.Knowledge(external=external)))
+        except gh.GlasshouseError as refusal:
+            refused = refusal
+    if refused is not None:
+        raise refused
+
+
+# ----------------------------------------------------------------------------------------------------------- commands
+
+
+def _some_folder(chance: random.Random) -> Case:
+    case = _some_package(chance) if chance.random() < 0.5 else _some_recipe(chance)
+    lines = ["show", "show --json", "verify", "verify --json", "query", "linking", "reverse-engineering", "minimality"]
+    return replace(case, text=chance.choice([*lines, "corruption", "intersection", "marginals"]))
+
+
+def _command(case: Case, folder: Path) -> None:
+    """Let a command read a package: it ends with 0, 1 or 2, and prints nothing that a terminal would obey."""
+    from click.testing import CliRunner
+
+    from glasshouse.cli.commands import glasshouse
+
+    people = folder.parent / "people.parquet"
+    if not people.exists():
+        pq.write_table(corpora.RELEASED.drop_columns("disease"), people)
+    word, *options = case.text.split()
+    quasi = ["--quasi", ",".join(corpora.QUASI), "--missing", "category"]
+    if word in ("show", "verify"):
+        line = [word, str(folder), *options]
+    elif word == "query":
+        line = [word, str(folder), "SELECT COUNT(*), AVG(age), disease GROUP BY disease"]
+    elif word == "marginals":
+        line = [word, str(people), *quasi, "--sensitive", "price", "--marginal", "age,city", "--out", str(folder)]
+    else:
+        line = ["attack", str(folder), "--external", str(people), "--attack", word, "--error", "0.2", "--seed", "1"]
+        line += ["--other", str(folder)] if word == "intersection" else []
+    result = CliRunner().invoke(glasshouse, line)
+    if result.exit_code not in (0, 1, 2):
+        raise AssertionError(f"{word} ended with {result.exit_code}: {result.output[-500:]}") from result.exception
+    hidden = {c for c in result.output if c != "\n" and not is_shown(c)}
+    assert not hidden, f"{word} printed {hidden!r}"
+    if result.exit_code == 2:
+        raise gh.InputError(result.stderr[:1000])
+
+
 DOORS: Mapping[str, Door] = {
     "reader": Door(make=_some_table, knock=_read),
     "policy": Door(make=_some_policy, knock=_load_policy),
     "sql": Door(make=_some_question, knock=_ask),
     "package": Door(make=_some_package, knock=_load),
+    "recipe": Door(make=_some_recipe, knock=_load),
+    "attacks": Door(make=lambda chance: chance.choice([_some_recipe, _some_package])(chance), knock=_attack_thoroughly),
+    "commands": Door(make=_some_folder, knock=_command),
 }
 
 

@@ -1,4 +1,4 @@
-"""Whatever strangers wrote, the four doors take it or refuse it in our own words, soon, and with little memory.
+"""Whatever strangers wrote, the doors take it or refuse it in our own words, soon, and with little memory.
 
 The small tier; the long one is ``python -m tests.fuzz MINUTES``.
 """
@@ -22,7 +22,7 @@ from tests.fuzz.confined import Confined, Finding, findings
 from tests.fuzz.doors import DOORS, Case, enter
 from tests.fuzz.mutating import ODD_VALUES
 
-CASES = {"reader": 250, "policy": 200, "sql": 200, "package": 200}
+CASES = {"reader": 250, "policy": 200, "sql": 200, "package": 200, "recipe": 150, "attacks": 60, "commands": 80}
 REFUSED = {"odd.arrow", "odd.arrows", "bad.arrow", "bad.parquet"}  # for columns that no table should have
 few = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -241,9 +242,10 @@ def test_room_is_enough_for_what_is_no_bomb(name: str, little_room: object, tmp_
 
 
 def package(folder: Path, name: str, change: Callable[[dict[str, Any]], None]) -> Path:
-    """A release whose description was changed."""
+    """A release of another version, whose words are not compared, and whose description was changed."""
     files = dict(corpora.folders()[name])
     manifest = json.loads(files[MANIFEST])
+    manifest["glasshouse"]["software"] = "glasshouse 0.0.9"
     change(manifest)
     files[MANIFEST] = json.dumps(manifest).encode()
     for file, content in files.items():
@@ -309,3 +311,27 @@ def test_a_published_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(gh.SourceError, match="not a table that can be read"):
         gh.load(tmp_path)
+
+
+def test_half_a_character_in_a_description_is_refused(tmp_path: Path) -> None:
+    def half(manifest: dict[str, Any]) -> None:
+        manifest["title"] = "\ud800"
+
+    with pytest.raises(gh.SourceError, match="half a character"):
+        gh.load(package(tmp_path, "boxes.csv", half))
+
+
+def test_the_losses_of_a_release_whose_ell_is_no_whole_number_are_counted() -> None:
+    table = gh.read({"age": [1, 2, 3, 4], "ill": ["a", "b", "a", "b"]}, quasi=["age"], sensitive="ill")
+    release = gh.publish(table, principle=gh.EntropyLDiversity(ell="1.5"), method=gh.Mondrian(), recoding=gh.Boxes())
+
+    assert gh.losses(release).n_groups == 2
+
+
+def test_a_count_of_worlds_over_many_values_ends_soon() -> None:
+    from glasshouse.adversary.worlds import Worlds
+
+    began = time.process_time()
+    with pytest.raises(gh.NotSupported, match="counted"):
+        _ = Worlds(n_people=60, values=[f"v{i}" for i in range(2_000)], n=range(61), absent=[1]).count
+    assert time.process_time() - began < 5

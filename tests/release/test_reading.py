@@ -335,7 +335,8 @@ def boxes_of(content: bytes, folder: Path, n_tuples: int) -> Path:
     """A release of one table, whose file is this."""
     release = of_kind("no sensitive column")
     release.save(folder / "release")
-    put_file(folder / "release", "data.parquet", content, n_tuples=n_tuples)
+    # another version wrote it, so that its README may be another one
+    put_file(folder / "release", "data.parquet", content, n_tuples=n_tuples, software="glasshouse 0.0.1")
     return folder / "release"
 
 

@@ -152,7 +152,8 @@ def test_hostile_names_and_values_are_shown_as_they_are_and_do_nothing() -> None
 
 
 def test_texts_are_escaped_and_long_names_may_be_broken() -> None:
-    assert text('<a href="x">&\x00') == "&lt;a href=&quot;x&quot;&gt;&amp;\ufffd"
+    assert text('<a href="x">&\x00') == "&lt;a href=&quot;x&quot;&gt;&amp;\\x00"
+    assert text("\u202etxt\u2066") == "\\u202etxt\\u2066"
     assert name("<b>") == '<bdi class="name">&lt;b&gt;</bdi>'
     assert "<wbr>" in name("&" * 100)
     assert "".join(read(f"<p>{name('&' * 100)}</p>").words) == "&" * 100

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse import bounds
 from glasshouse.errors import InputError, ParameterError
 from glasshouse.microdata.domains import text_of
 
@@ -131,7 +132,7 @@ class Knowledge:
 
 def _exact(weight: Any) -> Fraction:
     try:
-        number = Fraction(str(weight)) if isinstance(weight, float) else Fraction(weight)
+        number = bounds.exact(weight)
     except (TypeError, ValueError):
         raise ParameterError("Knowledge", "prior", "exact numbers of at least 0", weight) from None
     if number < 0:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from glasshouse import bounds
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.matching import match
 from glasshouse.adversary.posterior import Posterior
@@ -160,7 +161,7 @@ class PerturbedSample:
             knowledge=knowledge,
             column=published.column,
             values=values,
-            p=Fraction(str(release.recipe.recoding["p"])),
+            p=bounds.exact(release.recipe.recoding["p"]),
             observed=observed[seats.group],
             size=seats.count,
             crucial=crucial,

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from glasshouse.visible import in_markup
 
 if TYPE_CHECKING:
     from glasshouse.adversary.posterior import Posterior
@@ -28,9 +29,9 @@ def exposure_plot(posterior: Posterior) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         f'font-family="sans-serif" font-size="12">',
-        f"<title>{escape(title)}</title>",
+        f"<title>{in_markup(title)}</title>",
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
-        f'<text x="{_LEFT}" y="22" font-size="14">{escape(title)}</text>',
+        f'<text x="{_LEFT}" y="22" font-size="14">{in_markup(title)}</text>',
     ]
     for tick in np.linspace(0.0, 1.0, 6):
         parts += [

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.errors import InputError
+from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -253,7 +254,7 @@ class Posterior:
         if self.limit is not None:
             share, times = f"{self.share_above():.2%} of people", f"{self.multiple():.2f} times"
             lines.append(f"  above {self.limit!s:<14} {share}; the largest is {times} {self.limit}")
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+        return in_lines([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
 def _bars(shares: NDArray[np.float64]) -> str:

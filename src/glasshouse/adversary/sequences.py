@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from glasshouse import bounds
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.linking import promised_limit
 from glasshouse.adversary.posterior import Posterior
@@ -151,7 +152,7 @@ class _Task:
         )
         if (layout.starts[:-1] % size).any():
             raise InputError("a group ends inside a bucket: the algorithm or its parameters are others")
-        p = Fraction(str(method.p)) if isinstance(method, RandomisedGreedy) else Fraction(0)
+        p = bounds.exact(method.p) if isinstance(method, RandomisedGreedy) else Fraction(0)
         return cls(
             release=release,
             published=published,
@@ -199,7 +200,7 @@ def _check(
             instead="give a list with everybody in the table, and nobody else, or use linking",
         )
     if release.n_dropped:
-        if method.last != "drop" or Fraction(release.recipe.suppress):
+        if method.last != "drop" or bounds.exact(release.recipe.suppress):
             raise NotSupported(
                 f"{release.n_dropped:,} tuples that were dropped before the groups were made", instead="use linking"
             )

@@ -16,12 +16,14 @@ from math import comb, factorial, inf, prod
 from operator import gt
 from typing import Any
 
+from glasshouse import bounds
 from glasshouse.errors import InputError, NotSupported
 
 __all__ = ["World", "Worlds", "exact_weight"]
 
 _MOST_PEOPLE = 500  # who are gone through one by one
 _MOST_STEPS = 500_000  # of a count: values tried for people; each takes a microsecond or two, and 300 bytes
+_MANY_VALUES = 64  # so many values, looked through at each step, take about as long as the step itself
 
 _Wanted = tuple[int, ...]  # how many must still get each value
 
@@ -172,7 +174,7 @@ class Worlds:
             return found
         if any(map(gt, wanted, self._able[row])):  # too few are left who may have some value
             return 0
-        self._steps[0] += 1 + len(self.choices[row])
+        self._steps[0] += (1 + len(self.choices[row])) * (1 + len(wanted) // _MANY_VALUES)
         if self._steps[0] > _MOST_STEPS:
             raise NotSupported(
                 f"an exact belief over more worlds than can be counted in {_MOST_STEPS:,} steps",
@@ -233,8 +235,8 @@ def exact_weight(weight: Any) -> Fraction:
     Fraction(1, 10)
     """
     try:
-        exact = Fraction(str(weight)) if isinstance(weight, float) else Fraction(weight)
-    except (TypeError, ValueError, OverflowError):
+        exact = bounds.exact(weight)
+    except (TypeError, ValueError):
         exact = Fraction(-1)
     if exact < 0:
         raise InputError("the weights of a prior must be numbers of at least 0")

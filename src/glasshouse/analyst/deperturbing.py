@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse import bounds
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -61,7 +63,7 @@ def deperturbed(
     entries, notes
         Place, code and amount of everything that is not 0, by place; and sentences.
     """
-    retention = Fraction(str(release.recipe.recoding["p"]))
+    retention = bounds.exact(release.recipe.recoding["p"])
     p: Any = retention if exact else float(retention)
     n_places, n_values = shape
     totals = np.bincount(shown, weights=count, minlength=n_values).astype(np.int64)

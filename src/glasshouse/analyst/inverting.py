@@ -23,11 +23,11 @@ with ``u = d + (1 - d) / p`` and ``w = d - d / p``, the inverted amounts of a wa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse import bounds
 from glasshouse.analyst.estimates import Summed, Totals
 from glasshouse.errors import NotSupported
 
@@ -45,7 +45,7 @@ __all__ = ["Perturbation", "inverted_apart", "inverted_totals", "retention", "wh
 
 def retention(release: Release) -> float:
     """The probability p that a value was kept."""
-    return float(Fraction(str(release.recipe.recoding["p"])))
+    return float(bounds.exact(release.recipe.recoding["p"]))
 
 
 def whole_distribution(shown: NDArray[np.int64], count: NDArray[np.int64], p: float, m: int) -> NDArray[np.float64]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse import bounds
 from glasshouse.analyst.axes import Axis, position
 from glasshouse.analyst.evidence import Evidence
 from glasshouse.analyst.reading import seats_of
@@ -170,7 +172,7 @@ def _least_size(release: Release) -> int | None:
     for made in (release.recipe.recoding, release.recipe.principle):
         for name in ("k", "ell"):
             if made.get(name) is not None:
-                return int(made[name])
+                return ceil(bounds.exact(made[name]))  # of entropy l-diversity, a number that need not be whole
     return None
 
 

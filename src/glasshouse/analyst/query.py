@@ -22,6 +22,7 @@ from glasshouse.analyst.sql import question_of
 from glasshouse.analyst.value_sets import ValueSet
 from glasshouse.errors import InputError
 from glasshouse.microdata.domains import text_of
+from glasshouse.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -86,9 +87,9 @@ class Answer:
         return {"group_by": list(self.question.headings), "rows": rows, "notes": list(self.notes)}
 
     def __str__(self) -> str:
-        heads = [*self.question.headings, *(measure.name for measure in self.question.measures)]
+        heads = [visible(name) for name in (*self.question.headings, *(m.name for m in self.question.measures))]
         body = [
-            [*("missing" if key is None else text_of(key) for key in keys), *map(str, row)]
+            [*("missing" if key is None else visible(text_of(key)) for key in keys), *map(str, row)]
             for keys, row in zip(self.keys, self.estimates, strict=True)
         ]
         widths = [max(map(len, column)) for column in zip(heads, *body, strict=True)]

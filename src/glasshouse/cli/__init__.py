@@ -6,9 +6,11 @@ from __future__ import annotations
 import signal
 import sys
 
-__all__ = ["INTERRUPTED", "main"]
+__all__ = ["FAILED", "INTERRUPTED", "UNREAD", "main"]
 
+FAILED = 3  # of the machine or of the program
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
+UNREAD = 141  # what shells expect of a program whose output nobody reads any more
 
 
 def main() -> None:
@@ -19,7 +21,18 @@ def main() -> None:
         glasshouse(prog_name="glasshouse")
     except KeyboardInterrupt:  # before a command began; afterwards it says what became of the work
         sys.exit(INTERRUPTED)
+    except MemoryError:
+        _fail("there is not enough memory to begin")
+    except ImportError as error:  # a library that is damaged, or for which there is no room
+        _fail(f"a part of Glasshouse cannot be loaded: {error}")
     finally:
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # the work is over, or undone: the exit code says which
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
+def _fail(message: str) -> None:
+    """Say what is wrong where nothing can be relied on, and leave."""
+    if sys.stderr is not None:
+        sys.stderr.write(f"error: {message.encode('ascii', 'backslashreplace').decode()[:500]}\n")
+    sys.exit(FAILED)

@@ -6,16 +6,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from glasshouse import bounds
 from glasshouse.cli import options
+from glasshouse.cli.border import say, say_json, say_text
 from glasshouse.cli.plainly import NOT_MET, plainly
 from glasshouse.cli.progress import progress_bar
-from glasshouse.cli.showing import print_json
 from glasshouse.cli.stopping import having_written
 from glasshouse.errors import InputError, OutputError
 from glasshouse.log import step
@@ -23,6 +23,7 @@ from glasshouse.policy import choices as asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
     from glasshouse.adversary import Knowledge, Posterior
     from glasshouse.microdata import Microdata
@@ -118,19 +119,19 @@ def attack(
             write_whole(out, _table_of(beliefs), private=True)
             written.enter_context(having_written(out))
         if as_json:
-            print_json(beliefs.to_dict())
+            say_json(beliefs.to_dict())
         else:
-            click.echo(str(beliefs))
+            say_text(beliefs)
             if beliefs.limit is not None:
                 for belief in beliefs.above(most=rows):
-                    click.echo(f"  exposed: {beliefs.explain(belief.person)}")
+                    say(f"  exposed: {beliefs.explain(belief.person)}")
     return NOT_MET if limit is not None and beliefs.share_above(limit) > 0 else 0
 
 
 def _limit(text: str | None) -> Fraction | None:
     try:
-        return None if text is None else Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        return None if text is None else bounds.exact(text)
+    except ValueError:
         raise InputError(f"--fail-above takes a number such as 1/5 or 0.2, got {text!r}") from None
 
 

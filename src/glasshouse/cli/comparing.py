@@ -10,9 +10,9 @@ import click
 from click.core import ParameterSource
 
 from glasshouse.cli import options
+from glasshouse.cli.border import new_table, say, say_json, say_table
 from glasshouse.cli.plainly import NOT_MET, plainly
 from glasshouse.cli.progress import progress_bar
-from glasshouse.cli.showing import print_json
 from glasshouse.cli.stopping import having_written, saying
 from glasshouse.errors import InputError
 from glasshouse.log import step
@@ -112,7 +112,7 @@ def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **gi
         found.write(out)
     with contextlib.nullcontext() if out is None else having_written(out):
         if as_json:
-            print_json(found.to_dict())
+            say_json(found.to_dict())
         else:
             _show(found, out)
     return NOT_MET if found.recommended is None else 0
@@ -143,38 +143,33 @@ def _refuse_beside_policy(given: dict[str, Any]) -> None:
 
 
 def _show(found: Comparison, out: Path | None) -> None:
-    click.echo(f"{found.principle}: {found.n_tuples:,} tuples\n")
+    say(f"{found.principle}: {found.n_tuples:,} tuples", "")
     for heading, linking in (
         ("These hold against whoever knows the algorithm:", False),
         ("These hold against whoever links people to the release, and no more:", True),
     ):
         rows = [row for row in found.rows if not row.failed and (row.adversary == "linking") == linking]
         if rows:
-            click.echo(heading)
+            say(heading)
             _print(rows, found.recommended)
     for ways, why in {**found.failures, **found.left_out}.items():
-        click.echo(f"{ways}: {why}")
-    click.echo(f"\n* Recommended: {found.reason}")
-    for note in found.notes:
-        click.echo(note)
-    click.secho(found.caution, fg="red" if found.used_truth else None)
+        say(f"{ways}: {why}")
+    say("", f"* Recommended: {found.reason}", *found.notes)
+    say(found.caution, colour="red" if found.used_truth else None)
     if out is not None:
-        click.echo(f"\n{out / 'comparison.html'} shows all of it; {out} must stay inside.")
+        say("", f"{out / 'comparison.html'} shows all of it; {out} must stay inside.")
 
 
 def _print(rows: list[Row], best: Row | None) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 1, 0, 0))
+    table = new_table(box=None, padding=(0, 1, 0, 0))
     for name, width in (("", 1), ("method", 23), ("recoding", 11)):
         table.add_column(name, width=width, no_wrap=True, overflow="ellipsis")
     for name, width in (("belief", 9), ("error", 6), ("KL", 5), ("group", 6), ("s", 5), ("MiB", 4)):
         table.add_column(name, min_width=width, justify="right", no_wrap=True)
     for row in rows:
         table.add_row("*" if row is best else "", *_cells(row), style="bold green" if row is best else None)
-    Console().print(table)
-    click.echo()
+    say_table(table)
+    say()
 
 
 def _cells(row: Row) -> list[str]:

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from glasshouse.cli import options
+from glasshouse.cli.border import say_json, say_text
 from glasshouse.cli.plainly import plainly
-from glasshouse.cli.showing import print_json
 
 __all__ = ["completion"]
 
@@ -33,6 +33,6 @@ def completion(shell: str, *, as_json: bool) -> None:
     maker = kind(click.get_current_context().find_root().command, {}, "glasshouse", "_GLASSHOUSE_COMPLETE")
     script = maker.source_template % maker.source_vars()  # `source` would run the shell to ask for its version
     if as_json:
-        print_json({"shell": shell, "script": script})
+        say_json({"shell": shell, "script": script})
     else:
-        click.echo(script)
+        say_text(script)

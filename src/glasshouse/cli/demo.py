@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glasshouse.cli import options
+from glasshouse.cli.border import say, say_json, say_text
 from glasshouse.cli.plainly import plainly
 from glasshouse.cli.progress import progress_of_steps
-from glasshouse.cli.showing import print_json, show_release, summary
+from glasshouse.cli.showing import show_release, summary
 from glasshouse.cli.stopping import having_written
 from glasshouse.errors import DisclosureWarning
 
@@ -133,30 +134,29 @@ def demo(out: Path, rows: int, *, as_json: bool) -> None:
     with progress_of_steps():
         release, found = _publish(out, rows)
     if as_json:
-        print_json({**summary(release, out), **found})
+        say_json({**summary(release, out), **found})
         return
-    click.echo(f"A hospital wants to publish the diseases of {rows:,} patients by age, sex and zip code.\n")
-    click.secho("As the table is", bold=True)
+    say(f"A hospital wants to publish the diseases of {rows:,} patients by age, sex and zip code.", "")
+    say("As the table is", bold=True)
     alone = f"{found['alone']:,} patients are the only ones of their age, sex and zip code"
-    click.echo(f"  {alone}: a neighbour knows what they have.\n")
-    click.secho(f"As Glasshouse publishes it, {ELL}-diverse", bold=True)
+    say(f"  {alone}: a neighbour knows what they have.", "")
+    say(f"As Glasshouse publishes it, {ELL}-diverse", bold=True)
     after = found["achieved"]
-    click.echo(
+    say(
         f"  {after['n_groups']:,} groups of {after['k']} patients or more; no disease has over 1/{after['ell']} of any "
-        "group.\n"
+        "group.",
+        "",
     )
     show_release(release, rows=8)
-    click.secho("What an adversary believes who knows the release and everybody's age, sex and zip code", bold=True)
+    say("What an adversary believes who knows the release and everybody's age, sex and zip code", bold=True)
     linking = found["linking"]
-    click.echo(f"  {linking['belief']:.4f} of any disease of anybody ({linking['how']}); promised is 1/{ELL}\n")
-    click.secho(
-        f"And if she also knows the algorithm? {found['attacked']:,} of the patients, {ELL}-diverse, by", bold=True
-    )
+    say(f"  {linking['belief']:.4f} of any disease of anybody ({linking['how']}); promised is 1/{ELL}", "")
+    say(f"And if she also knows the algorithm? {found['attacked']:,} of the patients, {ELL}-diverse, by", bold=True)
     for name, line in found["reverse_engineering"].items():
-        click.echo(textwrap.fill(line, 110, initial_indent=f"  {name:<16} ", subsequent_indent=" " * 19))
-    click.secho("Five people, two of whom share a disease, 2-diverse, by", bold=True)
+        say_text(textwrap.fill(line, 110, initial_indent=f"  {name:<16} ", subsequent_indent=" " * 19))
+    say("Five people, two of whom share a disease, 2-diverse, by", bold=True)
     for name, line in found["five_people"].items():
-        click.echo(f"  {name:<16} {line}")
-    click.echo()
-    click.echo(f"{out}/release may be published; {out}/audit must stay inside. Recount it with any tool, or:")
-    click.secho(f"  glasshouse verify {out}/release", bold=True)
+        say(f"  {name:<16} {line}")
+    say()
+    say(f"{out}/release may be published; {out}/audit must stay inside. Recount it with any tool, or:")
+    say(f"  glasshouse verify {out}/release", bold=True)

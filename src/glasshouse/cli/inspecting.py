@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glasshouse.cli import options
+from glasshouse.cli.border import say, say_json, say_text
 from glasshouse.cli.plainly import plainly
 from glasshouse.cli.progress import progress_of_steps
-from glasshouse.cli.showing import print_json
 from glasshouse.errors import OutputError
 from glasshouse.log import step
 
@@ -43,9 +43,9 @@ def inspect(file: str, *, as_json: bool, **given: Any) -> None:
     """
     report = _inspected(file, given)
     if as_json:
-        print_json(report.to_dict())
+        say_json(report.to_dict())
     else:
-        click.echo(str(report))
+        say_text(report)
 
 
 @click.command(short_help="Write a first policy for a file, to be decided on.")
@@ -81,14 +81,14 @@ def init(file: str, out: Path, *, force: bool, as_json: bool, **given: Any) -> N
     source = {name: given[name] for name in ("table", "query", "delimiter", "encoding") if given[name] is not None}
     text = policy_from(report, file=_from_there(file, Path("policy.toml") if printed else out), **source)
     if printed and not as_json:
-        click.echo(text, nl=False)
+        say_text(text, nl=False)
         return
     if not printed:
         write_whole(out, text, private=False)
     if as_json:
-        print_json({"policy": None if printed else str(out), "text": text, "suggested": report.suggested})
+        say_json({"policy": None if printed else str(out), "text": text, "suggested": report.suggested})
     else:
-        click.echo(f"{out} is a first guess. Decide on every line of it, then: glasshouse publish {out}")
+        say(f"{out} is a first guess. Decide on every line of it, then: glasshouse publish {out}")
 
 
 def _inspected(file: str, given: dict[str, Any]) -> Inspection:

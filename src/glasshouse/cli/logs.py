@@ -12,8 +12,7 @@ import logging
 from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any
 
-import click
-
+from glasshouse.cli.border import say
 from glasshouse.errors import OutputError
 from glasshouse.log import COUNTED, LOGGER
 
@@ -78,7 +77,7 @@ class _Lines(logging.Handler):
         fields = _fields(record)
         counts = "".join(f"  {fields[name]:,} {name}" for name in COUNTED if name in fields)
         failed = f"  ended by {fields['error']}" if "error" in fields else ""
-        click.echo(f"{fields['step']:<9} {fields['seconds']:8.2f} s{counts}{failed}", err=True)
+        say(f"{fields['step']:<9} {fields['seconds']:8.2f} s{counts}{failed}", err=True)
 
 
 class _Objects(logging.Handler):
@@ -92,4 +91,9 @@ class _Objects(logging.Handler):
         time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         fields = _fields(record)
         fields["seconds"] = round(fields["seconds"], 6)
-        click.echo(json.dumps({"time": time, "level": record.levelname, **fields}), file=self._file, err=True)
+        line = json.dumps({"time": time, "level": record.levelname, **fields})
+        if self._file is None:
+            say(line, err=True)
+        else:
+            self._file.write(line + "\n")
+            self._file.flush()  # whoever follows the work reads it while it lasts

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from glasshouse.bounds import MOST_DIGITS
 from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
@@ -308,7 +309,12 @@ def chosen(given: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
     words: dict[str, Any] = {"true": True, "false": False}
-    return {key: words.get(text, int(text) if text.isdecimal() else text) for key, text in pairs(option, texts).items()}
+    return {key: words.get(text, _number(text)) for key, text in pairs(option, texts).items()}
+
+
+def _number(text: str) -> int | str:
+    """A whole number of a bearable length; else the text, of which the parameter's owner says what is wrong."""
+    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else text
 
 
 def _values(text: str | None) -> list[str] | None:

@@ -2,8 +2,9 @@
 """How a command ends: exit codes, our exceptions and warnings as one line each, logs for whoever asked for them.
 
 0: done. 1: done, and the answer is no: a guarantee does not hold, an attack is above the limit. 2: what was given is
-wrong. 130, 143, 129: stopped, by Ctrl-C, by a termination, by a lost terminal. Nothing half done stays behind, and the
-message says what was written before, if anything was.
+wrong. 3: the machine or Glasshouse failed: no memory left, a disk that is full, a fault in the program. 130, 143, 129:
+stopped, by Ctrl-C, by a termination, by a lost terminal. 141: the program that read the output has stopped reading.
+Nothing half done stays behind, and the message says what was written before, if anything was.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import click
-
+from glasshouse.cli import FAILED
+from glasshouse.cli.border import leave_unread, remark, say
 from glasshouse.cli.logs import logs
 from glasshouse.cli.stopping import Stopped, heeding_stops
 from glasshouse.database import masked
@@ -29,6 +30,7 @@ __all__ = ["NOT_MET", "WRONG", "fail", "plainly"]
 
 NOT_MET = 1
 WRONG = 2
+_MOST_TOLD = 4_000  # characters of a message, which may quote what was given
 
 
 def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
@@ -54,9 +56,11 @@ def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
                 fail(_told(error), NOT_MET)
             except GlasshouseError as error:
                 fail(_told(error))
+            except Exception as error:
+                _fail_unexpectedly(error, told=verbose)
             finally:
                 for warning in caught:
-                    click.secho(f"warning: {warning.message}", fg="yellow", err=True)
+                    remark("warning", masked(str(warning.message)), "yellow")
         if code:
             sys.exit(code)
 
@@ -71,5 +75,33 @@ def _told(error: BaseException, otherwise: str = "") -> str:
 
 def fail(message: str, code: int = WRONG) -> NoReturn:
     """Say what is wrong, and leave."""
-    click.secho(f"error: {masked(message)}", fg="red", err=True)
+    told = masked(message)
+    remark("error", told if len(told) <= _MOST_TOLD else f"{told[:_MOST_TOLD]}... ({len(told):,} characters)", "red")
     sys.exit(code)
+
+
+def _fail_unexpectedly(error: Exception, *, told: bool) -> NoReturn:
+    """Say in one line what went wrong that is nobody's mistake at the command line, and leave.
+
+    Where it happened is told to whoever asked to be told of each step.
+    """
+    if isinstance(error, BrokenPipeError):
+        leave_unread()
+    if isinstance(error, UnicodeError):
+        fail("a name or a text that is not Unicode: rename the file or the folder, or name another one")
+    if told:
+        import traceback
+
+        say(*masked("".join(traceback.format_exception(error))).splitlines(), err=True)
+    if isinstance(error, MemoryError):
+        fail("there is not enough memory for this", FAILED)
+    if isinstance(error, ImportError):  # a library that is damaged, or for which there is no room
+        *_, reason = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no reason was given"]
+        fail(f"a library cannot be loaded, which may be for want of memory: {reason}", FAILED)
+    if isinstance(error, OSError):
+        where = f": {error.filename}" if error.filename is not None else ""
+        fail(f"{error.strerror or 'the operating system refused'}{where}", FAILED)
+    fail(
+        f"a fault in Glasshouse ({type(error).__name__}), please report it; with --verbose it is told where it is",
+        FAILED,
+    )

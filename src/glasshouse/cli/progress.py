@@ -27,7 +27,7 @@ def progress_bar(*, shown: bool | None = None, unit: str = "rows") -> Iterator[C
     shown
         Whether to show it; by default if somebody is watching.
     """
-    if not (sys.stderr.isatty() if shown is None else shown):
+    if not (_is_watched() if shown is None else shown):
         yield lambda _phase, _done, _total: None
         return
     from rich.console import Console
@@ -65,7 +65,7 @@ def progress_of_steps(*, shown: bool | None = None) -> Iterator[None]:
     shown
         Whether to show it; by default if somebody is watching.
     """
-    if not (sys.stderr.isatty() if shown is None else shown):
+    if not (_is_watched() if shown is None else shown):
         yield
         return
     from rich.console import Console
@@ -78,6 +78,10 @@ def progress_of_steps(*, shown: bool | None = None) -> Iterator[None]:
     progress = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
     with progress, listening(_Steps(progress), logging.DEBUG):
         yield
+
+
+def _is_watched() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 class _Steps(logging.Handler):

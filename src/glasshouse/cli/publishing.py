@@ -10,10 +10,11 @@ import click
 from click.core import ParameterSource
 
 from glasshouse.cli import options
+from glasshouse.cli.border import remark, say, say_json, say_text
 from glasshouse.cli.measuring import Measured
 from glasshouse.cli.plainly import plainly
 from glasshouse.cli.progress import progress_bar, progress_of_steps
-from glasshouse.cli.showing import print_json, show_release, summary
+from glasshouse.cli.showing import show_release, summary
 from glasshouse.cli.stopping import having_written
 from glasshouse.errors import GlasshouseError, InputError
 from glasshouse.log import step
@@ -137,10 +138,10 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
             send(release)
     with having_written(out):
         if as_json:
-            print_json({**summary(release, out), "report": reporting.page, **measured.to_dict()})
+            say_json({**summary(release, out), "report": reporting.page, **measured.to_dict()})
             return
         for notice in table.notices:
-            click.echo(f"note: {notice}", err=True)
+            remark("note", notice)
         show_release(release, rows=5)
         _say_where(out, measured)
 
@@ -189,11 +190,12 @@ def _publish_file(
         )
     with having_written(out):
         if as_json:
-            print_json({**summary(made, out), "report": reporting.page, **measured.to_dict()})
+            say_json({**summary(made, out), "report": reporting.page, **measured.to_dict()})
             return
         for notice in made.notices:
-            click.echo(f"note: {notice}", err=True)
-        click.echo(f"{made.guarantee}\n\n{made.n_tuples:,} tuples in {made.n_groups:,} groups: qit and st")
+            remark("note", notice)
+        say_text(made.guarantee)
+        say("", f"{made.n_tuples:,} tuples in {made.n_groups:,} groups: qit and st")
         _say_where(out, measured)
 
 
@@ -233,7 +235,7 @@ def marginals(file: str, *, as_json: bool, **given: Any) -> None:
         release = publish_marginals(out, table, marginals=lists, threads=threads, finishing=finishing)
     with having_written(out):
         if as_json:
-            print_json({**summary(release, out), "report": reporting.page, **measured.to_dict()})
+            say_json({**summary(release, out), "report": reporting.page, **measured.to_dict()})
             return
         show_release(release, rows=5)
         _say_where(out, measured)
@@ -345,10 +347,10 @@ class _Reporting:
                 make().write(audit, release=release)
         except (GlasshouseError, MemoryError) as error:
             reason = error if isinstance(error, GlasshouseError) else "there is not enough memory for it"
-            click.secho(f"warning: the release is written without a report: {reason}", fg="yellow", err=True)
+            remark("warning", f"the release is written without a report: {reason}", "yellow")
             return
         self.page = str(self._out / "audit" / "report.html")
 
 
 def _say_where(out: Path, measured: Measured) -> None:
-    click.echo(f"\n{out / 'release'} may be published; {out / 'audit'} must stay inside. ({measured})")
+    say("", f"{out / 'release'} may be published; {out / 'audit'} must stay inside. ({measured})")

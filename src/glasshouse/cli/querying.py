@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from glasshouse.cli import options
+from glasshouse.cli.border import say_json, say_text
 from glasshouse.cli.plainly import plainly
 from glasshouse.cli.progress import progress_of_steps
-from glasshouse.cli.showing import print_json
 from glasshouse.log import step
 
 __all__ = ["query"]
@@ -51,6 +51,6 @@ def query(release: Path, sql: str, *, as_json: bool, **given: Any) -> None:
                 ordered=choices.get("order", {}),
             )
     if as_json:
-        print_json(answer.to_dict())
+        say_json(answer.to_dict())
     else:
-        click.echo(str(answer))
+        say_text(answer)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from glasshouse.cli import options
+from glasshouse.cli.border import say, say_json, say_text
 from glasshouse.cli.plainly import plainly
 from glasshouse.cli.progress import progress_of_steps
-from glasshouse.cli.showing import print_json
 from glasshouse.reproducing import PAPERS
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def reproduce(
     with progress_of_steps():
         found = again(paper, data=data, rows=rows, questions=questions, out=out)
     if as_json:
-        print_json(found.to_dict())
+        say_json(found.to_dict())
         return
-    click.echo(str(found))
+    say_text(found)
     if out is not None:
-        click.echo(f"\n{out}/{paper}.md has all numbers and drawings")
+        say("", f"{out}/{paper}.md has all numbers and drawings")

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands print: a release with some of its rows, its summary, and JSON."""
+"""What commands print of a release: what it promises, with some of its rows, and its summary."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-import click
+from glasshouse.cli.border import new_table, say, say_table, say_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,12 +13,7 @@ if TYPE_CHECKING:
     from glasshouse.publish_file import PublishedFile
     from glasshouse.release import Release
 
-__all__ = ["print_json", "show_release", "summary"]
-
-
-def print_json(data: Any) -> None:
-    """Print plain data, and nothing else."""
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+__all__ = ["show_release", "summary"]
 
 
 def summary(release: Release | PublishedFile, out: Path | None = None) -> dict[str, Any]:
@@ -37,17 +31,15 @@ def summary(release: Release | PublishedFile, out: Path | None = None) -> dict[s
 def show_release(release: Release, rows: int) -> None:
     """Print what a release promises, and some of its rows."""
     from rich import box
-    from rich.console import Console
-    from rich.table import Table
 
-    click.echo(str(release.guarantee) + "\n")
-    console = Console()
+    say_text(release.guarantee)
+    say()
     for name, published in release.tables.items():
         shown = min(rows, published.num_rows)
-        table = Table(title=f"{name}: {shown:,} of {published.num_rows:,} rows", title_justify="left", box=box.SIMPLE)
+        table = new_table(f"{name}: {shown:,} of {published.num_rows:,} rows", box=box.SIMPLE)
         for column in published.column_names:
             table.add_column(column, max_width=32, no_wrap=True, overflow="ellipsis")
         for i in range(shown):
             row = published.slice(i * published.num_rows // shown, 1).to_pylist()[0]  # spread over the table
             table.add_row(*("" if value is None else str(value) for value in row.values()))
-        console.print(table)
+        say_table(table)

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glasshouse.cli import options
+from glasshouse.cli.border import say, say_json, say_text
 from glasshouse.cli.plainly import NOT_MET, plainly
 from glasshouse.cli.progress import progress_of_steps
-from glasshouse.cli.showing import print_json, show_release, summary
+from glasshouse.cli.showing import show_release, summary
 from glasshouse.errors import InputError
 from glasshouse.log import step
 from glasshouse.policy.choices import option
 
 if TYPE_CHECKING:
+    from glasshouse.release import Release
     from glasshouse.verify import Verification
 
 __all__ = ["show", "verify"]
@@ -45,23 +47,34 @@ def verify(path: str, *, as_json: bool, **given: Any) -> int:
       glasshouse verify out/release
       glasshouse verify any_tool_output.csv --quasi age,sex,zipcode --sensitive disease --k 5 --ell 3
     """
+    promised = None
     with progress_of_steps(), step("recount") as note:
-        result = _release(Path(path), given) if Path(path).is_dir() else _table(path, given)
+        if Path(path).is_dir():
+            release, result = _release(Path(path), given)
+            promised = release.guarantee
+        else:
+            result = _table(path, given)
         note(rows=result.n_tuples, groups=result.n_groups)
     if as_json:
-        print_json(result.to_dict())
+        say_json({**result.to_dict(), **({} if promised is None else {"guarantee": promised.to_data()})})
     else:
-        click.echo(str(result))
+        say_text(result)
+        if promised is not None:
+            say("", "what its recipe promises")
+            say_text(promised)
     return NOT_MET if result.holds is False else 0
 
 
-def _release(path: Path, given: dict[str, Any]) -> Verification:
+def _release(path: Path, given: dict[str, Any]) -> tuple[Release, Verification]:
+    """The release, and what was counted; its guarantee is the one that its recipe makes."""
+    from glasshouse.loading import load
     from glasshouse.recheck import verify_release
 
     for name, value in given.items():
         if value not in (None, ()):
             raise InputError(f"{option(name)} is for a table: a release is held to what it promises itself")
-    return verify_release(path)
+    release = load(path)
+    return release, verify_release(release)
 
 
 def _table(path: str, given: dict[str, Any]) -> Verification:
@@ -100,6 +113,6 @@ def show(release: Path, rows: int, *, as_json: bool) -> None:
         loaded = load(release)
         note(rows=loaded.n_tuples, tables=len(loaded.tables))
     if as_json:
-        print_json(summary(loaded))
+        say_json(summary(loaded))
     else:
         show_release(loaded, rows=rows)

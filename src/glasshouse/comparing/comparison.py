@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from glasshouse.comparing.keeping import own_folder
 from glasshouse.release.cells import guarded_name
 from glasshouse.release.contents import add_files
+from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -176,7 +177,7 @@ class Comparison:
             if not row.failed:
                 lines.append(f"{row.way:{wide}}  {row.adversary:<16} {_belief(row):<15} {_numbers(row)}".rstrip())
         lines += [f"{ways}: {why}" for ways, why in self.failures.items()]
-        return "\n".join([*lines, "", f"Recommended: {self.reason}", *self.notes, self.caution])
+        return in_lines([*lines, "", f"Recommended: {self.reason}", *self.notes, self.caution])
 
 
 def _belief(row: Row) -> str:

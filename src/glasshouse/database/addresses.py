@@ -26,7 +26,8 @@ _KEYWORD = re.compile(r"[a-z_]+")
 _CONTROL = re.compile(r"[\0-\x1f\x7f]")
 _HOST = re.compile(r"(?:\[[0-9a-fA-F:.%]+\]|[^:\[\]@]*)(?::(\d*))?")
 # A path has lost one of the two strokes of an address that was taken for one.
-_MASKED = re.compile(r"([\w+.-]{2,}:/{1,2}[^\s:/@]*:).*@|((?:ssl)?password=)[^&\s]*", re.IGNORECASE)
+_OPENING = re.compile(r"[\w+.-]{2,40}:/{1,2}[^\s:/@]*:")
+_NAMED = re.compile(r"((?:ssl)?password=)[^&\s]*", re.IGNORECASE)
 
 
 def is_address(source: Any) -> bool:
@@ -44,7 +45,14 @@ def masked(text: str) -> str:
     >>> masked("there is no file mysql:/eve:secret@host/clinic")
     'there is no file mysql:/eve:...@host/clinic'
     """
-    return _MASKED.sub(lambda found: f"{found[1]}...@" if found[1] else f"{found[2]}...", text)
+    return _NAMED.sub(r"\1...", "\n".join(map(_masked_line, text.split("\n"))))
+
+
+def _masked_line(line: str) -> str:
+    """A line without what stands between the user of an address and the last at sign; its length is no matter."""
+    end = line.rfind("@")
+    found = _OPENING.search(line, 0, max(end, 0))
+    return line if found is None else f"{line[: found.end()]}...{line[end:]}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse import bounds
 from glasshouse.errors import Infeasible, ParameterError
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.ties import canonical_order
@@ -65,8 +66,8 @@ def exact_share(share: Any) -> Fraction:
     Fraction(1, 10)
     """
     try:
-        exact = Fraction(str(share))
-    except (ValueError, ZeroDivisionError):
+        exact = bounds.exact(share)
+    except (TypeError, ValueError):
         exact = Fraction(-1)
     if not 0 <= exact < 1:
         raise ParameterError("publish", "suppress", "a share of at least 0 and less than 1", share)

@@ -32,6 +32,7 @@ from glasshouse.microdata.uniqueness import (
     percent,
     uniqueness,
 )
+from glasshouse.visible import in_lines, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -155,7 +156,7 @@ class Inspection:
         }
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self))
+        return in_lines(_lines(self))
 
 
 def inspect(
@@ -348,5 +349,5 @@ def _item(text: str, *, indent: int = 4) -> list[str]:
 
 def _printable(text: str, most: int | None = None) -> str:
     """Text for a terminal: no control characters, cut to ``most`` characters."""
-    clean = "".join(c if c.isprintable() else "?" for c in text)
+    clean = visible(text)
     return clean if most is None or len(clean) <= most else clean[: most - 1] + "…"

@@ -7,9 +7,7 @@ the rest is common to all.
 
 from __future__ import annotations
 
-import math
 import numbers
-import operator
 import warnings
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -19,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse import bounds
 from glasshouse.errors import DisclosureWarning, DomainError, ParameterError
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.taxonomy_tree import ANY, Tree, listed
@@ -34,6 +33,7 @@ __all__ = ["BUILDERS", "Builder", "Dates", "Intervals", "Prefix", "Quantiles"]
 
 _LARGEST_GUESS = 2.0**50  # below, an interval's number guessed in floating point is off by one at most
 _LARGEST_WHOLE = 2**62  # below, differences fit into 64 bits
+_DEEPEST = 100  # levels of intervals: the deepest tree that a release tells
 _LARGEST_AMOUNT = 1e300  # below, no border overflows
 
 Paths = list[tuple[str, ...]]  # for every group its label, then those above it; the root last
@@ -107,7 +107,7 @@ class Intervals(Builder):
         object.__setattr__(self, "start", _number(owner, "start", self.start, "a finite number"))
         object.__setattr__(self, "fanout", _whole(owner, "fanout", self.fanout, 2))
         if self.levels is not None:
-            object.__setattr__(self, "levels", _whole(owner, "levels", self.levels, 1))
+            object.__setattr__(self, "levels", _whole(owner, "levels", self.levels, 1, most=_DEEPEST))
 
     def groups(self, name: str, values: pa.Array, counts: NDArray[np.int64] | None) -> tuple[NDArray[Any], Paths]:
         """Put value ``v`` into the interval with number ``floor((v - start) / width)``."""
@@ -296,21 +296,34 @@ def _column(name: str) -> str:
     return f"column {name!r}" if name else "the column"
 
 
-def _whole(owner: str, name: str, value: Any, least: int) -> int:
+def _whole(owner: str, name: str, value: Any, least: int, most: int = bounds.MOST_WHOLE) -> int:
+    allowed = f"an integer >= {least}"
     try:
-        number = operator.index(value)
+        number = bounds.whole(value)
     except TypeError:
-        number = least - 1
-    if number < least or isinstance(value, bool):
-        raise ParameterError(owner, name, f"an integer >= {least}", value)
+        raise ParameterError(owner, name, allowed, value) from None
+    except bounds.OutOfBounds:
+        number = most + 1
+    if number < least:
+        raise ParameterError(owner, name, allowed, value)
+    if number > most:
+        raise ParameterError(owner, name, f"{allowed} and at most {most:,}", value)
     return number
 
 
 def _number(owner: str, name: str, value: Any, allowed: str) -> int | float:
     """Check and make plain: a number that JSON has, so that a recipe can hold it."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ParameterError(owner, name, allowed, value)
-    return int(value) if isinstance(value, numbers.Integral) else float(value)
+    try:
+        number = int(value) if isinstance(value, numbers.Integral) else float(value)
+        bounds.exact(number)
+    except ValueError as error:
+        digits = f", of at most {bounds.MOST_DIGITS} digits" if isinstance(error, bounds.OutOfBounds) else ""
+        raise ParameterError(owner, name, f"{allowed}{digits}", value) from None
+    except OverflowError:
+        raise ParameterError(owner, name, f"{allowed}, of at most {bounds.MOST_DIGITS} digits", value) from None
+    return number
 
 
 def _corrected(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from glasshouse import bounds
 from glasshouse.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ __all__ = ["builder", "limit", "method", "option", "principle", "read_arguments"
 
 _OF_VALUES = ("ell", "distinct_ell", "entropy_ell", "recursive", "t")
 _OF_BELIEFS = ("rho1", "delta", "s", "retention")
+_LONGEST = 200  # characters of a builder
 _OPTIONS = {"bins": "--bin", "parameters": "--with", "lambda_": "--lambda"}
 
 
@@ -69,6 +71,8 @@ def builder(text: str, name: str = "--bin") -> Taxonomy:
     from glasshouse.microdata import Taxonomy
 
     kind, _, argument = text.partition(":")
+    if len(text) > _LONGEST:
+        raise InputError(f"{name} knows intervals, quantiles, prefix and dates, got {text[:_LONGEST]!r} and more")
     try:
         if kind == "intervals":
             return Taxonomy.intervals(width=_number(argument))
@@ -188,8 +192,8 @@ def principle(choices: Mapping[str, Any], named: Named = option) -> Any:
         asked.append(p.EntropyLDiversity(ell=given["entropy_ell"]))
     if "recursive" in given:
         c, _, ell = given["recursive"].partition(",")
-        if not ell.strip().isdecimal():
-            raise InputError(f"{named('recursive')} takes C,L such as 2,3, got {given['recursive']!r}")
+        if not (ell.strip().isdecimal() and len(ell) <= bounds.MOST_DIGITS):
+            raise InputError(f"{named('recursive')} takes C,L such as 2,3, got {given['recursive'][:100]!r}")
         asked.append(p.RecursiveLDiversity(c=c.strip(), ell=int(ell)))
     if "t" in given:
         asked.append(p.TCloseness(t=given["t"], distance=given.get("distance", "equal")))

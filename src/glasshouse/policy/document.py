@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from glasshouse.bounds import MOST_DIGITS, MOST_LEVELS, is_bounded
 from glasshouse.errors import MissingExtra, PolicyError
+from glasshouse.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,7 +24,6 @@ __all__ = ["SUFFIXES", "Document", "read_document"]
 
 SUFFIXES = (".toml", ".yaml", ".yml")
 _MOST_BYTES = 1 << 20
-_MOST_LEVELS = 20
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _PLAIN_TAGS = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "timestamp"))
 
@@ -99,24 +100,22 @@ def _toml(path: Path, text: str) -> Document:
         raise PolicyError(_short(problem or str(error)), path=path, line=line, column=column) from None
     except ValueError:  # a number of thousands of digits
         raise PolicyError("this is not TOML", path=path) from None
-    _check_depth(path, data)
+    _check_bounds(path, data)
     return Document(path=path, data=data, places=dict(_toml_places(text)))
 
 
 def _short(problem: str) -> str:
     """A parser's sentence in our style; it may quote a key, which is cut."""
-    plain = "".join(c if c.isprintable() else "?" for c in problem[:120])
+    plain = visible(problem[:120])
     return plain[:1].lower() + plain[1:]
 
 
-def _check_depth(path: Path, data: Any) -> None:
-    waiting = [(data, 0)]
-    while waiting:
-        value, depth = waiting.pop()
-        if depth > _MOST_LEVELS:
-            raise PolicyError("tables inside tables, without end", path=path)
-        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        waiting += [(item, depth + 1) for item in inner]
+def _check_bounds(path: Path, data: Any) -> None:
+    if not is_bounded(data):
+        raise PolicyError(
+            f"tables inside tables without end, lists without end, or a number of more than {MOST_DIGITS} digits",
+            path=path,
+        )
 
 
 def _toml_places(text: str) -> Iterator[tuple[Keys, Place]]:
@@ -222,7 +221,7 @@ def _yaml(path: Path, text: str) -> Document:
         if id(node) in seen:
             refuse(node, "an alias: write the value itself")
         seen.add(id(node))
-        if len(keys) > _MOST_LEVELS:
+        if len(keys) > MOST_LEVELS:
             refuse(node, "tables inside tables, without end")
         if isinstance(node, yaml.ScalarNode):
             if node.tag not in _PLAIN_TAGS:
@@ -256,4 +255,5 @@ def _yaml(path: Path, text: str) -> Document:
         raise PolicyError("this is not YAML", path=path) from None
     if not isinstance(data, dict):
         raise PolicyError("a policy is a table: keys, and their values", path=path, line=1)
+    _check_bounds(path, data)
     return Document(path=path, data=data, places=places)

@@ -8,6 +8,9 @@ import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from glasshouse.errors import InputError
+from glasshouse.visible import is_shown, visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -89,7 +92,7 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
         yield '# sensitive = "..."         # what must not be learned about a person'
     for column in inspection.columns:
         if column.name not in named:
-            yield from _comment(f"not published: {_printable(column.name)} ({column.reason})")
+            yield from _comment(f"not published: {column.name} ({column.reason})")
 
     if inspection.sensitive and inspection.sensitive.must_be_binned:
         yield from ("", f"[columns.{_bare(inspection.sensitive.column)}]")
@@ -106,7 +109,7 @@ def _quasi(inspection: Inspection, quasi: list[str]) -> Iterator[str]:
     yield "quasi = ["
     reports: dict[str, ColumnReport] = {column.name: column for column in inspection.columns}
     for name in quasi:
-        yield f"    {_text(name)},".ljust(28) + f" # {_printable(reports[name].reason)}"
+        yield f"    {_text(name)},".ljust(28) + f" # {visible(reports[name].reason)}"
     yield "]"
     for sentence in inspection.risk:
         yield from _comment(sentence)
@@ -134,17 +137,19 @@ def _without_password(file: str) -> str:
 
 def _comment(sentence: str) -> list[str]:
     return wrap(
-        _printable(sentence), _WIDTH, initial_indent="# ", subsequent_indent="#   ", break_on_hyphens=False
+        visible(sentence), _WIDTH, initial_indent="# ", subsequent_indent="#   ", break_on_hyphens=False
     )  # fmt: skip
 
 
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
 def _text(text: str) -> str:
-    """A string of TOML: what JSON writes, but for one character that TOML wants escaped too."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """A string of TOML: what JSON writes, with everything escaped that cannot be seen."""
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        raise InputError(f"a policy is UTF-8, and cannot name {visible(text)}: rename it first")
+    return "".join(c if is_shown(c) else _code(ord(c)) for c in json.dumps(text, ensure_ascii=False))
+
+
+def _code(number: int) -> str:
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def _bare(name: str) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AllOf"]
 
+_MOST = 100  # each is judged and counted by itself
+
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class AllOf(Principle):
@@ -50,6 +52,8 @@ class AllOf(Principle):
         given = tuple(self.principles) if hasattr(self.principles, "__iter__") else ()
         if not given or not all(isinstance(principle, Principle) for principle in given):
             raise ParameterError("AllOf", "principles", "a tuple of at least one principle", self.principles)
+        if len(given) > _MOST:
+            raise ParameterError("AllOf", "principles", f"a tuple of at most {_MOST} principles", self.principles)
         object.__setattr__(self, "principles", given)
 
     @property

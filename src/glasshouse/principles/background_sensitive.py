@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, ClassVar, NoReturn, Self
 
+from glasshouse.bounds import MOST_WHOLE
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.principles.k_anonymity import KAnonymity
 from glasshouse.principles.parameters import fraction, integer, plain
@@ -175,4 +176,6 @@ def group_size(owner: str, k: object, s: object) -> int:
     number = fraction(owner, "s", s, above=0)
     if number > 1:
         raise ParameterError(owner, "s", "a number above 0 and at most 1", s)
+    if number * MOST_WHOLE < 1:
+        raise ParameterError(owner, "s", f"large enough for groups of 1/s to have at most {MOST_WHOLE:,} tuples", s)
     return ceil(1 / number)

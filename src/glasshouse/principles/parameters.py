@@ -7,11 +7,11 @@ given means the number that it prints: ``0.2`` is one fifth, not its nearest bin
 
 from __future__ import annotations
 
-import operator
 from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
+from glasshouse import bounds
 from glasshouse.errors import ParameterError
 
 __all__ = ["Exact", "fraction", "integer", "plain"]
@@ -28,12 +28,12 @@ def integer(owner: str, name: str, value: object, *, least: int) -> int:
     glasshouse.errors.ParameterError: LDiversity: ell must be an integer >= 2, got 1
     """
     allowed = f"an integer >= {least}"
-    if isinstance(value, bool):
-        raise ParameterError(owner, name, allowed, value)
     try:
-        number = operator.index(value)  # type: ignore[arg-type]
+        number = bounds.whole(value)
     except TypeError:
         raise ParameterError(owner, name, allowed, value) from None
+    except bounds.OutOfBounds:
+        raise ParameterError(owner, name, f"{allowed} and at most {bounds.MOST_WHOLE:,}", value) from None
     if number < least:
         raise ParameterError(owner, name, allowed, value)
     return number
@@ -53,26 +53,18 @@ def fraction(
     >>> fraction("TCloseness", "t", 0.2, least=0), fraction("TCloseness", "t", "1/3", least=0)
     (Fraction(1, 5), Fraction(1, 3))
     """
-    bounds = [("above", above), (">=", least), ("below", below)]
-    allowed = "a number " + " and ".join(f"{word} {bound}" for word, bound in bounds if bound is not None)
+    ends = [("above", above), (">=", least), ("below", below)]
+    allowed = "a number " + " and ".join(f"{word} {bound}" for word, bound in ends if bound is not None)
     try:
-        number = _read(value)
-    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        number = bounds.exact(value)
+    except bounds.OutOfBounds:
+        raise ParameterError(owner, name, f"{allowed}, of at most {bounds.MOST_DIGITS} digits", value) from None
+    except (TypeError, ValueError):
         raise ParameterError(owner, name, allowed, value) from None
     too_small = (above is not None and number <= above) or (least is not None and number < least)
     if too_small or (below is not None and number >= below):
         raise ParameterError(owner, name, allowed, value)
     return number
-
-
-def _read(value: object) -> Fraction:
-    if isinstance(value, bool):
-        raise TypeError
-    if isinstance(value, float):
-        return Fraction(str(float(value)))  # its shortest decimal text
-    if isinstance(value, str | Decimal | Fraction):
-        return Fraction(value)
-    return Fraction(operator.index(value))  # type: ignore[arg-type]
 
 
 def plain(number: Fraction) -> int | str:

@@ -63,7 +63,7 @@ class Requirement:
     parts: tuple[Part, ...]
 
     @classmethod
-    def of(cls, principle: Principle | Mapping[str, Principle], table: Microdata) -> Requirement:
+    def of(cls, principle: Principle | Mapping[str, Principle], table: Microdata, *, bound: bool = True) -> Requirement:
         """Bind one principle to every sensitive column, or each column's own principle to it.
 
         Parameters
@@ -73,17 +73,32 @@ class Requirement:
             named, for one without a principle would be published unprotected.
         table
             The microdata.
+        bound
+            Whether to bind the principles to the table; if not, groups cannot be judged.
         """
         columns = {column.name: column for column in table.sensitive}
         if isinstance(principle, Mapping):
-            return cls(tuple(_part(p, columns[name], table) for name, p in _by_column(principle, columns)))
+            return cls(tuple(_part(p, columns[name], table, bound=bound) for name, p in _by_column(principle, columns)))
         if not isinstance(principle, Principle):
             raise InputError(f"a principle is needed, or a principle by column name, not {type(principle).__name__}")
         if not principle.needs_sensitive:
-            return cls((_part(principle, None, table),))
+            return cls((_part(principle, None, table, bound=bound),))
         if not columns:
             raise InputError(f"{principle.title} protects sensitive values: name a sensitive column")
-        return cls(tuple(_part(principle, column, table) for column in columns.values()))
+        return cls(tuple(_part(principle, column, table, bound=bound) for column in columns.values()))
+
+    @classmethod
+    def in_words(cls, principle: Principle | Mapping[str, Principle], sensitive: Sequence[str]) -> Requirement:
+        """What is asked of sensitive columns of these names, for what is said of it: it can judge no group.
+
+        Parameters
+        ----------
+        principle
+            As for `of`.
+        sensitive
+            The names of the sensitive columns.
+        """
+        return cls.of(principle, _described(sensitive), bound=False)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -134,10 +149,24 @@ def _by_column(principles: Mapping[str, Principle], columns: Mapping[str, Column
     return [(name, principles[name]) for name in columns]
 
 
-def _part(principle: Principle, column: Column | None, table: Microdata) -> Part:
+def _described(sensitive: Sequence[str]) -> Microdata:
+    """A table of nobody with these sensitive columns."""
+    import pyarrow as pa
+
+    from glasshouse.microdata.domains import Column, Domain
+    from glasshouse.microdata.table import Microdata
+
+    nothing, nobody = pa.array([], pa.string()), np.empty(0, np.int32)
+    domains = [Domain(name=name, kind="category", values=nothing, ordered=False) for name in sensitive]
+    return Microdata(
+        quasi=(), sensitive=tuple(Column(domain, nobody) for domain in domains), identifier=None, n_tuples=0
+    )
+
+
+def _part(principle: Principle, column: Column | None, table: Microdata, *, bound: bool) -> Part:
     from glasshouse.microdata.counts import Counts  # here, for that room loads pyarrow
 
     codes = np.zeros(table.n_tuples, np.int32) if column is None else column.codes
     whole = Counts(codes, np.array([0, table.n_tuples]), 1 if column is None else column.domain.size)
-    bound = principle.bind(whole, None if column is None else column.domain)
-    return Part(column, principle, bound, whole)
+    judge = principle.bind(whole, None if column is None else column.domain) if bound else principle
+    return Part(column, principle, judge, whole)

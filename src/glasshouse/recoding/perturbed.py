@@ -175,22 +175,27 @@ class Perturbed:
 
     def claim(self, target: BackgroundSensitive, table: Microdata) -> Claim:
         """State what is promised: against whom, by which theorem, under which assumptions."""
-        column, p, n_values = _sensitive(table), self._retention(), self.n_values(table)
+        return self.claim_for(target, _sensitive(table).name)
+
+    def claim_for(self, target: BackgroundSensitive, column: str) -> Claim:
+        """State the same of a sensitive column of this name; nothing of the table enters into it."""
+        p = self._retention()
         if self.domain is None:
             return _no_claim("the sensitive domain was not declared, and an observed one tells what values people have")
+        n_values = len(self.domain)
         achieved = target.achieving(p, n_values)
         if achieved is None or (target.bound is not None and not target.prevents(p, n_values, target.bound)):
             return _no_claim(f"a retention of {plain(p)} does not meet the {target.title}")
         asked = achieved if target.bound is None else target
         return Claim(
             adversary=Adversary.CORRUPTING,
-            promise=asked.describe(column.name),
+            promise=asked.describe(column),
             theorem=(
                 f"{target.theorem}, with retention p = {plain(p)}, groups of at least k = {target.k:,}, "
                 f"{n_values:,} declared sensitive values and lambda = {plain(target.lambda_)}: a {achieved.title}"
             ),
             assumptions=(
-                f"the declared domain of {column.name} has every value that a person may have, and was not chosen by "
+                f"the declared domain of {column} has every value that a person may have, and was not chosen by "
                 "looking at the data",
                 "groups were made from quasi-identifiers alone, and their boxes are disjoint",
                 "people's sensitive values are independent in her mind: a household that shares a disease is outside",

@@ -7,6 +7,8 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from glasshouse.visible import visible
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -53,7 +55,7 @@ class Guarantee:
         ]
         width = max(len(head) for head, _ in lines) + 2
         return "\n".join(
-            textwrap.fill(text, 112, initial_indent=head.ljust(width), subsequent_indent=" " * width)
+            textwrap.fill(visible(text), 112, initial_indent=head.ljust(width), subsequent_indent=" " * width)
             for head, text in lines
         )
 

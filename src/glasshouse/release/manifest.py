@@ -15,11 +15,13 @@ import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
+from glasshouse.bounds import is_bounded
 from glasshouse.errors import SourceError
 from glasshouse.release.cells import unguarded_name
-from glasshouse.release.guarantee import Guarantee
+from glasshouse.release.guarantee import ONE_ROW_PER_PERSON, Guarantee
 from glasshouse.release.recipe import Recipe
 from glasshouse.release.release import PublishedColumn
+from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -34,6 +36,7 @@ __all__ = [
     "MOST_MANIFEST",
     "NUMBERS",
     "README",
+    "SOFTWARE",
     "Manifest",
     "PackagedFile",
     "PackagedTable",
@@ -45,6 +48,9 @@ __all__ = [
 
 FORMAT_VERSION: Final = 3
 """The format that is written; every one up to it is read."""
+
+SOFTWARE: Final = f"glasshouse {VERSION}"
+"""Who writes."""
 
 MANIFEST: Final = "datapackage.json"
 README: Final = "README.md"
@@ -103,6 +109,9 @@ _PARAMETERS: Final[Mapping[str, tuple[float, float]]] = {
 }
 """The least and the largest size of a rule's parameter."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+_WRITER = re.compile(r"glasshouse [0-9][0-9A-Za-z.+_-]{0,39}")
+_TOLD_SINCE = 3  # the format that tells who was dropped and how, and whether there was an identifier
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")  # an escape of one half of a character
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _TYPES = ("string", "integer", "number", "boolean", "date", "datetime", "time")
 _KINDS = ("integer", "float", "date", "timestamp", "boolean", "category")
@@ -130,7 +139,8 @@ class PackagedFile:
 class PackagedTable:
     """A table of the release: in which file, in which format, with which columns of which types.
 
-    In a file of CSV of format 3 texts are guarded, and ``marks`` says what stands for a missing one, by column.
+    In a file of CSV of format 3 texts are guarded, and ``marks`` says what stands for a missing one, by column; and
+    ``missing`` what stands for a missing value of any kind, by the name that a column has in the file.
     """
 
     name: str
@@ -139,6 +149,7 @@ class PackagedTable:
     fields: Mapping[str, str]
     guarded: bool = False
     marks: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,8 +164,17 @@ class Manifest:
     guarantee: Guarantee
     n_tuples: int
     n_dropped: int
+    n_suppressed: int
+    identified: bool
     title: str
     licence: str
+    description: str
+    software: str
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this version of Glasshouse wrote it, so that it must read as this version would write it."""
+        return self.version == FORMAT_VERSION and self.software == SOFTWARE
 
 
 def read_bounded(name: str, folder: int, most: int) -> bytes:
@@ -211,6 +231,8 @@ def parse_manifest(content: bytes) -> Manifest:
         raise SourceError(f"{MANIFEST} is not JSON, or says something twice, or is nested too deeply") from None
     if not isinstance(data, dict):
         _refuse("it is not an object")
+    if _HALF.search(content) and not _is_unicode(data):
+        _refuse("it has half a character, which no text can hold")
     ours = _get(data, "glasshouse", dict)
     version = _get(ours, "format_version", int)
     if version > FORMAT_VERSION:
@@ -234,8 +256,11 @@ def parse_manifest(content: bytes) -> Manifest:
         guarantee=_guarantee(_get(ours, "guarantee", dict)),
         n_tuples=_count(ours, "n_tuples"),
         n_dropped=_count(ours, "n_dropped"),
+        **_about_dropped(ours, version),
         title=_get(data, "title", str, ""),
         licence=_licence(data),
+        description=_get(data, "description", str, ""),
+        software=_software(ours),
     )
     _check_columns(manifest)
     return manifest
@@ -260,9 +285,10 @@ def _table(resource: Mapping[str, Any], version: int) -> PackagedTable:
         _refuse(f"the table {name!r} is described in a way that Glasshouse does not write")
     fields: dict[str, str] = {}
     marks: dict[str, str] = {}
+    missing: dict[str, tuple[str, ...]] = {}
     for told in _get(_get(resource, "schema", dict), "fields", list):
-        column = _get(_item(told, dict, "a field"), "name", str)
-        column = unguarded_name(column) if guarded else column
+        in_file = _get(_item(told, dict, "a field"), "name", str)
+        column = unguarded_name(in_file) if guarded else in_file
         kind = _get(told, "type", str)
         if kind not in _TYPES or column in fields:
             _refuse(f"the table {name!r} has a field of an unknown type, or the same field twice")
@@ -271,9 +297,12 @@ def _table(resource: Mapping[str, Any], version: int) -> PackagedTable:
         if len(words) > 1 or (words and (kind != "string" or not words[0])):
             _refuse(f"the table {name!r} has several words for a missing value, or one in a column of no texts")
         marks |= {column: words[0]} if words else {}
+        missing |= {in_file: words if "missingValues" in told else ("",)} if guarded else {}
     if not fields:
         _refuse(f"the table {name!r} has no fields")
-    return PackagedTable(name=name, file=path, format=format, fields=fields, guarded=guarded, marks=marks)
+    return PackagedTable(
+        name=name, file=path, format=format, fields=fields, guarded=guarded, marks=marks, missing=missing
+    )
 
 
 def _files(
@@ -451,6 +480,8 @@ def _recipe(data: Mapping[str, Any]) -> Recipe:
     _known(data, {"principle", "method", "recoding", "quasi", "sensitive", "suppress", "seeded"}, "the recipe")
     for part in ("principle", "method", "recoding"):
         _get(_get(data, part, dict), "name", str)
+        if not is_bounded(data[part]):
+            _refuse(f"the {part} is nested too deeply, too long, or has a number of too many digits")
     quasi, sensitive = _texts(data, "quasi"), _texts(data, "sensitive")
     if not quasi:
         _refuse("the recipe names no quasi-identifier")
@@ -471,6 +502,28 @@ def _guarantee(data: Mapping[str, Any]) -> Guarantee:
     _known(data, {*words, "assumptions", "limits"}, "the guarantee")
     told = {word: _get(data, word, str) for word in words}
     return Guarantee(**told, assumptions=_texts(data, "assumptions"), limits=_texts(data, "limits"))
+
+
+def _about_dropped(ours: Mapping[str, Any], version: int) -> dict[str, Any]:
+    """How many tuples were suppressed, and whether an identifier was declared.
+
+    Before format 3 only the guarantee and the recipe told. Whoever could drop tuples before the table was divided is
+    then taken to have dropped all that are missing, and for which nothing is promised.
+    """
+    if version >= _TOLD_SINCE:
+        return {"n_suppressed": _count(ours, "n_suppressed"), "identified": _get(ours, "identified", bool)}
+    suppresses = _get(_get(ours, "recipe", dict), "suppress", str) != "0"
+    return {
+        "n_suppressed": _count(ours, "n_dropped") if suppresses else 0,
+        "identified": ONE_ROW_PER_PERSON not in _texts(_get(ours, "guarantee", dict), "assumptions"),
+    }
+
+
+def _software(ours: Mapping[str, Any]) -> str:
+    software = _get(ours, "software", str)
+    if not _WRITER.fullmatch(software):
+        _refuse("it does not say which version of Glasshouse wrote it")
+    return software
 
 
 def _licence(data: Mapping[str, Any]) -> str:
@@ -537,6 +590,14 @@ def _different(what: str, names: Iterable[str]) -> None:
     listed = list(names)
     if len(set(listed)) < len(listed):
         _refuse(f"two of its {what} have the same name")
+
+
+def _is_unicode(data: Any) -> bool:
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 
 from glasshouse.errors import ParameterError
 from glasshouse.release.cells import guarded_name
-from glasshouse.release.manifest import COUNTS, DIALECT, FORMAT_VERSION, MANIFEST, NUMBERS, README
-from glasshouse.release.readme import readme
+from glasshouse.release.manifest import COUNTS, DIALECT, FORMAT_VERSION, MANIFEST, NUMBERS, README, SOFTWARE
+from glasshouse.release.readme import description, readme
 from glasshouse.release.tables import batches_of, field_type
 from glasshouse.version import VERSION
 
@@ -74,14 +74,16 @@ def write_manifest(
         "$schema": f"{_PROFILES}datapackage.json",
         "name": "glasshouse-release",
         **({"title": release.title} if release.title else {}),
-        "description": f"A table about people, so published that {release.guarantee.promise}. How to read it: {README}",
+        "description": description(release),
         **({"licenses": [_licence(release.licence)]} if release.licence else {}),
         "resources": resources,
         "glasshouse": {
             "format_version": FORMAT_VERSION,
-            "software": f"glasshouse {VERSION}",
+            "software": SOFTWARE,
             "n_tuples": release.n_tuples,
             "n_dropped": release.n_dropped,
+            "n_suppressed": release.n_suppressed,
+            "identified": release.identified,
             "guarantee": release.guarantee.to_data(),
             "recipe": release.recipe.to_data(),
             "columns": [column.to_data() for column in release.columns],

@@ -183,6 +183,8 @@ def _write_about(connection: Any, schema: str, release: Release) -> None:
         "tables": list(release.tables),
         "n_tuples": release.n_tuples,
         "n_dropped": release.n_dropped,
+        "n_suppressed": release.n_suppressed,
+        "identified": release.identified,
         "guarantee": release.guarantee.to_data(),
         "recipe": release.recipe.to_data(),
         "columns": [column.to_data() for column in release.columns],

@@ -22,12 +22,14 @@ import pyarrow.parquet as pq
 from glasshouse.errors import SourceError
 from glasshouse.packed import Refused, measure
 from glasshouse.release.cells import guarded_name, is_text, unguarded, unguarded_name
-from glasshouse.release.manifest import COUNTS, MANIFEST, MOST_MANIFEST, NUMBERS, parse_manifest, read_bounded
+from glasshouse.release.manifest import COUNTS, MANIFEST, MOST_MANIFEST, NUMBERS, README, parse_manifest, read_bounded
 from glasshouse.release.pair import RELEASE, mend, warn_if_apart
 from glasshouse.release.placing import tidy
+from glasshouse.release.readme import description, readme
 from glasshouse.release.release import Release
 from glasshouse.release.shapes import check_shape
 from glasshouse.release.tables import field_type
+from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,7 +98,7 @@ def _is_still_there(folder: Path, descriptor: int) -> bool:
 def _load(folder: int, most_bytes: int) -> Release:
     manifest = _manifest(folder)
     _check_listing(folder, manifest)
-    left = most_bytes
+    left, told = most_bytes, b""
     tables: dict[str, pa.Table] = {}
     by_name = {table.file: table for table in manifest.tables}
     for file in manifest.files:
@@ -104,20 +106,36 @@ def _load(folder: int, most_bytes: int) -> Release:
             tables[by_name[file.name].name] = _table(_content(folder, file, left), by_name[file.name], manifest, left)
             left -= tables[by_name[file.name].name].nbytes
         else:
-            _content(folder, file, MOST_MANIFEST)
+            told = _content(folder, file, MOST_MANIFEST)
     tables = {table.name: tables[table.name] for table in manifest.tables}
     _check_numbers(tables, manifest)
     check_shape(tables, manifest.recipe)
-    return Release(
+    release = Release(
         tables=tables,
         columns=manifest.columns,
         recipe=manifest.recipe,
         guarantee=manifest.guarantee,
         n_tuples=manifest.n_tuples,
         n_dropped=manifest.n_dropped,
+        n_suppressed=manifest.n_suppressed,
+        identified=manifest.identified,
         title=manifest.title,
         licence=manifest.licence,
+        other_writer="" if manifest.is_ours else f"format {manifest.version}, {manifest.software}",
     )
+    if manifest.is_ours:
+        _check_words(release, manifest, told)
+    return release
+
+
+def _check_words(release: Release, manifest: Manifest, told: bytes) -> None:
+    """What is told for people reads as this version would write it of what is told for machines."""
+    if manifest.description != description(release):
+        raise SourceError(f"{MANIFEST} has a description that is not the one of its guarantee: refused")
+    format = manifest.tables[0].format
+    missing = {table.name: table.missing for table in manifest.tables} if format == "csv" else {}
+    if told != readme(release, format, VERSION, missing).encode():
+        raise SourceError(f"{README} does not say what {MANIFEST} says: refused")
 
 
 # ------------------------------------------------------------------------------------------------------- the files

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from glasshouse.release.release import Release
 
-__all__ = ["readme"]
+__all__ = ["description", "readme"]
 
 _MEANINGS = {
     "boxes": (
@@ -62,6 +62,11 @@ _DECLARED = {
     "order": "an interval holds all values between its ends in the order that is there.",
     "order untold": "an interval holds all values between its ends in an order that is not published here.",
 }
+
+
+def description(release: Release) -> str:
+    """Tell about a release in one sentence, for the manifest."""
+    return f"A table about people, so published that {release.guarantee.promise}. How to read it: README.md"
 
 
 def readme(

@@ -82,10 +82,17 @@ class Release:
         What is promised.
     n_tuples, n_dropped
         Published tuples, and tuples that were left out to reach the principle.
+    n_suppressed
+        How many of those that were left out were suppressed before the table was divided.
+    identified
+        Whether an identifier was declared, so that nobody has two rows.
     title, licence
         What it is called, and under which terms it may be used; empty where nothing was said.
     spent
         CPU seconds that publishing it took; 0 where that is not known. It is never written.
+    other_writer
+        For a release that was loaded from a folder: the format and version that wrote it, if it was not this one. The
+        words of its guarantee were then made again from its recipe. Otherwise empty.
     """
 
     tables: Mapping[str, pa.Table]
@@ -94,10 +101,13 @@ class Release:
     guarantee: Guarantee
     n_tuples: int
     n_dropped: int = 0
+    n_suppressed: int = 0
+    identified: bool = False
     native: str = "arrow"
     title: str = ""
     licence: str = ""
     spent: float = 0.0
+    other_writer: str = ""
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} ({t.num_rows:,} rows)" for name, t in self.tables.items())

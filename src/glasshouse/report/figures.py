@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from html import escape
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.report.usefulness import PERCENTILES
+from glasshouse.visible import in_markup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ def belief_figure(found: Mapping[str, Any], name: str) -> str:
         parts += [
             f'<line class="limit" x1="{x:.1f}" x2="{x:.1f}" y1="{plane.top - 12}" y2="{plane.floor:.1f}"/>',
             f'<text class="limit" x="{side:.1f}" y="{plane.top - 3}" text-anchor="{anchor}">'
-            f"promised: at most {escape(found['limit'])}</text>",
+            f"promised: at most {in_markup(found['limit'])}</text>",
         ]
     above = "" if found["people_above"] is None else f" {found['people_above']:,} are above {found['limit']}."
     said = (
@@ -95,7 +95,7 @@ def width_figure(widths: Mapping[str, float], name: str) -> str:
     for i, (column, width) in enumerate(widths.items()):
         y, wide = plane.top + row * i, max(_LEAST if width else 0.0, plane.x(width) - plane.left)
         parts += [
-            f'<text x="{left - 10}" y="{y + 17}" text-anchor="end">{escape(_short(column))}</text>',
+            f'<text x="{left - 10}" y="{y + 17}" text-anchor="end">{in_markup(_short(column))}</text>',
             f'<rect class="bar" x="{left}" y="{y + 4}" width="{wide:.1f}" height="{row - 8}"/>',
             f'<text x="{left + wide + 6:.1f}" y="{y + 17}">{width:.1%}</text>',
         ]
@@ -170,8 +170,8 @@ def _svg(name: str, height: int, title: str, said: str, parts: Iterable[str]) ->
     return "\n".join(
         [
             f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-labelledby="{name}-title {name}-desc">',
-            f'<title id="{name}-title">{escape(title)}</title>',
-            f'<desc id="{name}-desc">{escape(said)}</desc>',
+            f'<title id="{name}-title">{in_markup(title)}</title>',
+            f'<desc id="{name}-desc">{in_markup(said)}</desc>',
             *parts,
             "</svg>",
         ]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.report.document import document
 from glasshouse.report.figures import belief_figure, error_figure, width_figure
 from glasshouse.report.words import HOW
+from glasshouse.visible import in_markup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,6 @@ _ADVERSARIES = {
 }
 _MOST_RECURSIVE = 8
 _LONG, _PIECE = 28, 14  # letters of a name from which it may be broken, and where
-_CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "\N{REPLACEMENT CHARACTER}")
 
 
 def page(facts: Mapping[str, Any]) -> str:
@@ -75,12 +74,12 @@ _FIRST = ("short", "In short", "")
 
 
 def text(value: Any) -> str:
-    """Escape a text for HTML; control characters, which HTML does not allow, are replaced.
+    """Escape a text for HTML; what cannot be seen, or would turn the words around it, is written out.
 
     >>> text("<script>\\x00"), text(None)
-    ('&lt;script&gt;\ufffd', 'missing')
+    ('&lt;script&gt;\\\\x00', 'missing')
     """
-    return escape("missing" if value is None else str(value).translate(_CONTROLS), quote=True)
+    return in_markup("missing" if value is None else value)
 
 
 def name(value: Any) -> str:

@@ -8,12 +8,12 @@ three.
 
 from __future__ import annotations
 
-from html import escape
 from itertools import pairwise
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from glasshouse.reproducing.results import number
+from glasshouse.visible import in_markup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -56,10 +56,10 @@ def line_chart(figure: Figure) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         'font-family="sans-serif" font-size="12">',
-        f"<title>{escape(figure.title)}</title>",
-        f"<desc>{escape(_in_words(figure))}</desc>",
+        f"<title>{in_markup(figure.title)}</title>",
+        f"<desc>{in_markup(_in_words(figure))}</desc>",
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
-        f'<text x="{_LEFT}" y="22" font-size="14">{escape(figure.title)}</text>',
+        f'<text x="{_LEFT}" y="22" font-size="14">{in_markup(figure.title)}</text>',
     ]
     for tick in ticks:
         y = up(tick)
@@ -73,9 +73,9 @@ def line_chart(figure: Figure) -> str:
         )
     middle = _TOP + high / 2
     parts += [
-        f'<text x="{_LEFT + wide / 2:.1f}" y="{_HEIGHT - 12}" text-anchor="middle">{escape(figure.x)}</text>',
+        f'<text x="{_LEFT + wide / 2:.1f}" y="{_HEIGHT - 12}" text-anchor="middle">{in_markup(figure.x)}</text>',
         f'<text x="16" y="{middle:.1f}" text-anchor="middle" transform="rotate(-90 16 {middle:.1f})">'
-        f"{escape(figure.y)}</text>",
+        f"{in_markup(figure.y)}</text>",
     ]
     for i, (name, curve) in enumerate(figure.curves.items()):
         colour, dash = _COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)]
@@ -93,7 +93,7 @@ def line_chart(figure: Figure) -> str:
             f'<line x1="{x}" y1="{y}" x2="{x + 26}" y2="{y}" stroke="{colour}" stroke-width="2" '
             f'stroke-dasharray="{dash}"/>',
             _MARKS[i % len(_MARKS)](x + 13, y, colour),
-            f'<text x="{x + 33}" y="{y + 4}">{escape(name)}</text>',
+            f'<text x="{x + 33}" y="{y + 4}">{in_markup(name)}</text>',
         ]
     return "\n".join([*parts, "</svg>"]) + "\n"
 

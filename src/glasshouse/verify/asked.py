@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, TypedDict
 
+from glasshouse import bounds
 from glasshouse.errors import ParameterError, SchemaError
 
 __all__ = [
@@ -98,12 +99,15 @@ def fraction(name: str, value: Any, *, least: int = 0) -> Fraction:
     >>> fraction("t", 0.2), fraction("t", "1/3")
     (Fraction(1, 5), Fraction(1, 3))
     """
+    allowed = f"a number >= {least}"
     try:
-        number = Fraction(repr(float(value)) if isinstance(value, float) else value)
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        number = None
-    if number is None or number < least or isinstance(value, bool):
-        raise ParameterError("verify", name, f"a number >= {least}", value)
+        number = bounds.exact(value)
+    except bounds.OutOfBounds:
+        raise ParameterError("verify", name, f"{allowed}, of at most {bounds.MOST_DIGITS} digits", value) from None
+    except (TypeError, ValueError):
+        raise ParameterError("verify", name, allowed, value) from None
+    if number < least:
+        raise ParameterError("verify", name, allowed, value)
     return number
 
 
@@ -121,6 +125,12 @@ def _limit(what: str, value: Any) -> Any:
 
 def whole(name: str, value: Any, *, least: int = 1) -> int:
     """Check a whole number."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < least:
+    try:
+        number = bounds.whole(value)
+    except TypeError:
+        number = least - 1
+    except bounds.OutOfBounds:
+        raise ParameterError("verify", name, f"an integer of at most {bounds.MOST_WHOLE:,}", value) from None
+    if number < least:
         raise ParameterError("verify", name, f"an integer >= {least:,}", value)
-    return int(value.__index__())
+    return number

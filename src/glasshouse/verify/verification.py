@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from glasshouse.visible import in_lines
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -312,7 +314,7 @@ class Verification:
         if self.checks:
             lines += ["", "asked for", *(line for check in self.checks for line in check._lines())]
         lines += ["", "how it was counted", *(f"  {line}" for line in (*self.counting, *self.notices))]
-        return "\n".join(lines)
+        return in_lines(lines)
 
     def _of(self, by_column: dict[str, T]) -> T | dict[str, T] | None:
         if len(by_column) == 1:
