@@ -595,12 +595,15 @@ def test_what_does_not_agree_with_the_release_is_refused() -> None:
 
 def test_dropped_people_may_be_known_without_a_contradiction() -> None:
     release = boxes([("[0, 3]", "a"), ("[0, 3]", "b")])
-    release = replace(release, recipe=replace(release.recipe, suppress="1/4"))
-    people = gh.read({"q": [1, 2, 50]}, quasi=["q"])
-    found = Corruption().attack(release, gh.Knowledge(external=people, corrupted={0: "a", 2: "a"}))
+    release = replace(release, recipe=replace(release.recipe, suppress="1/3"))
+    knowledge = gh.Knowledge(external=gh.read({"q": [1, 2, 50]}, quasi=["q"]), corrupted={0: "a", 2: "a"})
+    with pytest.raises(gh.InputError, match="does not agree"):  # the release says that nobody was dropped
+        Corruption().attack(release, knowledge)
+    found = Corruption().attack(replace(release, n_dropped=1), knowledge)
 
     assert found.of(1) == {"b": 1.0}
-    assert any("could be dropped" in note and "1 of them" in note for note in found.notes)
+    assert found.present(2) == 1.0
+    assert any("were dropped" in note and "1 of them" in note for note in found.notes)
 
 
 # --- Lemma 1 ----------------------------------------------------------------------------------------------------------
