@@ -321,7 +321,7 @@ def _attack_thoroughly(case: Case, folder: Path) -> None:
     people = gh.read(corpora.RELEASED, quasi=list(corpora.QUASI), missing="category")
     ten = gh.read(corpora.RELEASED.slice(0, 10), quasi=list(corpora.QUASI), missing="category")
     few: Any = {"most_worlds": 500, "most_runs": 1_000}  # how long she runs it is hers to say; by default, minutes
-    refused = None
+    refusals = []
     attacks: list[Any] = [
         (gh.ReverseEngineering(source=gh.Source.seeded(1), error=0.2, **few), people),
         (gh.ReverseEngineering(how="exact", **few), ten),
@@ -335,9 +335,9 @@ def _attack_thoroughly(case: Case, folder: Path) -> None:
         try:
             str(gh.attack(release, attack, knowledge=gh.Knowledge(external=external)))
         except gh.GlasshouseError as refusal:
-            refused = refusal
-    if refused is not None:
-        raise refused
+            refusals.append(refusal)
+    if len(refusals) == len(attacks):  # most attacks are made for some recodings alone
+        raise refusals[-1]
 
 
 # ----------------------------------------------------------------------------------------------------------- commands
