@@ -42,7 +42,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     pq.write_table(pa.table(columns), folder / "evil.parquet")
     (folder / "policy.toml").write_text(
-        f'[source]\nfile = "evil.parquet"\n[roles]\nquasi = [{json.dumps(AGE)}, {json.dumps(CITY)}]\n'
+        '[source]\nfile = "evil.parquet"\naccept = ["line-breaks"]\n'
+        f"[roles]\nquasi = [{json.dumps(AGE)}, {json.dumps(CITY)}]\n"
         f'sensitive = {json.dumps(ILL)}\nidentifier = "name"\n[principle]\nell = 2\n'
         f'[release]\nout = "out"\ntitle = {json.dumps("T" + EVIL)}\n'.replace("\x7f", "\\u007f")
     )
@@ -66,7 +67,7 @@ def lines(place: Path) -> dict[str, tuple[list[str], int]]:
         "publish": (["publish", policy, "--force"], 0),
         "publish on disk": (
             ["publish", file, "--quasi", "name", "--sensitive", ILL.replace(",", ""), "--ell", "2", "--engine", "disk",
-             "--out", str(place / "disk"), "--force"], 0),
+             "--accept", "line-breaks", "--out", str(place / "disk"), "--force"], 0),
         "publish nothing": (["publish", file, "--quasi", f"x{EVIL}", "--k", "2", "--out", str(place / "no")], 2),
         "publish by a wrong option": (["publish", file, "--method", EVIL], 2),
         "verify": (["verify", release], 0),
@@ -80,7 +81,7 @@ def lines(place: Path) -> dict[str, tuple[list[str], int]]:
         "attack and limit": ([*attack, "--fail-above", "0.01"], 1),
         "attack and save": ([*attack, "--attack", "reverse-engineering", "--save"], 0),
         "marginals": (["marginals", file, "--quasi", f"{AGE},{CITY}", "--sensitive", ILL, "--identifier", "name",
-                       "--marginal", f"{AGE},{ILL}", "--out", str(place / "out")], 0),
+                       "--accept", "line-breaks", "--marginal", f"{AGE},{ILL}", "--out", str(place / "out")], 0),
         "compare": (["compare", policy, "--out", str(place / "compared")], 0),
         "no such command": ([f"no{EVIL}"], 2),
         "no such option": (["show", f"--no{EVIL}"], 2),
