@@ -16,7 +16,7 @@ import pytest
 
 from benchmarks import growth
 from glasshouse import kernels
-from glasshouse.adversary.cells import CellReader
+from glasshouse.adversary.cell_codes import CellReader
 
 LIMIT = 2.6
 

@@ -405,7 +405,7 @@ def releases() -> Mapping[str, gh.Release]:
     """A small release of every recoding."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        people = gh.read(RELEASED, quasi=QUASI, sensitive="disease", missing="category")
+        people = gh.read(RELEASED, quasi=QUASI, sensitive="disease", missing="category", accept="line-breaks")
         plain: dict[str, Any] = {"principle": gh.LDiversity(ell=2)}
         perturbed = gh.Perturbed(domain=["flu", "ulcer", "gout", "cold", "measles"])
         return {
