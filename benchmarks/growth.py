@@ -135,6 +135,7 @@ def jobs_of(table: gh.Microdata, *, groupings: str = "SELECT value, COUNT(*) GRO
     for name, principle in PRINCIPLES.items():
         jobs[f"publish, {name}"] = partial(gh.publish, table, principle=principle, threads=1)
     jobs["write, load, verify"] = partial(written, table, "parquet")
+    jobs["report, brief"] = _after(_once(partial(published, table)), lambda it: gh.make_report(it, table))
     for name in ("boxes", "anatomy", "angel"):
         made: list[gh.Release] = []
 
@@ -190,6 +191,29 @@ def by_distinct(n: int) -> dict[str, Job]:
     """Distinct values of every quasi-identifier: as many as rows."""
     table, options = people(n, distinct=n, read=False)
     return {"inspect": lambda: gh.inspect(table), **jobs_of(gh.read(table, **options))}
+
+
+def by_moments(n: int) -> dict[str, Job]:
+    """Rows with a day and a moment, nearly all of them different."""
+    draws = np.random.default_rng(n)
+    drawn = {
+        "born": np.datetime64("1940-01-01") + draws.integers(0, 25_000, n),
+        "seen": (np.datetime64("2020-01-01T00:00:00") + draws.integers(0, 10**8, n)).astype("datetime64[us]"),
+        "sex": draws.choice(["F", "M"], n),
+        "value": [f"v{code}" for code in draws.integers(0, 30, n).tolist()],
+    }
+    table = gh.read(pa.table(drawn), quasi=["born", "seen", "sex"], sensitive="value")
+    release = _once(partial(published, table))
+    return {
+        "publish, by default": partial(published, table),
+        "publish, mirror": partial(published, table, gh.Boxes()),
+        "publish, snug": partial(published, table, gh.Boxes(), gh.Snug()),
+        "report, brief": _after(release, lambda it: gh.make_report(it, table)),
+        "link, angel": _after(release, lambda it: gh.attack(it, gh.Linking(), knowledge=gh.Knowledge(external=table))),
+        "losses, angel": _after(release, gh.losses),
+        "count, angel": _after(release, lambda it: gh.query(it, "SELECT COUNT(*) WHERE born < DATE '1970-01-01'")),
+        "group by, angel": _after(release, lambda it: gh.query(it, "SELECT sex, value, COUNT(*) GROUP BY sex, value")),
+    }
 
 
 def by_columns(n: int) -> dict[str, Job]:
@@ -260,6 +284,7 @@ GROWING: dict[str, Callable[[int], dict[str, Job]]] = {
     "values": by_values,
     "frequent": by_frequent,
     "distinct": by_distinct,
+    "moments": by_moments,
     "columns": by_columns,
     "nodes": by_nodes,
     "answers": by_answers,

@@ -121,3 +121,41 @@ def test_query_a_of_anatomy_is_a_tenth_on_the_printed_boxes_and_one_on_anatomy()
 def test_what_cannot_be_asked_is_said(sql: str, message: str) -> None:
     with pytest.raises(gh.GlasshouseError, match=message):
         gh.query(released("boxes", 0), sql)
+
+
+# --- GROUP BY is a question for every row -----------------------------------------------------------------------------
+
+GROUPED_BY = {
+    "boxes": {"recoding": gh.Boxes()},
+    "anatomy": {"recoding": gh.Anatomy()},
+    "permutation": {"recoding": gh.Permutation()},
+    "angel": {},
+    "perturbed": {"principle": gh.RhoBreach(rho1="0.2", rho2="0.6", lambda_="0.3", k=3)},
+}
+
+
+@pytest.mark.filterwarnings("ignore::glasshouse.errors.DisclosureWarning")
+@pytest.mark.parametrize("kind", GROUPED_BY)
+@pytest.mark.parametrize("where", ["", "age < 40 OR pay > 300"])
+def test_every_row_of_a_grouped_answer_is_what_the_question_about_it_alone_gets(kind: str, where: str) -> None:
+    draws = np.random.default_rng(5)
+    table = {
+        "age": draws.integers(20, 60, 150).tolist(),
+        "city": [[None, "Oslo", "Rome", "Bern"][i] for i in draws.integers(0, 4, 150)],
+        "pay": (100 * draws.integers(1, 7, 150)).tolist(),
+    }
+    people = gh.read(table, quasi=["age", "city"], sensitive="pay", categorical=["pay"], missing="category")
+    choices = {"principle": gh.LDiversity(ell=3), "source": gh.Source.seeded(1), **GROUPED_BY[kind]}
+    release = gh.publish(people, **choices)
+    condition = f" WHERE {where}" if where else ""
+    answer = gh.query(release, f"SELECT pay, city, COUNT(*), SUM(pay), AVG(age){condition} GROUP BY pay, city")
+
+    assert len(answer.keys) > 12
+    for (pay, city), row in zip(answer.keys, answer.estimates, strict=True):
+        own = f"pay = {pay} AND " + ("city IS NULL" if city is None else f"city = '{city}'")
+        own += f" AND ({where})" if where else ""
+        (alone,) = gh.query(release, f"SELECT COUNT(*), SUM(pay), AVG(age) WHERE {own}").estimates
+        for found, expected in zip(row, alone, strict=True):
+            assert [found.value, found.error] == pytest.approx(
+                [expected.value, expected.error], rel=1e-6, abs=1e-5, nan_ok=True
+            )

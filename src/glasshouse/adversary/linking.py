@@ -135,18 +135,24 @@ class Linking:
             notes.append(f"{strangers:,} tuples are of people whom the external table lacks")
         if len(published.seats) > 1:
             notes.append(f"each of {len(published.seats)} generalized tables by itself; the most telling is shown")
-        offsets, codes, beliefs = _mixed(published, seats, matches, of_kind, weight)
+        row, one = _alike(kinds, places, sits, len(n_alike))
+        numbers = np.full(len(n_alike), -1)
+        numbers[one] = np.arange(len(one))
+        shown = np.flatnonzero(numbers[of_kind] >= 0)
+        offsets, codes, beliefs = _mixed(
+            published, seats.group[matches.seats[shown]], numbers[of_kind[shown]], weight[shown], len(one)
+        )
         return Posterior(
             attack=self.name,
             column=published.column,
             how=how,
             knowledge=knowledge,
             values=published.values,
-            kind=kind.astype(np.int64),
+            kind=row[kind],
             offsets=offsets,
             codes=codes,
             beliefs=beliefs,
-            presence=presence,
+            presence=presence[one],
             limit=promised_limit(release, published.column),
             notes=tuple(notes),
         )
@@ -167,15 +173,31 @@ def promised_limit(release: Release, column: str) -> Fraction | None:
     return Fraction(1, int(principle["ell"])) if principle.get("name") == "l-diversity" else None
 
 
+def _alike(
+    kinds: NDArray[np.int64], places: NDArray[np.int64], sits: NDArray[np.float64], n_kinds: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the kinds anew, so that those of whom the same is believed have one number; and a kind for each number.
+
+    Of people who fit a single place, and are as likely to sit there, the same is believed: a large group is not written
+    down again for everybody in it. Pairs of a kind and a place ascend by kind.
+    """
+    single = np.bincount(kinds, minlength=n_kinds) == 1
+    own = single[kinds]
+    key = np.stack([np.full(n_kinds, -1.0), np.arange(n_kinds, dtype=np.float64)], axis=1)  # others stay apart
+    key[kinds[own]] = np.stack([places[own].astype(np.float64), sits[own]], axis=1)
+    _, one, row = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    return row.reshape(-1).astype(np.int64), one
+
+
 def _mixed(
     published: Published,
-    seats: Seats,
-    matches: Matches,
+    groups: NDArray[np.int32],
     of_kind: NDArray[np.int64],
     weight: NDArray[np.float64],
+    n_kinds: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """Mix the distributions of the groups of all seats that cover a kind."""
-    group = seats.group[matches.seats].astype(np.int64)
+    group = groups.astype(np.int64)
     lengths = np.diff(published.offsets)[group]
     before = np.append(0, np.cumsum(lengths))
     places = np.repeat(published.offsets[group] - before[:-1], lengths) + np.arange(before[-1])
@@ -185,5 +207,5 @@ def _mixed(
     distinct, number = np.unique(keys, return_inverse=True)
     mixed = np.repeat(weight, lengths) * share
     beliefs = np.bincount(number.reshape(-1), weights=mixed, minlength=len(distinct)).astype(np.float64)
-    offsets = np.searchsorted(distinct // n_values, np.arange(len(matches.offsets)))
+    offsets = np.searchsorted(distinct // n_values, np.arange(n_kinds + 1))
     return offsets.astype(np.int64), (distinct % n_values).astype(np.int32), beliefs

@@ -101,14 +101,14 @@ class Sizes:
     @property
     def losses(self) -> float:
         """Measuring the widths of cells."""
-        return 0.01 + 15e-6 * self.cells + 0.3e-6 * self.rows
+        return 0.01 + 15e-6 * self.cells + 0.06e-6 * self.rows
 
     @property
     def first_question(self) -> float:
         """Reading the release and the values of the table for questions."""
-        return 0.02 + 10e-6 * self.cells + 14e-6 * self.values + 0.3e-6 * self.rows
+        return 0.02 + 10e-6 * self.cells + 14e-6 * self.values + 0.2e-6 * self.rows
 
     @property
     def each_question(self) -> float:
         """One more question of each workload."""
-        return 1e-4 + 25e-9 * self.cells + 60e-9 * self.values + 6e-9 * self.rows
+        return 1e-4 + 25e-9 * self.cells + 60e-9 * self.values + 5e-9 * self.rows
