@@ -335,3 +335,34 @@ def test_a_count_of_worlds_over_many_values_ends_soon() -> None:
     with pytest.raises(gh.NotSupported, match="counted"):
         _ = Worlds(n_people=60, values=[f"v{i}" for i in range(2_000)], n=range(61), absent=[1]).count
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([0, 2**31 - 1, 0, 0], pa.date32()),
+        pa.array([0, None, -(2**31), 0], pa.date32()),
+        pa.array([0, 2**62, 0, 0], pa.timestamp("us")),
+        pa.array([0, -(2**62), 0, 0], pa.timestamp("ms", "UTC")),
+        pa.array([0, 0, 0, 0], pa.timestamp("us", "Nowhere/Else")),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_published_times_that_no_calendar_has_are_refused(column: pa.Array, tmp_path: Path) -> None:
+    release = gh.publish(
+        gh.read({"age": [1, 2, 3, 4]}, quasi=["age"]), principle=gh.KAnonymity(k=2), recoding=gh.Boxes()
+    )
+    release.save(tmp_path / "release")
+    files = {path.name: path.read_bytes() for path in (tmp_path / "release").iterdir()}
+    buffer = pa.BufferOutputStream()
+    pq.write_table(pa.table({"age": column}), buffer, compression="zstd", write_statistics=False)
+    files["data.parquet"] = buffer.getvalue().to_pybytes()
+    manifest = json.loads(_told(files, "data.parquet"))
+    kind = "date" if pa.types.is_date(column.type) else "time" if pa.types.is_time(column.type) else "datetime"
+    manifest["resources"][0]["schema"]["fields"][0]["type"] = kind
+    manifest["glasshouse"]["software"] = "glasshouse 0.0.9"
+    (tmp_path / "release" / "data.parquet").write_bytes(files["data.parquet"])
+    (tmp_path / "release" / MANIFEST).write_text(json.dumps(manifest))
+
+    with pytest.raises(gh.SourceError, match="no calendar"):
+        gh.load(tmp_path / "release")

@@ -192,12 +192,30 @@ def _table(content: bytes, table: PackagedTable, manifest: Manifest, most_bytes:
         raise SourceError(f"{table.file} is refused: {reason}") from None
     except (pa.ArrowException, OSError, ValueError, KeyError, NotImplementedError):
         raise SourceError(f"{table.file} is not a table that can be read") from None
+    for name in found.column_names:
+        if not _is_on_calendar(found[name]):
+            raise SourceError(f"{table.file} has dates or times in {name!r} that no calendar or clock has")
     if found.num_rows > manifest.n_tuples:
         raise SourceError(f"{table.file} has more rows than there are tuples")
     # a column without any value has no type in a CSV file
     if [(name, kind or table.fields.get(name)) for name, kind in kinds] != list(table.fields.items()):
         raise SourceError(f"{table.file} does not have the columns that the manifest describes")
     return found
+
+
+def _is_on_calendar(column: pa.ChunkedArray) -> bool:
+    """Whether the ends of a column of dates or times can be told as such; whoever shows any of them relies on it."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (pa.types.is_temporal(kind) and len(column) > column.null_count):
+        return True
+    plain = column.cast(kind) if pa.types.is_dictionary(column.type) else column
+    numbers = pa.int32() if kind.bit_width == 32 else pa.int64()
+    ends = pc.min_max(pa.chunked_array([chunk.view(numbers) for chunk in plain.chunks], numbers)).as_py()
+    try:
+        pa.array(list(ends.values()), numbers).view(kind).to_pylist()
+    except (pa.ArrowException, OverflowError, ValueError, LookupError, OSError):  # or in a zone that nobody knows
+        return False
+    return True
 
 
 def _read_parquet(content: bytes, table: PackagedTable, manifest: Manifest, most_bytes: int) -> pa.Table:
