@@ -17,6 +17,7 @@ from pyarrow import ipc
 
 import glasshouse as gh
 from glasshouse.microdata import unpacking
+from glasshouse.microdata.unpacking import written_out
 from tests.fuzz import corpora
 from tests.fuzz.doors import MANIFEST, _told
 
@@ -104,6 +105,16 @@ def test_the_first_and_the_last_day_are_read(day: str) -> None:
         days = pa.array([day, "2000-01-01"]).cast(kind)
         assert gh.read({"a": days}, quasi=["a"]).n_tuples == 2
         assert gh.inspect({"a": days}).n_tuples == 2
+
+
+def test_a_buffer_of_texts_that_ends_within_a_number_is_measured_as_far_as_it_is_used() -> None:
+    texts = pa.array(["a", "long enough to lie elsewhere", None], pa.string_view())
+    valid, views, *elsewhere = texts.buffers()
+    longer = pa.py_buffer(views.to_pybytes() + b"odd")
+    odd = pa.Array.from_buffers(pa.string_view(), 3, [valid, longer, *elsewhere])
+    odd.validate(full=True)
+
+    assert written_out(pa.chunked_array([odd])) == written_out(pa.chunked_array([texts]))
 
 
 def test_a_machine_without_enough_memory_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,8 +107,9 @@ def _lengths(values: pa.Array) -> NDArray[np.int64]:
         ends = np.minimum(np.asarray(values.run_ends).astype(np.int64), len(values) + values.offset)
         return np.asarray(np.diff(ends, prepend=0).clip(min=0) * _lengths(values.values))
     if pa.types.is_string_view(kind):  # a view is four numbers, of which the first is the length
-        views = np.frombuffer(values.buffers()[1] or b"", np.int32).reshape(-1, 4)
-        return views[values.offset : values.offset + len(values), 0].astype(np.int64).clip(min=0) + _VALUE
+        stop = values.offset + len(values)  # the buffer may be longer, and end within a number
+        views = np.frombuffer(memoryview(values.buffers()[1] or b"")[: 16 * stop], np.int32).reshape(-1, 4)
+        return views[values.offset :, 0].astype(np.int64).clip(min=0) + _VALUE
     if is_text(kind):
         return np.asarray(pc.binary_length(values).fill_null(0)).astype(np.int64) + _VALUE
     return np.full(len(values), _VALUE, np.int64)
