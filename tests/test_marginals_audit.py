@@ -64,6 +64,7 @@ def test_of_the_old_report_only_the_notices_survive_and_all_else_is_counted_anew
     assert len(counted.checks) == 3  # l, and k of either generalized table
     assert report_in(tmp_path) == {
         "notices": old["notices"],
+        "accepted": [],
         "achieved": json.loads(json.dumps(counted.to_dict())),
         "recipe": json.loads(json.dumps(more.recipe.to_data())),
     }

@@ -517,11 +517,12 @@ def test_a_float_threshold_means_the_decimal_that_it_prints() -> None:
 
 
 def test_huge_thresholds_do_not_overflow() -> None:
-    found = verify(
-        {"q": ["a", "a"], "d": ["x", "y"]}, quasi=["q"], sensitive="d", k=2**70, ell=2**70, distinct_ell=2**70
-    )
+    table, most = {"q": ["a", "a"], "d": ["x", "y"]}, 2**31 - 1
+    found = verify(table, quasi=["q"], sensitive="d", k=most, ell=most, distinct_ell=most)
 
     assert [check.n_failing for check in found.checks] == [1, 1, 1]
+    with pytest.raises(ParameterError, match="at most 2,147,483,647"):
+        verify(table, quasi=["q"], k=most + 1)
 
 
 # --- risk -------------------------------------------------------------------------------------------------------------

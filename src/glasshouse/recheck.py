@@ -347,7 +347,8 @@ def _texts_of(release: Release, part: Part) -> set[str]:
     """The published values of a column, as texts."""
     if part.column is None:
         return set()
-    own = next(table[part.column.name] for table in release.tables.values() if part.column.name in table.column_names)
+    name = part.column.name
+    own = next((table[name] for table in release.tables.values() if name in table.column_names), pa.array([]))
     return {"" if value is None else text_of(value) for value in pc.unique(own).to_pylist()}
 
 

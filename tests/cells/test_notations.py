@@ -68,7 +68,7 @@ def by_analyst(cell: str, column: str, **given: Any) -> list[Any]:
     kind = domain_of(column).kind
     reader = CellSupports(name=column, kind=kind, order=ORDERS.get(column), cells=[cell], **given)
     values = domain_of(column).values.to_pylist()
-    return [values[place] for place in Places(values, kind).inside(reader.of(cell))]
+    return [values[place] for run in Places(values, kind).inside(reader.of(cell)) for place in run]
 
 
 @pytest.mark.parametrize(("notation", "column", "meaning"), rows())

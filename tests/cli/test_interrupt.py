@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -24,6 +25,15 @@ from glasshouse.release import placing
 from tests.cli.world import ROLES
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+
+
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """Signals that whatever runs the tests ignores, as ``nohup`` does, are heard here, and in processes begun here."""
+    before = {stop: signal.signal(stop, signal.SIG_DFL) for stop in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for stop, handler in before.items():
+        signal.signal(stop, handler)
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,7 @@ import yaml
 import glasshouse as gh
 from glasshouse.analyst.sql import question_of
 from glasshouse.cli.showing import show_release
+from glasshouse.microdata.cautions import CAUTIONS
 from glasshouse.recheck import verify_release
 from glasshouse.visible import is_shown
 from tests.fuzz import corpora
@@ -126,7 +127,8 @@ def _read(case: Case, folder: Path) -> None:
     for name in (*quasi, sensitive):
         with suppress(gh.GlasshouseError):
             gh.read(path, quasi=[name], missing="category")
-    table = gh.read(path, quasi=quasi, sensitive=sensitive, missing="category", categorical=[sensitive])
+    roles = {"quasi": quasi, "sensitive": sensitive, "categorical": [sensitive]}
+    table = gh.read(path, missing="category", accept=CAUTIONS, **roles)
     try:
         gh.publish(table, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=gh.Boxes(), threads=1)
     except gh.Infeasible:

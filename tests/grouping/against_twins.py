@@ -31,7 +31,7 @@ from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.tailor import tailor_leaves
 from glasshouse.principles import Requirement
 from tests.grouping.doors import back
-from tests.naive import anatomize, enumerating, greedy, mondrian, optimal, refinement, snug, transparent
+from tests.naive import anatomize, enumerating, greedy, mondrian, optimal, principles, refinement, snug, transparent
 from tests.naive.mondrian import Partition, Place, Row
 from tests.tables import partition
 
@@ -458,7 +458,12 @@ def _greedy(case: Case, random: Random) -> Pair:
     def twin(_: Any) -> Partition:
         if not holds(case.sensitive):  # refused, also where groups could be dropped
             return set()
-        return greedy.gg(case.rows, size, holds, ORDERS[ordering](case.rows), last)
+        order = ORDERS[ordering](case.rows)
+        if not isinstance(principle, gh.TCloseness):
+            return greedy.gg(case.rows, size, holds, order, last)
+        rows = [case.rows[i] for i in order]
+        groups = greedy.gg_close(rows, Fraction(principle.t), last, lambda _: principles.equal_distance)
+        return {frozenset(order[i] for i in group) for group in groups}
 
     return _pair(case, twin, _divide(case, gh.Greedy(ordering=ordering, last=last), principle))
 
@@ -466,6 +471,8 @@ def _greedy(case: Case, random: Random) -> Pair:
 def _randomised_greedy(case: Case, random: Random) -> Pair:
     principle, holds, size = _judged(case, random, by_size=False)
     ordering, last = random.choice([*ORDERS]), random.choice(("merge", "drop"))
+    if isinstance(principle, gh.TCloseness):  # what is dropped is then tossed for again, which the script does not know
+        last = "merge"
     p = random.choice(("0", "1/2", "0.2", "2/3", "0.9"))
 
     def twin(draws: Any) -> Partition:

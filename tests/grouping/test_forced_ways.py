@@ -206,8 +206,9 @@ def test_perimeters_up_to_the_limit_of_64_bits_are_exact(n: int) -> None:
     longest = (2**62 - 1) // n
     for seed, (length, fits) in itertools.product(range(40), [(longest, True), (longest + 1, False)]):
         random = Random(seed)
-        places = sorted({0, length, *(random.choice((random.randrange(length), length - 1, 1)) for _ in range(n - 2))})
-        codes = [(random.randrange(len(places)),) for _ in range(n - 2)] + [(0,), (len(places) - 1,)]
+        drawn = {random.choice((random.randrange(length), length - 1)) for _ in range(n - 2)}
+        places = sorted({0, 1, length, *drawn})  # with 1 among them no larger unit makes all of them whole
+        codes = [(random.randrange(len(places)),) for _ in range(n - 3)] + [(0,), (1,), (len(places) - 1,)]
         sensitive = random.sample(range(n), n)
         table = people(codes, sensitive, [places])
         present = sorted({code for (code,) in codes})

@@ -212,7 +212,7 @@ def test_one_group_claims_what_the_whole_table_satisfies_and_refuses_the_rest() 
     table = people([(0,), (1,), (2,)], [0, 0, 1])
 
     assert Separate().claim(Requirement.of(gh.TCloseness(t=0), table)).adversary.value == "algorithm-aware"
-    assert "k-anonymity" in Separate().claim(Requirement.of(gh.KAnonymity(k=2), table)).limits[0]
+    assert any("k-anonymity" in one for one in Separate().claim(Requirement.of(gh.KAnonymity(k=2), table)).limits)
     assert Separate().divide(table, Requirement.of(gh.TCloseness(t=0), table)).sizes.tolist() == [3]
     with pytest.raises(gh.Infeasible):
         Separate().divide(table, Requirement.of(PAIRS, table))

@@ -183,7 +183,7 @@ def test_perimeters_beyond_64_bits_are_exact(seed: int, ell: int, n: int) -> Non
 
 
 def test_such_tables_do_not_fit() -> None:
-    columns = {"a": [0, 1_000_003], "b": [0, 998_244_353], "c": [0, 1 / 7], "s": ["x", "y"]}
+    columns = {"a": [0, 1, 1_000_003], "b": [0, 1, 998_244_353], "c": [0, 1, 1 / 7], "s": ["x", "y", "z"]}
 
     assert not weighted_places(gh.read(columns, quasi=["a", "b", "c"], sensitive="s")).fits
 

@@ -52,8 +52,9 @@ def imported_by(room: str) -> set[str]:
 
 def test_every_folder_of_the_journey_is_a_room() -> None:
     doors = {"cli", "comparing", "database", "packed", "policy", "report", "reproducing"}
+    notations = {"cells"}  # whose page is a table that tests of its own hold it to
 
-    assert ROOMS.keys() | doors == {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    assert ROOMS.keys() | doors | notations == {path.parent.name for path in SOURCE.glob("*/__init__.py")}
 
 
 @pytest.mark.parametrize("room", ROOMS)

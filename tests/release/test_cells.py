@@ -27,6 +27,7 @@ from markdown_it import MarkdownIt
 
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
+from glasshouse.microdata.cautions import CAUTIONS
 from glasshouse.publish import publish_to
 from glasshouse.publish_file import publish_file
 from glasshouse.release.cells import guarded, guarded_name, unguarded, unguarded_name
@@ -63,7 +64,7 @@ def people(values: list[Any] = VALUES) -> dict[str, list[Any]]:
 
 
 def read(source: Any = None) -> gh.Microdata:
-    return gh.read(source or people(), quasi=[AGE, "+city"], sensitive=NAME, missing="category")
+    return gh.read(source or people(), quasi=[AGE, "+city"], sensitive=NAME, missing="category", accept=CAUTIONS)
 
 
 def release() -> gh.Release:
@@ -111,7 +112,7 @@ def test_so_does_what_the_engine_on_disk_writes(format: str, tmp_path: Path) -> 
     pq.write_table(pa.table(people()), tmp_path / "people.parquet")
     publish_file(
         tmp_path / "out", tmp_path / "people.parquet", quasi=[AGE, "+city"], sensitive=NAME, format=format,
-        principle=gh.LDiversity(ell=2), missing="category",
+        principle=gh.LDiversity(ell=2), missing="category", accept=CAUTIONS,
     )  # fmt: skip
     back = gh.load(tmp_path / "out" / "release")
 
@@ -125,7 +126,8 @@ def test_a_group_may_have_an_empty_text_and_a_missing_value_on_disk_too(tmp_path
     table = pa.table({"age": list(range(40)), "ill": ["", None] * 20})
     pq.write_table(table, tmp_path / "people.parquet")
     options: dict[str, Any] = {"principle": gh.LDiversity(ell=2), "missing": "category", "format": "csv"}
-    publish_file(tmp_path / "out", tmp_path / "people.parquet", quasi=["age"], sensitive="ill", **options)
+    roles: dict[str, Any] = {"quasi": ["age"], "sensitive": "ill", "accept": "missing-words"}
+    publish_file(tmp_path / "out", tmp_path / "people.parquet", **roles, **options)
 
     assert gh.load(tmp_path / "out" / "release").tables["st"]["ill"].to_pylist().count(None) == 20
 
@@ -243,7 +245,7 @@ def test_parquet_needs_no_option(tmp_path: Path) -> None:
 
 def test_a_column_without_empty_texts_has_empty_cells_for_what_is_missing(tmp_path: Path) -> None:
     table = gh.read({"age": [1, 2, 3, 4], "ill": ["a", None, "NA", None]}, quasi=["age"], sensitive="ill",
-                    missing="category")  # fmt: skip
+                    missing="category", accept="missing-words")  # fmt: skip
     gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy()).save(tmp_path / "release", format="csv")
     (field,) = (
         field

@@ -17,6 +17,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import ParameterError
@@ -29,8 +30,6 @@ from glasshouse.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    import pyarrow as pa
 
     from glasshouse.release.release import PublishedColumn, Release
 
@@ -166,7 +165,7 @@ def _shown(file: Path, format: str, columns: list[str], marks: Mapping[str, str]
         return found
     for batch in batches_of(file, format, columns):
         for name, shown in found.items():
-            distinct = pc.unique(batch[name].cast("string"))
+            distinct = pc.unique(pa.chunked_array([_different(chunk) for chunk in batch[name].chunks], pa.string()))
             if name in marks:
                 distinct = pc.if_else(pc.equal(distinct, marks[name]), None, distinct)
             if len(distinct) > _MOST_CATEGORIES + 1:  # too many to be listed: look for two of them alone
@@ -174,6 +173,13 @@ def _shown(file: Path, format: str, columns: list[str], marks: Mapping[str, str]
                 distinct = distinct.filter(pc.fill_null(pc.equal(distinct, ""), fill_value=True))
             shown.see(set(distinct.to_pylist()))
     return found
+
+
+def _different(texts: pa.Array) -> pa.Array:
+    """The different texts of a chunk; a dictionary of long ones is never written out row by row."""
+    if pa.types.is_dictionary(texts.type):
+        texts = texts.dictionary.take(pc.unique(texts.indices))
+    return pc.unique(texts.cast(pa.string()))
 
 
 def _field(
