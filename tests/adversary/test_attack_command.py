@@ -91,6 +91,8 @@ def test_what_she_found_out_is_read_from_a_file(folder: Path) -> None:
         ("--most-corrupted 2", "belongs to --attack corruption"),
         ("--other two/release", "belongs to --attack intersection"),
         ("--how exact", "belongs to --attack reverse-engineering"),
+        ("--most-runs 5", "belongs to --attack reverse-engineering"),
+        ("--most-runs 0", "--most-runs"),
         ("--ell 3", "a release says it itself"),
     ],
 )

@@ -119,6 +119,23 @@ def test_too_many_runs_are_refused_with_their_number_before_they_are_made() -> N
         list(every_run(lambda draws: draws.permutation(4), limit=23))
 
 
+def test_going_through_worlds_tells_how_far_it_is_and_obeys_the_limit_of_runs() -> None:
+    people = {"x": [1, 2, 3, 4, 5, 6], "y": [6, 5, 4, 3, 2, 1]}
+    table = gh.read({**people, "s": list("abcabc")}, quasi=["x", "y"], sensitive="s")
+    release = gh.publish(table, principle=PAIRS, method=gh.Mondrian(), recoding=gh.Boxes())
+    knowledge = gh.Knowledge(external=gh.read(people, quasi=["x", "y"]))
+    told: list[float] = []
+
+    gh.attack(release, gh.ReverseEngineering(how="exact", progress=told.append), knowledge=knowledge)
+    assert told == sorted(told)
+    assert 0 == told[0] < told[-1] <= 1
+    with pytest.raises(gh.NotSupported, match="5 are allowed"):
+        exact_posterior(
+            knowledge.external, (PAIRS, gh.Mondrian(), gh.Boxes()), release.tables,
+            values={"a": 2, "b": 2, "c": 2}, sensitive="s", limit_runs=5,
+        )  # fmt: skip
+
+
 def test_an_algorithm_that_is_decided_by_more_than_its_draws_is_refused() -> None:
     calls: list[int] = []
 

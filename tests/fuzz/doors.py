@@ -371,6 +371,7 @@ def _command(case: Case, folder: Path) -> None:
     else:
         line = ["attack", str(folder), "--external", str(people), "--attack", word, "--error", "0.2", "--seed", "1"]
         line += ["--other", str(folder)] if word == "intersection" else []
+        line += ["--most-runs", "1000"] if word == "reverse-engineering" else []
     result = CliRunner().invoke(glasshouse, line)
     if result.exit_code not in (0, 1, 2):
         raise AssertionError(f"{word} ended with {result.exit_code}: {result.output[-500:]}") from result.exception

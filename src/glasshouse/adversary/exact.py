@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Beliefs", "ImaginedTables", "exact_posterior", "runner_of", "scaled_prior"]
 
 _KEPT = 10_000  # tables of the same people that are kept, to be given other sensitive values
+_TOLD_EVERY = 64  # worlds, after which progress is told
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,6 +84,7 @@ def exact_posterior(
     seen: Callable[[Any], Hashable] | None = None,
     limit_worlds: int = 100_000,
     limit_runs: int = 1_000_000,
+    progress: Callable[[float], None] | None = None,
 ) -> Beliefs:
     """Compute what she believes of everybody, by going through every world and every random choice.
 
@@ -119,6 +121,8 @@ def exact_posterior(
         is known of its numbers; `up_to_numbering` if they are random.
     limit_worlds, limit_runs
         Most worlds, and most runs of the algorithm over all of them; `NotSupported` beyond.
+    progress
+        Called with a share of the work between 0 and 1, now and then.
 
     Examples
     --------
@@ -145,7 +149,9 @@ def exact_posterior(
 
     tally = _Tally(people.n_tuples)
     n_runs = 0
-    for world in worlds:
+    for number, world in enumerate(worlds):
+        if progress is not None and number % _TOLD_EVERY == 0:
+            progress(max(number / worlds.count, n_runs / limit_runs))
         weight = weights(world)
         if not weight:
             continue

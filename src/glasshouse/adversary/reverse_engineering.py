@@ -162,6 +162,7 @@ class ReverseEngineering:
                     **{**given, "values": {**given["values"], **dict.fromkeys(unnamed, 0)}},
                     limit_worlds=self.most_worlds,
                     limit_runs=self.most_runs,
+                    progress=self.progress,
                 )
                 break
             except InputError:  # people who were dropped may have several values that are not published

@@ -63,6 +63,12 @@ METHODS = ["mondrian-strict", "mondrian-relaxed", "even-split", "symmetric", "gr
     "found out about others, or from several releases.",
 )
 @click.option("--how", type=click.Choice(["exact", "bound", "sampled"]), help="Reverse engineering: only so.")
+@click.option(
+    "--most-runs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Reverse engineering: run the algorithm at most N times; a million by default, which may take minutes.",
+)
 @click.option("--error", type=float, default=0.02, show_default=True, help="Largest error of a sampled belief.")
 @click.option("--seed", type=int, help="Seed of what is sampled, to repeat an attack.")
 @click.option("--corrupted", metavar="FILE", help="People whose value she has found out; an empty one: not there.")
@@ -243,6 +249,8 @@ def _attack(given: dict[str, Any], progress: Callable[[float], None]) -> Any:
         raise InputError("--other belongs to --attack intersection")
     if given["how"] and name != "reverse-engineering":
         raise InputError("--how belongs to --attack reverse-engineering")
+    if given["most_runs"] is not None and name != "reverse-engineering":
+        raise InputError("--most-runs belongs to --attack reverse-engineering")
     if name == "linking":
         return adversary.Linking(column=column)
     if name == "minimality":
@@ -252,7 +260,10 @@ def _attack(given: dict[str, Any], progress: Callable[[float], None]) -> Any:
     if name == "intersection":
         others = tuple(load(folder) for folder in given["other"])
         return adversary.Intersection(others=others, column=column, error=given["error"], source=source)
-    return adversary.ReverseEngineering(how=given["how"], error=given["error"], source=source, progress=progress)
+    runs = {} if given["most_runs"] is None else {"most_runs": given["most_runs"]}
+    return adversary.ReverseEngineering(
+        how=given["how"], error=given["error"], source=source, progress=progress, **runs
+    )
 
 
 # --- what stays inside ------------------------------------------------------------------------------------------------
