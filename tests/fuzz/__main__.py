@@ -12,6 +12,7 @@ import secrets
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from tests.fuzz.confined import Confined, Finding
@@ -34,15 +35,16 @@ def fuzz(seconds: float, doors: list[str]) -> int:
     kinds: dict[str, list[Finding]] = {}
     counts = dict.fromkeys(doors, 0)
     with Confined() as confined:
-        for door, number in ((door, start + i) for i in itertools.count() for door in doors):
-            if time.monotonic() > end:
-                break
-            counts[door] += 1
-            found = confined.carry(door, number)
-            if found is not None:
-                kinds.setdefault(found.place, []).append(found)
-                if len(kinds[found.place]) == 1:
-                    print(f"{found.place}\n  python -m tests.fuzz again {door} {number}\n{found.trace}", flush=True)
+        with suppress(KeyboardInterrupt):  # what was found until then is told
+            for door, number in ((door, start + i) for i in itertools.count() for door in doors):
+                if time.monotonic() > end:
+                    break
+                counts[door] += 1
+                found = confined.carry(door, number)
+                if found is not None:
+                    kinds.setdefault(found.place, []).append(found)
+                    if len(kinds[found.place]) == 1:
+                        print(f"{found.place}\n  python -m tests.fuzz again {door} {number}\n{found.trace}", flush=True)
         print(", ".join(f"{door} {n:,}" for door, n in counts.items()), "cases;", end=" ")
         print(f"{confined.n_taken:,} taken, {confined.n_refused:,} refused, {len(kinds)} kinds of findings")
     for place, list_ in sorted(kinds.items()):
