@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from pyarrow import ipc
 import glasshouse as gh
 from glasshouse.microdata import unpacking
 from glasshouse.microdata.unpacking import written_out
+from glasshouse.release.manifest import read_bounded
 from tests.fuzz import corpora
 from tests.fuzz.doors import MANIFEST, _told
 
@@ -105,6 +108,18 @@ def test_the_first_and_the_last_day_are_read(day: str) -> None:
         days = pa.array([day, "2000-01-01"]).cast(kind)
         assert gh.read({"a": days}, quasi=["a"]).n_tuples == 2
         assert gh.inspect({"a": days}).n_tuples == 2
+
+
+def test_a_manifest_that_states_a_huge_file_makes_no_room_for_it(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_bytes(b"small")
+    folder = os.open(tmp_path, os.O_RDONLY)
+    tracemalloc.start()
+    try:
+        assert read_bounded("data.csv", folder, 3 << 30) == b"small"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+        os.close(folder)
 
 
 def test_a_buffer_of_texts_that_ends_within_a_number_is_measured_as_far_as_it_is_used() -> None:

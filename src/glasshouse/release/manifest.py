@@ -196,7 +196,7 @@ def read_bounded(name: str, folder: int, most: int) -> bytes:
         if found.st_size > most:
             raise SourceError(f"{name} has {found.st_size:,} bytes, where at most {most:,} are expected")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(most + 1)
+            return file.read(found.st_size + 1)  # never what the manifest says: reading makes room beforehand
     except OSError:
         raise SourceError(f"{name} cannot be read: the disk is damaged") from None
     finally:
