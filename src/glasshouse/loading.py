@@ -124,8 +124,17 @@ def _check_sample(release: Release, recoding: Perturbed) -> None:
     declared = release.recipe.recoding.get("domain")
     if declared is None:
         return
+    if not all(map(_is_value, declared)):
+        raise ValueError("a domain of something else than values")
     known = [None if value is None else text_of(value) for value in declared]
     (column,) = release.recipe.sensitive
     shown = {None if value is None else text_of(value) for value in release.data[column].unique().to_pylist()}
     if len(set(known)) < len(known) or not shown <= set(known):
         raise ValueError("a value that is not in the domain")
+
+
+def _is_value(value: object) -> bool:
+    """Whether a column can have it: a text, a truth value, a number that fits into 64 bits, or none."""
+    if isinstance(value, int):
+        return -(1 << 63) <= value < 1 << 63
+    return value is None or isinstance(value, str | float)

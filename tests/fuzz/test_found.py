@@ -122,6 +122,20 @@ def test_a_manifest_that_states_a_huge_file_makes_no_room_for_it(tmp_path: Path)
         os.close(folder)
 
 
+@pytest.mark.parametrize("value", [10**30, -(10**30), [1], {"a": 1}])
+def test_a_domain_of_what_no_column_can_have_is_refused(value: object, tmp_path: Path) -> None:
+    table = gh.read({"age": [1, 2, 3, 4], "ill": ["a", "b", "a", "b"]}, quasi=["age"], sensitive="ill")
+    target = gh.RhoBreach(rho1="0.2", rho2="0.8", k=2)
+    gh.publish(table, principle=target, recoding=gh.Perturbed(domain=["a", "b", "c"])).save(tmp_path / "release")
+    file = tmp_path / "release" / "datapackage.json"
+    manifest = json.loads(file.read_text())
+    manifest["glasshouse"]["recipe"]["recoding"]["domain"][2] = value
+    file.write_text(json.dumps(manifest))
+
+    with pytest.raises(gh.SourceError):
+        gh.load(tmp_path / "release")
+
+
 def test_a_buffer_of_texts_that_ends_within_a_number_is_measured_as_far_as_it_is_used() -> None:
     texts = pa.array(["a", "long enough to lie elsewhere", None], pa.string_view())
     valid, views, *elsewhere = texts.buffers()
