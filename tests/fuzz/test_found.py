@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import os
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +136,23 @@ def test_a_domain_of_what_no_column_can_have_is_refused(value: object, tmp_path:
 
     with pytest.raises(gh.SourceError):
         gh.load(tmp_path / "release")
+
+
+def test_a_table_with_the_same_column_twice_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "release"
+    columns = {"age": [1, 2, 3, 4], "seen": [date(2020, 1, day) for day in (1, 2, 3, 4)], "ill": ["a", "b", "a", "b"]}
+    table = gh.read(columns, quasi=["age", "seen"], sensitive="ill")
+    gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy()).save(folder, format="csv")
+    told = (folder / "qit.csv").read_bytes().replace(b'"seen"', b'"age"', 1)
+    (folder / "qit.csv").write_bytes(told)
+    manifest = json.loads((folder / "datapackage.json").read_text())
+    for entry in (*manifest["resources"], *manifest["glasshouse"]["files"]):
+        if entry["path"] == "qit.csv":
+            entry |= {"hash": f"sha256:{hashlib.sha256(told).hexdigest()}", "bytes": len(told)}
+    (folder / "datapackage.json").write_text(json.dumps(manifest))
+
+    with pytest.raises(gh.SourceError, match=r"qit\.csv"):
+        gh.load(folder)
 
 
 def test_a_buffer_of_texts_that_ends_within_a_number_is_measured_as_far_as_it_is_used() -> None:

@@ -192,14 +192,14 @@ def _table(content: bytes, table: PackagedTable, manifest: Manifest, most_bytes:
         raise SourceError(f"{table.file} is refused: {reason}") from None
     except (pa.ArrowException, OSError, ValueError, KeyError, NotImplementedError):
         raise SourceError(f"{table.file} is not a table that can be read") from None
-    for name in found.column_names:
-        if not _is_on_calendar(found[name]):
-            raise SourceError(f"{table.file} has dates or times in {name!r} that no calendar or clock has")
     if found.num_rows > manifest.n_tuples:
         raise SourceError(f"{table.file} has more rows than there are tuples")
     # a column without any value has no type in a CSV file
     if [(name, kind or table.fields.get(name)) for name, kind in kinds] != list(table.fields.items()):
         raise SourceError(f"{table.file} does not have the columns that the manifest describes")
+    for name in found.column_names:
+        if not _is_on_calendar(found[name]):
+            raise SourceError(f"{table.file} has dates or times in {name!r} that no calendar or clock has")
     return found
 
 
