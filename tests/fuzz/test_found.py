@@ -20,6 +20,7 @@ import pytest
 from pyarrow import ipc
 
 import glasshouse as gh
+from glasshouse.adversary import decisions
 from glasshouse.microdata import unpacking
 from glasshouse.microdata.unpacking import written_out
 from glasshouse.release.manifest import read_bounded
@@ -153,6 +154,12 @@ def test_a_table_with_the_same_column_twice_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(gh.SourceError, match=r"qit\.csv"):
         gh.load(folder)
+
+
+def test_the_search_for_the_smallest_safe_part_ends_where_no_part_is_safe() -> None:
+    caps = decisions._Caps(1, np.array([1, 1]), np.array([2**31 - 1, 2**31 - 1]))
+
+    assert caps.smallest(100) == 101
 
 
 def test_a_buffer_of_texts_that_ends_within_a_number_is_measured_as_far_as_it_is_used() -> None:

@@ -189,13 +189,12 @@ class _Caps:
         ]
         return np.array(broken, bool)[place.reshape(-1)] if len(sizes) else np.zeros(0, bool)
 
-    @property
-    def smallest(self) -> int:
-        """How many tuples a safe part has at least."""
-        size = self.least
-        while self.hopeless(np.array([size]))[0]:
-            size += 1
-        return size
+    def smallest(self, most: int) -> int:
+        """How many tuples a safe part has at least; one more than ``most`` if none of up to so many is safe."""
+        for size in range(self.least, most + 1):
+            if not self.hopeless(np.array([size]))[0]:
+                return size
+        return most + 1
 
 
 def _people(release: Release, published: Published, knowledge: Knowledge) -> tuple[Microdata, bool]:
@@ -467,7 +466,8 @@ class _Tree:
         side: NDArray[np.int8],
     ) -> None:
         """Refuse where what looks like one group may be two with the same box, on both sides of a cut that was made."""
-        twins = self.published.sizes[both] >= 2 * self.caps.smallest
+        sizes = self.published.sizes
+        twins = sizes[both] >= 2 * self.caps.smallest(int(sizes.max(initial=0)))
         for column in self.people.quasi:
             ends = []
             for s in (0, 1):

@@ -460,7 +460,7 @@ def _read(text: Any, kind: pa.DataType) -> Any:
         return None
     try:
         return pa.scalar(text).cast(kind).as_py()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+    except (pa.ArrowException, OverflowError):
         return text
 
 
