@@ -161,3 +161,11 @@ def test_a_disk_that_is_full_while_the_report_is_written_leaves_a_whole_pair_or_
         assert result.exit_code == 2
         assert "No space left on device; nothing was written" in result.stderr
         assert not (world / "out").exists()
+
+
+def test_verifying_what_is_not_there_says_so_and_does_not_ask_for_columns(tmp_path: Path) -> None:
+    result = CliRunner().invoke(glasshouse, ["verify", str(tmp_path / "out" / "release")])
+
+    assert result.exit_code == 2
+    assert "is not there" in result.stderr
+    assert "--quasi" not in result.stderr

@@ -83,6 +83,8 @@ def _table(path: str, given: dict[str, Any]) -> Verification:
 
     choices = options.chosen(given)
     if not choices.get("quasi"):
+        if "://" not in path and not Path(path).exists():
+            raise InputError(f"{path} is not there: give the folder of a release, or the file of a table")
         raise InputError("name the columns that others may know: --quasi COLUMNS")
     return verify_source(
         path,
