@@ -28,8 +28,8 @@ from glasshouse.publish import bucket_partitions
 from glasshouse.recheck import recheck
 from glasshouse.recoding import Angel
 from glasshouse.recoding.carrying import carried
-from glasshouse.release.audit import write_audit
-from glasshouse.release.storage import Pair, check_pair, check_savable, write_release
+from glasshouse.release.pair import Pair, check_pair
+from glasshouse.release.storage import check_savable, write_audit, write_release
 from glasshouse.republishing import keep_traces
 
 if TYPE_CHECKING:

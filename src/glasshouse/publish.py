@@ -31,9 +31,9 @@ from glasshouse.recoding import Anatomy, Angel, Boxes, Permutation, Perturbed
 from glasshouse.recoding.axis import axis_of
 from glasshouse.recoding.carrying import carried, check_carry
 from glasshouse.release import PublishedColumn, Recipe, Release
-from glasshouse.release.audit import write_audit
 from glasshouse.release.manifest import check_declared
-from glasshouse.release.storage import Pair, check_savable, titled, write_release
+from glasshouse.release.pair import Pair
+from glasshouse.release.storage import check_savable, titled, write_audit, write_release
 from glasshouse.republishing import traces_of
 
 if TYPE_CHECKING:

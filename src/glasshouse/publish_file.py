@@ -35,9 +35,11 @@ from glasshouse.publish import published_columns, recipe_of
 from glasshouse.randomness import Source
 from glasshouse.recoding.anatomy import COUNT, GROUP, Anatomy
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
-from glasshouse.release.audit import write_audit
 from glasshouse.release.cells import guarded_name, is_text, missing_mark, plain_table
-from glasshouse.release.storage import Pair, private_file, titled, write_manifest
+from glasshouse.release.contents import private_file
+from glasshouse.release.packaging import write_manifest
+from glasshouse.release.pair import Pair
+from glasshouse.release.storage import titled, write_audit
 from glasshouse.republishing import traces_of_counts
 from glasshouse.verify.streamed import recount
 
@@ -49,8 +51,8 @@ if TYPE_CHECKING:
 
     from glasshouse.engines.disk import Spill
     from glasshouse.microdata.cautions import Caution
+    from glasshouse.microdata.roles import Missing
     from glasshouse.microdata.survey import Survey
-    from glasshouse.microdata.table import Missing
     from glasshouse.principles import Principle
 
     Progress = Callable[[str, int, int], None]

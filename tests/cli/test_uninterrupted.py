@@ -12,8 +12,7 @@ import pytest
 
 from glasshouse.release import placing
 from glasshouse.release.placing import new_folder
-from glasshouse.release.stage import Stage
-from glasshouse.release.uninterrupted import uninterrupted
+from glasshouse.release.stage import Stage, uninterrupted
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.publish import recode
-from glasshouse.release.storage import write_table
+from glasshouse.release.tables import write_table
 from tests.conformance.people import People, people
 from tests.conformance.publishing import examples, published
 from tests.conformance.samples import RECODINGS, Expected, RecodingSample

@@ -27,9 +27,8 @@ import glasshouse as gh
 from glasshouse.marginals import publish_marginals
 from glasshouse.publish import publish_to
 from glasshouse.release import contents, pair, placing, stage
-from glasshouse.release.exchange import exchange
 from glasshouse.release.pair import Pair, check_pair
-from glasshouse.release.storage import new_folder
+from glasshouse.release.placing import exchange, new_folder
 from tests.conftest import ROOT
 from tests.release.writer import RELEASES, write_one
 
@@ -492,7 +491,7 @@ def test_nobody_else_can_enter_a_folder_that_is_being_written(tmp_path: Path) ->
     def write() -> None:
         with Pair(tmp_path / "out").new() as folders:
             assert {mode(folder) for folder in (*folders, folders[0].parents[1])} == {0o700}
-            assert mode(placing.private_file(folders[0] / "secret")) == 0o600
+            assert mode(contents.private_file(folders[0] / "secret")) == 0o600
             assert not (tmp_path / "out").exists()
             raise RuntimeError("enough seen")
 

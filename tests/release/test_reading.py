@@ -22,8 +22,7 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.recheck import verify_release
-from glasshouse.release.manifest import MANIFEST, MOST_MANIFEST
-from glasshouse.release.storage import README
+from glasshouse.release.manifest import MANIFEST, MOST_MANIFEST, README
 from tests.release.kinds import ALL, of_kind, plain, write
 from tests.tiers import tables as some
 

@@ -20,8 +20,8 @@ import pyarrow as pa
 
 import glasshouse as gh
 from glasshouse.release import placing
-from glasshouse.release.audit import write_audit
-from glasshouse.release.storage import Pair, write_release
+from glasshouse.release.pair import Pair
+from glasshouse.release.storage import write_audit, write_release
 
 __all__ = ["RELEASES", "write_one"]
 

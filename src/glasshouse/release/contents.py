@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Final
 import pyarrow.parquet as pq
 
 from glasshouse.errors import OutputError, SourceError
-from glasshouse.release.manifest import MANIFEST, MOST_MANIFEST, files_of_release, read_bounded
-from glasshouse.release.stage import Stage, alone_in, flush, left_behind
-from glasshouse.release.uninterrupted import uninterrupted
+from glasshouse.release.manifest import MANIFEST, files_of_release, read_list
+from glasshouse.release.stage import Stage, alone_in, flush, left_behind, uninterrupted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -55,14 +54,13 @@ def write_whole(file: Path, content: bytes | str, *, private: bool) -> None:
     """Write a file, perhaps for its owner alone: the old one or the new one, whole, at any moment."""
     file = file.resolve()
     try:
-        _put(
-            file.parent,
-            {file.name: content.encode() if isinstance(content, str) else content},
-            inside=True,
-            private=private,
-        )
+        _put(file.parent, {file.name: _encoded(content)}, inside=True, private=private)
     except OSError as error:
         raise OutputError(f"cannot write {file}: {os.strerror(error.errno or 0)}", path=file) from None
+
+
+def _encoded(content: bytes | str) -> bytes:
+    return content.encode() if isinstance(content, str) else content
 
 
 def private_file(path: Path) -> Path:
@@ -92,11 +90,7 @@ def _write(folder: Path, files: Listed, release: str | None) -> None:
 def _read(folder: Path) -> tuple[Listed, str | None] | None:
     """The list of a folder and the release that it names; None if there is no list that can be read."""
     try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            told = json.loads(read_bounded(CONTENTS, descriptor, MOST_MANIFEST))
-        finally:
-            os.close(descriptor)
+        told = json.loads(read_list(folder, CONTENTS))
         files = {(str(file["path"]), str(file["hash"])) for file in told["files"]}
         return files, None if told.get("release") is None else str(told["release"])
     except (OSError, SourceError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -166,7 +160,7 @@ def add_files(folder: Path, files: Mapping[str, bytes | str]) -> None:
     Each file is the old one or the new one, whole, at any moment, and always on the list. A file of such a name that
     is not ours is refused before anything is written.
     """
-    contents = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
+    contents = {name: _encoded(text) for name, text in files.items()}
     try:
         with alone_in(folder):
             known, release = _read(folder) or (set(), None)

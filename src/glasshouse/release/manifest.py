@@ -12,7 +12,7 @@ import json
 import os
 import re
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from glasshouse.bounds import is_bounded
@@ -44,6 +44,7 @@ __all__ = [
     "files_of_release",
     "parse_manifest",
     "read_bounded",
+    "read_list",
 ]
 
 FORMAT_VERSION: Final = 3
@@ -203,17 +204,22 @@ def read_bounded(name: str, folder: int, most: int) -> bytes:
         os.close(descriptor)
 
 
+def read_list(folder: Path, name: str) -> bytes:
+    """Read the list of what is in a folder, its manifest for one; bounded and refused as by `read_bounded`."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        return read_bounded(name, descriptor, MOST_MANIFEST)
+    finally:
+        os.close(descriptor)
+
+
 def files_of_release(folder: Path) -> set[tuple[str, str]]:
     """The files of a release with their checksums, by its manifest; empty if it is none."""
     try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            content = read_bounded(MANIFEST, descriptor, MOST_MANIFEST)
-        finally:
-            os.close(descriptor)
-        return {(file.name, f"sha256:{file.sha256}") for file in parse_manifest(content).files}
+        manifest = parse_manifest(read_list(folder, MANIFEST))
     except (OSError, SourceError):
         return set()
+    return {(file.name, f"sha256:{file.sha256}") for file in manifest.files}
 
 
 def parse_manifest(content: bytes) -> Manifest:
@@ -283,6 +289,12 @@ def _table(resource: Mapping[str, Any], version: int) -> PackagedTable:
     odd = {"data", "compression", "extrapaths"} | (set() if guarded else {"dialect"})
     if not odd.isdisjoint(resource) or (guarded and resource.get("dialect", DIALECT) != DIALECT):
         _refuse(f"the table {name!r} is described in a way that Glasshouse does not write")
+    return _with_fields(PackagedTable(name=name, file=path, format=format, fields={}, guarded=guarded), resource)
+
+
+def _with_fields(table: PackagedTable, resource: Mapping[str, Any]) -> PackagedTable:
+    """The table with its columns, and what stands for missing values in each."""
+    name, guarded = table.name, table.guarded
     fields: dict[str, str] = {}
     marks: dict[str, str] = {}
     missing: dict[str, tuple[str, ...]] = {}
@@ -300,9 +312,7 @@ def _table(resource: Mapping[str, Any], version: int) -> PackagedTable:
         missing |= {in_file: words if "missingValues" in told else ("",)} if guarded else {}
     if not fields:
         _refuse(f"the table {name!r} has no fields")
-    return PackagedTable(
-        name=name, file=path, format=format, fields=fields, guarded=guarded, marks=marks, missing=missing
-    )
+    return replace(table, fields=fields, marks=marks, missing=missing)
 
 
 def _files(

@@ -11,7 +11,6 @@ each one that tells its size.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ import pyarrow.compute as pc
 
 from glasshouse.errors import ParameterError
 from glasshouse.release.cells import guarded_name
+from glasshouse.release.contents import checksum
 from glasshouse.release.manifest import COUNTS, DIALECT, FORMAT_VERSION, MANIFEST, NUMBERS, README, SOFTWARE
 from glasshouse.release.readme import description, readme
 from glasshouse.release.tables import batches_of, field_type
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from glasshouse.release.release import PublishedColumn, Release
 
-__all__ = ["check_licence", "write_manifest"]
+__all__ = ["check_licence", "told_of", "write_manifest"]
 
 _PROFILES = "https://datapackage.org/profiles/2.0/"
 _MEDIA_TYPES = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
@@ -79,13 +79,7 @@ def write_manifest(
         "glasshouse": {
             "format_version": FORMAT_VERSION,
             "software": SOFTWARE,
-            "n_tuples": release.n_tuples,
-            "n_dropped": release.n_dropped,
-            "n_suppressed": release.n_suppressed,
-            "identified": release.identified,
-            "guarantee": release.guarantee.to_data(),
-            "recipe": release.recipe.to_data(),
-            "columns": [column.to_data() for column in release.columns],
+            **told_of(release),
             "files": files,
         },
     }
@@ -98,9 +92,20 @@ def _licence(licence: str) -> dict[str, str]:
 
 
 def _measured(file: Path) -> dict[str, Any]:
-    with file.open("rb") as content:
-        digest = hashlib.file_digest(content, "sha256")
-    return {"bytes": file.stat().st_size, "hash": f"sha256:{digest.hexdigest()}"}
+    return {"bytes": file.stat().st_size, "hash": checksum(file)}
+
+
+def told_of(release: Release) -> dict[str, Any]:
+    """What a release says of itself besides its tables, as plain data."""
+    return {
+        "n_tuples": release.n_tuples,
+        "n_dropped": release.n_dropped,
+        "n_suppressed": release.n_suppressed,
+        "identified": release.identified,
+        "guarantee": release.guarantee.to_data(),
+        "recipe": release.recipe.to_data(),
+        "columns": [column.to_data() for column in release.columns],
+    }
 
 
 def _missing_words(resource: Mapping[str, Any]) -> dict[str, list[str]]:

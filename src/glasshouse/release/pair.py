@@ -24,8 +24,7 @@ from glasshouse.errors import DisclosureWarning, OutputError, SourceError
 from glasshouse.release.contents import checksum, release_named_by, stranger_in, write_contents
 from glasshouse.release.manifest import MANIFEST, files_of_release
 from glasshouse.release.placing import Move, bring_back, placed, refuse_existing, seal, staged, tidy
-from glasshouse.release.stage import alone_in, flush, left_behind
-from glasshouse.release.uninterrupted import uninterrupted
+from glasshouse.release.stage import alone_in, flush, left_behind, uninterrupted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,14 +38,9 @@ _OLD: Final = "old"
 
 
 class Pair:
-    """The place of a new pair. It is looked at before the work, and must be the same after it.
+    """The place of a new pair: ``out`` gets ``release`` and ``audit``; by ``force`` in place of a pair of Glasshouse.
 
-    Parameters
-    ----------
-    out
-        Folder that gets ``release`` and ``audit``.
-    force
-        Replace the pair that Glasshouse wrote there before.
+    It is looked at before the work, and must be the same after it.
     """
 
     def __init__(self, out: str | Path, *, force: bool = False) -> None:

@@ -1,34 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placing: a folder appears whole or not at all, and the one that it replaces stays until then.
 
-Everything is written on a `Stage`, brought to disk, and exchanged with what is there in one step. Whatever ends the
-process, the place holds the old folder or the new one. What a killed run left is removed by the next one.
+Everything is written on a `Stage`, brought to disk, and exchanged with what is there in one step: a plain rename cannot
+replace a folder that holds something, so Linux's ``renameat2`` and macOS's ``renamex_np`` exchange two names. Whatever
+ends the process, the place holds the old folder or the new one. What a killed run left is removed by the next one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
 from glasshouse.errors import OutputError
-from glasshouse.release.contents import private_file, stranger_in
-from glasshouse.release.exchange import exchange
-from glasshouse.release.stage import Stage, flush, left_behind
-from glasshouse.release.uninterrupted import uninterrupted
+from glasshouse.release.contents import stranger_in
+from glasshouse.release.stage import Stage, flush, left_behind, uninterrupted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Move", "bring_back", "new_folder", "placed", "private_file", "refuse_existing", "seal", "staged", "tidy"]
+__all__ = ["Move", "bring_back", "exchange", "new_folder", "placed", "refuse_existing", "seal", "staged", "tidy"]
 
 _NEW: Final = "new"
 _OLD: Final = "old"
+_HERE = -100  # AT_FDCWD: paths are relative to the working folder
+_SWAP = 2  # RENAME_EXCHANGE on Linux, and RENAME_SWAP on macOS
+_CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
 _log = logging.getLogger(__name__)
 
 
@@ -36,12 +40,7 @@ _log = logging.getLogger(__name__)
 def new_folder(path: str | Path, *, force: bool = False, private: bool = False) -> Iterator[Path]:
     """Give a temporary folder to fill; it becomes ``path`` at the end, or vanishes if anything fails.
 
-    Parameters
-    ----------
-    force
-        Replace what Glasshouse wrote before.
-    private
-        Whether its owner alone may read what will be there.
+    By ``force`` it replaces what Glasshouse wrote before; if ``private``, its owner alone may read what will be there.
     """
     target = Path(path)
     tidy(target)
@@ -186,3 +185,36 @@ def tidy(target: Path, *, remove: bool = True) -> None:
             bring_back(target, left / _OLD)
         if remove:
             shutil.rmtree(left, ignore_errors=True)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Let two folders of one file system change places at once; False if system or file system cannot.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name in ("old", "new"):
+    ...     (folder / name).mkdir()
+    ...     _ = (folder / name / "what").write_text(name)
+    >>> exchange(folder / "old", folder / "new") and (folder / "old" / "what").read_text()
+    'new'
+    """
+    import ctypes  # here, for it is needed only where something is replaced
+
+    system = ctypes.CDLL(None, use_errno=True)
+    first, second = os.fsencode(one), os.fsencode(other)
+    try:
+        if sys.platform == "darwin":
+            failed = system.renamex_np(first, second, ctypes.c_uint(_SWAP))
+        else:
+            failed = system.renameat2(_HERE, first, _HERE, second, ctypes.c_uint(_SWAP))
+    except AttributeError:  # an older system, which has no such call
+        return False
+    if not failed:
+        return True
+    code = ctypes.get_errno()
+    if code in _CANNOT:
+        return False
+    raise OSError(code, os.strerror(code), str(other))

@@ -16,6 +16,9 @@ import pyarrow as pa
 from glasshouse.database import Address, connected, is_address, literal, quoted
 from glasshouse.database.connecting import refused, run
 from glasshouse.errors import InputError, OutputError, ParameterError
+from glasshouse.release.manifest import SOFTWARE
+from glasshouse.release.packaging import told_of
+from glasshouse.release.storage import refuse_seed
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
@@ -59,11 +62,7 @@ def to_postgres(
     OutputError
         The place is taken, or cannot be written; nothing was.
     """
-    if release.recipe.seeded and not allow_seed:
-        raise OutputError(
-            "this release was made with a fixed seed, so its random choices can be repeated by anyone: make it again "
-            "without a seed, or pass allow_seed=True if it is for a test"
-        )
+    refuse_seed(release, allowed=allow_seed)
     target = _target(address, if_exists)
     if ABOUT in release.tables:
         raise OutputError(f"a published table is named {ABOUT}, which is the name of the table about the release")
@@ -178,17 +177,7 @@ def _write(connection: Any, schema: str, name: str, table: pa.Table, release: Re
 
 
 def _write_about(connection: Any, schema: str, release: Release) -> None:
-    manifest = {
-        "software": f"glasshouse {VERSION}",
-        "tables": list(release.tables),
-        "n_tuples": release.n_tuples,
-        "n_dropped": release.n_dropped,
-        "n_suppressed": release.n_suppressed,
-        "identified": release.identified,
-        "guarantee": release.guarantee.to_data(),
-        "recipe": release.recipe.to_data(),
-        "columns": [column.to_data() for column in release.columns],
-    }
+    manifest = {"software": SOFTWARE, "tables": list(release.tables), **told_of(release)}
     about = quoted(schema, ABOUT)
     run(connection, f"CREATE TABLE {about} (manifest jsonb NOT NULL)")
     run(connection, f"INSERT INTO {about} VALUES ($1::text::jsonb)", (json.dumps(manifest),))

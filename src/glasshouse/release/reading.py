@@ -220,27 +220,26 @@ def _is_on_calendar(column: pa.ChunkedArray) -> bool:
 
 def _read_parquet(content: bytes, table: PackagedTable, manifest: Manifest, most_bytes: int) -> pa.Table:
     unpacked = measure(content, most_rows=manifest.n_tuples, most_bytes=most_bytes)
-    if unpacked.n_bytes + unpacked.n_rows * unpacked.n_columns * _CELL > most_bytes:
-        raise Refused(f"it takes more than {most_bytes:,} bytes of memory: pass most_bytes if it is yours")
+    _check_room(unpacked.n_bytes + unpacked.n_rows * unpacked.n_columns * _CELL, most_bytes)
     schema = pq.read_schema(pa.BufferReader(content))
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if field_type(kind) is None or isinstance(kind, pa.BaseExtensionType):
             raise Refused("it has a column of a type that Glasshouse does not write")
     # texts are read as numbers into a dictionary: a long one that is repeated a million times takes no room at first
-    texts = [field.name for field in schema if _is_text(field.type)]
+    texts = [field.name for field in schema if is_text(field.type) and not pa.types.is_dictionary(field.type)]
     found = pq.read_table(pa.BufferReader(content), read_dictionary=texts).replace_schema_metadata(None)
     found.validate(full=True)  # that texts are UTF-8, and that numbers of dictionary entries are of some
     for name in texts:
-        if _length(found[name]) > most_bytes:
-            raise Refused(f"it takes more than {most_bytes:,} bytes of memory: pass most_bytes if it is yours")
+        _check_room(_length(found[name]), most_bytes)
         place = found.column_names.index(name)
         found = found.set_column(place, name, found[name].cast(schema.field(name).type))
     return found
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+def _check_room(n_bytes: int, most_bytes: int) -> None:
+    if n_bytes > most_bytes:
+        raise Refused(f"it takes more than {most_bytes:,} bytes of memory: pass most_bytes if it is yours")
 
 
 def _length(column: pa.ChunkedArray) -> int:
@@ -255,8 +254,7 @@ def _length(column: pa.ChunkedArray) -> int:
 
 def _read_csv(content: bytes, table: PackagedTable, manifest: Manifest, most_bytes: int) -> pa.Table:
     n_rows = content.count(b"\n")  # or fewer, where texts have lines
-    if 2 * len(content) + n_rows * len(table.fields) * _CELL > most_bytes:
-        raise Refused(f"it takes more than {most_bytes:,} bytes of memory: pass most_bytes if it is yours")
+    _check_room(2 * len(content) + n_rows * len(table.fields) * _CELL, most_bytes)
     kinds = {"string": pa.string(), "time": pa.time64("us"), "number": pa.float64()}  # the reader would guess otherwise
     added = {name: pa.int64() for name in (*NUMBERS, *COUNTS) if table.fields.get(name) == "integer"}
     types = {name: kinds[kind] for name, kind in table.fields.items() if kind in kinds} | added

@@ -3,7 +3,8 @@
 
 A stage lies beside the place, or inside it where nothing can be written beside it. Its owner alone can enter it. A run
 holds a lock on its stage, and a lock does not outlive its process: so a stage that nobody holds was left by a run that
-was killed.
+was killed. Short work that must not be cut in two is done `uninterrupted`: Ctrl-C waits, and so does a termination that
+is heeded in Python.
 """
 
 from __future__ import annotations
@@ -12,27 +13,23 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import stat
 import tempfile
+import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Stage", "alone_in", "flush", "left_behind"]
+__all__ = ["STOPS", "Stage", "alone_in", "flush", "left_behind", "uninterrupted"]
 
 _PARTIAL = ".partial"
 
 
 class Stage:
-    """A folder that its owner alone can enter, and that a lock keeps from those who tidy up.
-
-    Attributes
-    ----------
-    folder
-        Where it is.
-    """
+    """A folder that its owner alone can enter, and that a lock keeps from those who tidy up."""
 
     def __init__(self, place: Path, *, inside: bool = False) -> None:
         while True:
@@ -113,3 +110,39 @@ def _locked(descriptor: int, *, wait: bool) -> bool | None:
     except OSError:
         return None
     return True
+
+
+STOPS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""What asks a process to stop, and lets it clean up."""
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let a stop wait until what is inside is done.
+
+    Only the main thread is interrupted, and only a handler of Python's can be put off.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {int(stop): handler for stop in STOPS if callable(handler := signal.getsignal(stop))}
+    came: list[tuple[int, Any]] = []
+    waiting = True
+
+    def later(number: int, frame: Any) -> None:
+        if waiting:
+            came.append((number, frame))
+        else:  # this handler could not be taken away again, for another stop came just then
+            handlers[number](number, frame)
+
+    try:
+        for stop in handlers:
+            signal.signal(stop, later)
+        yield
+    finally:
+        waiting = False
+        for stop, handler in handlers.items():
+            signal.signal(stop, handler)
+        if came:
+            number, frame = came[0]
+            handlers[number](number, frame)

@@ -2,43 +2,33 @@
 """Saving: a release becomes a folder with its tables, a ``datapackage.json`` and a ``README.md``.
 
 The folder is a Frictionless Data Package. It appears whole or not at all, and holds published content only: no index,
-no source path, no time stamp, no user name, no unused dictionary entry.
+no source path, no time stamp, no user name, no unused dictionary entry. The audit, which must stay inside, never shares
+a folder with it.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from glasshouse.errors import OutputError, ParameterError
 from glasshouse.release.cells import missing_marks
-from glasshouse.release.manifest import FORMATS, MANIFEST, README
+from glasshouse.release.contents import private_file, write_contents
+from glasshouse.release.manifest import FORMATS
 from glasshouse.release.packaging import check_licence, write_manifest
-from glasshouse.release.pair import Pair, check_pair
-from glasshouse.release.placing import new_folder, private_file
-from glasshouse.release.reading import load
+from glasshouse.release.placing import new_folder
 from glasshouse.release.tables import write_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    import pyarrow as pa
 
     from glasshouse.release.release import Release
 
-__all__ = [
-    "MANIFEST",
-    "README",
-    "Pair",
-    "check_pair",
-    "check_savable",
-    "load",
-    "new_folder",
-    "private_file",
-    "save",
-    "titled",
-    "write_manifest",
-    "write_release",
-    "write_table",
-]
+__all__ = ["check_savable", "refuse_seed", "save", "titled", "write_audit", "write_release"]
 
 
 def save(
@@ -85,7 +75,12 @@ def check_savable(release: Release, format: str, *, allow_seed: bool) -> None:
     """Refuse a format that nobody knows, and a fixed seed unless it is allowed."""
     if format not in FORMATS:
         raise ParameterError("save", "format", "'parquet' or 'csv'", format)
-    if release.recipe.seeded and not allow_seed:
+    refuse_seed(release, allowed=allow_seed)
+
+
+def refuse_seed(release: Release, *, allowed: bool) -> None:
+    """Refuse to let a release out whose random choices came from a fixed seed, unless that is allowed."""
+    if release.recipe.seeded and not allowed:
         raise OutputError(
             "this release was made with a fixed seed, so its random choices can be repeated by anyone: make it again "
             "without a seed, or pass allow_seed=True if it is for a test"
@@ -98,3 +93,12 @@ def write_release(release: Release, folder: Path, format: str) -> None:
     for name, table in release.tables.items():
         write_table(table, folder / f"{name}.{format}", format, marks.get(name))
     write_manifest(release, folder, format, marks)
+
+
+def write_audit(folder: Path, report: Mapping[str, Any], partition: pa.Table | None = None) -> None:
+    """Fill an audit folder: the report on a release, and its partition, which later recodings of the table reuse."""
+    text = json.dumps(report, indent=2, ensure_ascii=False)
+    private_file(folder / "report.json").write_text(text + "\n", encoding="utf-8")
+    if partition is not None:
+        write_table(partition, private_file(folder / "partition.parquet"), "parquet")
+    write_contents(folder)
