@@ -29,8 +29,7 @@ from pyarrow import feather, ipc
 
 from glasshouse.errors import DomainError, GlasshouseError, ParameterError, SchemaError, SourceError
 from glasshouse.microdata import normalise as normalise_module
-from glasshouse.microdata.delimited import HEAD_BYTES
-from glasshouse.microdata.dialects import detect_delimiter
+from glasshouse.microdata.delimited import HEAD_BYTES, detect_delimiter
 from glasshouse.microdata.sources import NULL_SPELLINGS, Source, open_source
 
 SECRET = "leprosy"  # a value that no message may show

@@ -7,9 +7,9 @@ hold what the file holds. Those of delimited text hold texts: what is a number i
 
 from __future__ import annotations
 
-import codecs
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,8 +18,9 @@ from pyarrow import csv as arrow_csv
 from glasshouse.database import is_address
 from glasshouse.errors import NotSupported, SourceError
 from glasshouse.microdata import delimited, sources
-from glasshouse.microdata.delimited import NULL_SPELLINGS, Delimited
-from glasshouse.microdata.dialects import detect_delimiter, marked_encoding
+from glasshouse.microdata.cautions import Written
+from glasshouse.microdata.delimited import Delimited
+from glasshouse.microdata.spelling import is_text
 
 if TYPE_CHECKING:
     import os
@@ -28,47 +29,72 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.quotes import Quotes
 
-__all__ = ["DelimitedStream", "ParquetStream", "Stream", "open_stream"]
+__all__ = ["Stream", "open_stream"]
 
 _BATCH = 1 << 17  # rows of Parquet: the columns of a batch stay in the processor's cache
 _BUFFER = 1 << 20
 _BLOCK = 1 << 22  # bytes of text
 
 
-class Stream(Protocol):
-    """A table in a file, read in batches."""
-
-    names: tuple[str, ...]
-    n_rows: int | None
-    notices: tuple[str, ...]
-
-    def types(self) -> dict[str, pa.DataType]:
-        """The type of every column; of text, what its beginning looks like."""
-        ...
-
-    def batches(self, columns: Sequence[str]) -> Iterator[dict[str, pa.Array]]:
-        """Read the columns from front to back."""
-        ...
-
-
 @dataclass(frozen=True, kw_only=True)
-class ParquetStream:
-    """A Parquet file. Of a row group only the pages at hand are in memory."""
+class Stream(ABC):
+    """A table in a file, read in batches."""
 
     path: Path
     names: tuple[str, ...]
-    n_rows: int | None
+    n_rows: int | None = None
     notices: tuple[str, ...] = ()
+
+    @abstractmethod
+    def types(self) -> dict[str, pa.DataType]:
+        """The type of every column; of text, what its beginning looks like."""
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str], quotes: Quotes | None = None) -> Iterator[dict[str, pa.Array]]:
+        """Read the columns from front to back; ``quotes`` gets to see the bytes of text as they are read."""
+
+    def summaries(self, columns: Collection[str]) -> dict[str, tuple[int, int, int]]:
+        """Smallest and largest value of integer columns and how many are missing, of those that the file tells."""
+        del columns
+        return {}
+
+    @property
+    def decimal(self) -> str | None:
+        """The decimal point of a file of texts; None of a file that knows its types."""
+        return None
+
+    def quotes(self) -> Quotes | None:
+        """A watcher for the quotation marks of the file, if it can have some."""
+        return None
+
+    def written(self, quotes: Quotes | None) -> tuple[Written, tuple[str, ...]]:
+        """How the file writes records, once all of it went by, and notices; a mark that is never closed is refused."""
+        del quotes
+        return Written(n_columns=len(self.names), delimiters=tuple(delimited.DELIMITERS)), ()
+
+    def no_rows(self) -> SourceError:
+        """What to say of a file without rows."""
+        return SourceError(f"{self.path} has no rows", source=self.path)
+
+    def in_another_encoding(self) -> Stream:
+        """The same file, in the encoding that its bytes seem to have; for when they are not what was thought."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParquetStream(Stream):
+    """A Parquet file. Of a row group only the pages at hand are in memory."""
 
     def types(self) -> dict[str, pa.DataType]:
         """The type of every column."""
         with sources.readable(self.path, "Parquet file"), pq.ParquetFile(self.path) as file:
             return {field.name: field.type for field in file.schema_arrow}
 
-    def batches(self, columns: Sequence[str]) -> Iterator[dict[str, pa.Array]]:
+    def batches(self, columns: Sequence[str], quotes: Quotes | None = None) -> Iterator[dict[str, pa.Array]]:
         """Read the columns from front to back; texts come as the dictionaries in which the file holds them."""
+        del quotes
         types = self.types()
-        texts = [name for name in columns if pa.types.is_string(types[name]) or pa.types.is_large_string(types[name])]
+        texts = [name for name in columns if is_text(types[name])]
         with (
             sources.readable(self.path, "Parquet file"),
             pq.ParquetFile(self.path, read_dictionary=texts, buffer_size=_BUFFER, pre_buffer=False) as file,
@@ -103,25 +129,18 @@ def _summary(groups: Sequence[pq.RowGroupMetaData], place: int) -> tuple[int, in
 
 
 @dataclass(frozen=True, kw_only=True)
-class DelimitedStream:
+class DelimitedStream(Stream):
     """A delimited text file; a batch holds texts, null where a value is missing."""
 
     file: Delimited
     looks: pa.Schema
-    names: tuple[str, ...]
-    notices: tuple[str, ...]
-    declared: bool
-    n_rows: int | None = None
 
     def types(self) -> dict[str, pa.DataType]:
         """What the beginning of every column looks like."""
         return {field.name: field.type for field in self.looks}
 
     def batches(self, columns: Sequence[str], quotes: Quotes | None = None) -> Iterator[dict[str, pa.Array]]:
-        """Read the columns from front to back; `UnicodeError` where letters are written otherwise than thought.
-
-        ``quotes`` gets to see the bytes as they are read.
-        """
+        """Read the columns from front to back; `UnicodeError` where letters are written otherwise than thought."""
         options = self.file.options(columns=columns, as_text=columns)
         options["read_options"].block_size = _BLOCK
         with delimited.translated_errors(self.file):
@@ -136,12 +155,30 @@ class DelimitedStream:
                 raise UnicodeError
             yield {name: batch.column(name) for name in columns}
 
+    @property
+    def decimal(self) -> str:
+        """The decimal point."""
+        return self.file.decimal
+
+    def quotes(self) -> Quotes:
+        """A watcher for the quotation marks of the file."""
+        return self.file.quotes(len(self.names))
+
+    def written(self, quotes: Quotes | None) -> tuple[Written, tuple[str, ...]]:
+        """How the file writes records; refuses a quotation mark that is never closed."""
+        assert quotes is not None
+        breaks = delimited.checked_breaks(self.file, quotes, self.names)
+        written = Written(n_columns=len(self.names), delimiters=(self.file.delimiter or ",",), breaks=breaks)
+        return written, tuple(delimited.quotes_notices(self.file, quotes))
+
+    def no_rows(self) -> SourceError:
+        """What to say of a file without rows."""
+        return delimited.no_rows(self.file)
+
     def in_another_encoding(self) -> DelimitedStream:
-        """The same file, in the encoding that its bytes seem to have; for when they are not what was thought."""
-        if self.declared or self.file.encoding != "utf-8":
-            raise delimited.undecodable(self.file, declared=self.declared)
-        file = replace(self.file, encoding=delimited.encoding_of(self.file))
-        return replace(self, file=file, notices=(*self.notices, _taken_for(file)))
+        """The same file, in the encoding that its bytes seem to have."""
+        file = self.file.in_another_encoding()
+        return replace(self, file=file, notices=(*self.notices, delimited.taken_for(file)))
 
 
 def open_stream(
@@ -150,78 +187,34 @@ def open_stream(
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str = ".",
-) -> ParquetStream | DelimitedStream:
-    """Open a Parquet or delimited file; nothing but its beginning (of Parquet, its end) is read.
-
-    Parameters
-    ----------
-    source
-        A path.
-    delimiter, encoding, decimal
-        Of delimited text; the first two are detected unless given.
-    """
+) -> Stream:
+    """Open a Parquet or delimited file, as `open_source` does; only its beginning (of Parquet, its end) is read."""
     if is_address(source):
         raise NotSupported(
             "reading a database in batches, twice over",
             instead="read it into memory, or write the table to a CSV or Parquet file first",
         )
     path = sources.existing_file(source)
-    with sources.readable(path, "file"):
-        head = sources.first_bytes(path, None)
-    if not head:
-        raise SourceError(f"{path} is empty", source=path)
-    compression = next((name for magic, name in sources._COMPRESSIONS.items() if head.startswith(magic)), None)
-    if compression:
-        with sources.readable(path, f"{compression} file"):
-            head = sources.first_bytes(path, compression)
-    elif head.startswith(b"PAR1"):
-        with sources.readable(path, "Parquet file"), pq.ParquetFile(path) as file:
-            names, n_rows = file.schema_arrow.names, file.metadata.num_rows
+    head, compression = sources.beginning(path)
+    if not compression and head.startswith(b"PAR1"):
+        with sources.readable(path, "Parquet file"), pq.ParquetFile(path) as parquet:
+            names, n_rows = parquet.schema_arrow.names, parquet.metadata.num_rows
         sources.check_column_names(names, str(path))
+        stream = ParquetStream(path=path, names=tuple(names), n_rows=n_rows)
         if not n_rows:
-            raise SourceError(f"{path} has no rows", source=path)
-        return ParquetStream(path=path, names=tuple(names), n_rows=n_rows)
-    elif head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+            raise stream.no_rows()
+        return stream
+    if not compression and head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         raise NotSupported(f"reading {path} in batches, an Arrow file", instead="write it as Parquet")
     sources.refuse_foreign(path, head, delimiter=delimiter, encoding=encoding)
-    delimited.check_options(delimiter, encoding, decimal, NULL_SPELLINGS)
-    return _open_delimited(path, head, compression, delimiter, encoding, decimal)
-
-
-def _open_delimited(
-    path: Path, head: bytes, compression: str | None, delimiter: str | None, encoding: str | None, decimal: str
-) -> DelimitedStream:
-    marked = marked_encoding(head)
-    file = Delimited(
-        path=path,
-        compression=compression,
-        delimiter=delimiter,
-        encoding=codecs.lookup(encoding or marked or "utf-8").name,
-        decimal=decimal,
-        null_values=tuple(NULL_SPELLINGS),
-        quoted=True,  # to know better would take a pass of its own
-    )
-    notices = []
+    # whether there are quotation marks would take a pass of its own to know
+    file = Delimited.of(path, head, compression, delimiter=delimiter, encoding=encoding, decimal=decimal, quoted=True)
+    assumed = []
     try:
-        start = delimited.first_text(head, file.encoding)
+        file, looks, notices = delimited.looked_at(file, head)
     except UnicodeError:
-        if encoding or marked:
-            raise delimited.undecodable(file, declared=encoding is not None) from None
-        file = replace(file, encoding=delimited.encoding_of(file))
-        start = delimited.first_text(head, file.encoding)
-        notices.append(_taken_for(file))
-    if not start.strip():
-        raise SourceError(f"{path} is empty", source=path)
-    detected = delimiter or detect_delimiter(start)
-    if not delimiter:
-        notices += delimited.delimiter_notices(file, detected)
-    file = replace(file, delimiter=detected)
-    looks = delimited.infer_columns(file, start)
+        file = file.in_another_encoding()
+        assumed.append(delimited.taken_for(file))
+        file, looks, notices = delimited.looked_at(file, head)
     sources.check_column_names(looks.names, str(path))
-    return DelimitedStream(
-        file=file, looks=looks, names=tuple(looks.names), notices=tuple(notices), declared=bool(encoding or marked)
-    )
-
-
-def _taken_for(file: Delimited) -> str:
-    return f"{file.path.name} is not UTF-8 and is taken for {file.encoding}: if letters look wrong, pass encoding="
+    return DelimitedStream(path=path, file=file, looks=looks, names=tuple(looks.names), notices=(*assumed, *notices))

@@ -30,7 +30,7 @@ import pyarrow.compute as pc
 
 from glasshouse.errors import CautionError, InputError, SchemaError
 from glasshouse.microdata.quotes import count_breaks, is_joined
-from glasshouse.microdata.spelling import MISSING_WORDS, alike, key, same_numbers
+from glasshouse.microdata.spelling import MISSING_WORDS, alike, is_text, key, same_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -146,31 +146,16 @@ def _how_to_accept(names: list[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Written:
-    """How the source writes records, as far as it is known.
+    """How the source writes records, as far as it is known."""
 
-    Parameters
-    ----------
-    n_columns
-        How many columns the source has.
-    delimiters
-        What separates fields, or may have done so before the table became what it is.
-    breaks
-        Of delimited text: which columns, read or not, have quoted values with line breaks.
-    """
-
-    n_columns: int
-    delimiters: tuple[str, ...]
+    n_columns: int  # how many columns the source has
+    delimiters: tuple[str, ...]  # what separates fields, or may have done so before the table became what it is
+    # of delimited text: which columns, read or not, have quoted values with line breaks
     breaks: Mapping[str, Breaks] = field(default_factory=dict)
 
 
 class Findings:
-    """Gathers what is found in the columns of a table.
-
-    Parameters
-    ----------
-    written
-        How the source writes records.
-    """
+    """Gathers what is found in the columns of a table."""
 
     def __init__(self, written: Written) -> None:
         self._written = written
@@ -188,7 +173,7 @@ class Findings:
         >>> [(caution.name, caution.count, caution.shown) for caution in found.cautions]
         [('look-alikes', 2, ("'flu' (5), 'flu ' (1)",))]
         """
-        if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)) or not len(values):
+        if not is_text(values.type) or not len(values):
             return
         self.look_for_breaks(name, values)
         if role in ("quasi", "sensitive"):

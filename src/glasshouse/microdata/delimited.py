@@ -7,6 +7,10 @@ of thirty digits would not survive as numbers; a column with a single such value
 stands. Arrow infers from the first rows which columns look like numbers; these are then read as text, looked
 through, and converted, which costs about as much as reading them as numbers.
 
+The delimiter is the one on which the rows agree. The encoding is what a byte-order mark says, else UTF-8, which no
+other encoding passes for by accident; where the bytes are not UTF-8, charset-normalizer guesses, and the guess is
+reported.
+
 Quotation marks group, and mean nothing else: ``"12"`` is the number 12 and ``""`` is missing, for many programs
 quote every field. A mark that is never closed is refused: the value that it opens would be the rest of the file. Blank
 lines are skipped. Blanks around a text belong to it; around a number they do not.
@@ -28,26 +32,41 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from glasshouse.errors import ParameterError, SchemaError, SourceError
-from glasshouse.microdata.dialects import DELIMITERS, detect_delimiter, detect_encoding, marked_encoding
 from glasshouse.microdata.normalise import in_parallel
 from glasshouse.microdata.quotes import Breaks, Quotes, count_breaks, is_joined
 from glasshouse.microdata.unpacking import Room
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["HEAD_BYTES", "NULL_SPELLINGS", "Delimited", "Loaded", "open_bytes", "read_delimited"]
+__all__ = ["DELIMITERS", "HEAD_BYTES", "NULL_SPELLINGS", "Delimited", "Loaded", "open_bytes", "read_delimited"]
 
 NULL_SPELLINGS = ("", "NA", "N/A", "NULL", "null", "NaN", "nan")
 """What stands for a missing value in delimited text, quoted or not, in columns of every type."""
 
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+"""What may be detected, and what it is called in sentences."""
+
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark begins it
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+# Encodings that tables are found in. Left to all it knows, the detector takes a few umlauts for DOS or Macintosh text.
+_LEGACY_ENCODINGS = (
+    *(f"cp125{digit}" for digit in range(9)),
+    *("iso8859_2", "koi8_r", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
+)
+_USUAL_ENCODING = "cp1252"
+_ROWS_LOOKED_AT = 1000
+_SAMPLE_BYTES = 1 << 16
 _MOST_EXACT_INTEGER = 2**53
 _NO_NUMBER = r"^(?:\+|-?0[0-9xX])"  # leading plus, zero or hexadecimal prefix: lost in a number
 _INTEGER = re.compile(r"[+-]?[0-9]+$", re.ASCII)
 _MOST_DIGITS = 309  # of an integer that a double can stand for
 _DECIMAL_COMMA = r"^[+-]?[0-9]+,[0-9]+$"
-_ROWS_LOOKED_AT = 1000
 HEAD_BYTES = 1 << 18
 """How much of a file is looked at before it is read."""
 
@@ -75,6 +94,40 @@ class Delimited:
     decimal: str
     null_values: tuple[str, ...]
     quoted: bool
+    declared: bool
+    """Whether somebody said in which encoding it is."""
+
+    @classmethod
+    def of(
+        cls,
+        path: Path,
+        head: bytes,
+        compression: str | None,
+        *,
+        delimiter: str | None,
+        encoding: str | None,
+        decimal: str,
+        null_values: Sequence[str] = NULL_SPELLINGS,
+        quoted: bool | None = None,
+    ) -> Delimited:
+        """Check how a file is said to be written; what is None is found out, by its first bytes or later."""
+        check_options(delimiter, encoding, decimal, null_values)
+        return cls(
+            path=path,
+            compression=compression,
+            delimiter=delimiter,
+            encoding=codecs.lookup(encoding or marked_encoding(head) or "utf-8").name,
+            decimal=decimal,
+            null_values=tuple(null_values),
+            quoted=compression is not None or _has_quotation_marks(path) if quoted is None else quoted,
+            declared=encoding is not None,
+        )
+
+    def in_another_encoding(self) -> Delimited:
+        """The same file, in the encoding that its bytes seem to have; for when they are not what was thought."""
+        if self.declared or self.encoding != "utf-8":
+            raise undecodable(self) from None
+        return replace(self, encoding=encoding_of(self))
 
     def open(self, quotes: Quotes | None = None) -> pa.NativeFile:
         """Open the decompressed bytes; ``quotes`` gets to see them as they are read."""
@@ -102,56 +155,22 @@ class Delimited:
 
 
 def read_delimited(
-    path: Path,
-    *,
-    head: bytes,
-    compression: str | None,
-    delimiter: str | None,
-    encoding: str | None,
-    decimal: str,
-    null_values: Sequence[str],
-    choose: Callable[[Sequence[str]], list[str]],
+    path: Path, *, head: bytes, compression: str | None, choose: Callable[[Sequence[str]], list[str]], **options: Any
 ) -> Loaded:
-    """Read the chosen columns of a delimited file.
+    """Read the chosen columns of a file that begins with ``head``; for the options see `Delimited.of`.
 
-    Parameters
-    ----------
-    path, compression
-        The file, and the name of its compression, if any.
-    head
-        Its first `HEAD_BYTES` bytes, decompressed.
-    delimiter, encoding
-        None to detect them.
-    decimal
-        The decimal point, ``.`` or ``,``.
-    null_values
-        The spellings of missing values.
-    choose
-        Gets all column names, returns those to read (or raises).
+    ``choose`` gets all column names, and returns those to read, or raises.
     """
-    check_options(delimiter, encoding, decimal, null_values)
-    marked = marked_encoding(head)
-    file = Delimited(
-        path=path,
-        compression=compression,
-        delimiter=delimiter,
-        encoding=codecs.lookup(encoding or marked or "utf-8").name,
-        decimal=decimal,
-        null_values=tuple(null_values),
-        quoted=compression is not None or _has_quotation_marks(path),
-    )
+    file = Delimited.of(path, head, compression, **options)
     try:
         return _read(file, head, choose)
     except UnicodeError:
-        if encoding or marked:
-            raise undecodable(file, declared=encoding is not None) from None
-        file = replace(file, encoding=encoding_of(file))
-        try:
-            loaded = _read(file, head, choose)
-        except UnicodeError:
-            raise undecodable(file, declared=False) from None
-        taken = f"{path.name} is not UTF-8 and is taken for {file.encoding}: if letters look wrong, pass encoding="
-        return loaded._replace(notices=(*loaded.notices, taken))
+        file = file.in_another_encoding()
+    try:
+        loaded = _read(file, head, choose)
+    except UnicodeError:
+        raise undecodable(file) from None
+    return loaded._replace(notices=(*loaded.notices, taken_for(file)))
 
 
 def open_bytes(path: Path, compression: str | None) -> pa.NativeFile:
@@ -183,13 +202,7 @@ def _has_quotation_marks(path: Path) -> bool:
 
 def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[str]]) -> Loaded:
     """Read the chosen columns in the file's encoding, or raise `UnicodeError`."""
-    start = first_text(head, file.encoding)
-    if not start.strip():
-        raise SourceError(f"{file.path} is empty", source=file.path)
-    detected = file.delimiter or detect_delimiter(start)
-    notices = list(delimiter_notices(file, detected)) if file.delimiter is None else []
-    file = replace(file, delimiter=detected)
-    looks = infer_columns(file, start)
+    file, looks, notices = looked_at(file, head)
     chosen = choose(looks.names)
     if not chosen:
         return Loaded(pa.table({}), tuple(notices), file.delimiter)
@@ -213,14 +226,27 @@ def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[s
     return Loaded(table, tuple(notices), file.delimiter, breaks)
 
 
-def first_text(head: bytes, encoding: str) -> str:
+def looked_at(file: Delimited, head: bytes) -> tuple[Delimited, pa.Schema, list[str]]:
+    """The file with its delimiter, what its columns look like at the beginning, and what was assumed."""
+    start = _first_text(head, file.encoding)
+    if not start.strip():
+        raise SourceError(f"{file.path} is empty", source=file.path)
+    if file.delimiter is not None:
+        return file, _infer_columns(file, start), []
+    detected = detect_delimiter(start)
+    notices = list(_delimiter_notices(file, detected))
+    file = replace(file, delimiter=detected)
+    return file, _infer_columns(file, start), notices
+
+
+def _first_text(head: bytes, encoding: str) -> str:
     """Decode the first lines, whole ones if the file goes on."""
     goes_on = len(head) >= HEAD_BYTES
     text = codecs.getincrementaldecoder(encoding)().decode(head, final=not goes_on).lstrip("\ufeff")
     return text[: text.rfind("\n") + 1] or text if goes_on else text
 
 
-def infer_columns(file: Delimited, start: str) -> pa.Schema:
+def _infer_columns(file: Delimited, start: str) -> pa.Schema:
     """Names and likely types of all columns. Rows that do not parse are met again when the whole file is read."""
     options = replace(file, encoding="utf-8", quoted=True).options()
     options["parse_options"].invalid_row_handler = lambda _: "skip"
@@ -366,10 +392,15 @@ def encoding_of(file: Delimited) -> str:
     return detected
 
 
-def undecodable(file: Delimited, *, declared: bool) -> SourceError:
+def taken_for(file: Delimited) -> str:
+    """Say which encoding was guessed."""
+    return f"{file.path.name} is not UTF-8 and is taken for {file.encoding}: if letters look wrong, pass encoding="
+
+
+def undecodable(file: Delimited) -> SourceError:
     where = _first_undecodable_line(file)
     place = f" (first in line {where:,})" if where else ""
-    advice = "leave encoding= out to have it detected, or pass another" if declared else "pass the right encoding="
+    advice = "leave encoding= out to have it detected, or pass another" if file.declared else "pass the right encoding="
     return SourceError(f"{file.path} has bytes that are not {file.encoding}{place}: {advice}", source=file.path)
 
 
@@ -450,7 +481,7 @@ def _ragged(file: Delimited) -> SourceError:
     )
 
 
-def delimiter_notices(file: Delimited, detected: str | None) -> Iterator[str]:
+def _delimiter_notices(file: Delimited, detected: str | None) -> Iterator[str]:
     if detected is None:
         yield f"no delimiter was found in {file.path.name}: it is read as one column"
     elif detected != "," and not (detected == "\t" and ".tsv" in file.path.name.lower()):
@@ -459,12 +490,17 @@ def delimiter_notices(file: Delimited, detected: str | None) -> Iterator[str]:
 
 def _column_notices(file: Delimited, header: list[str], table: pa.Table, kept: list[str]) -> Iterator[str]:
     if kept:
-        yield f"kept as text, for numbers would lose leading zeros, plus signs or digits: {', '.join(kept)}"
+        yield kept_notice(kept)
     commas = [name for name in table.column_names if _has_decimal_commas(table.column(name))]
     if commas and file.decimal == ".":
         yield f"read as text, though they look like numbers with a decimal comma (decimal=','): {', '.join(commas)}"
     if all(_reads_as_number(name) for name in header):
         yield f"the first line of {file.path.name} is taken for column names, though it holds numbers"
+
+
+def kept_notice(names: Sequence[str]) -> str:
+    """Say which columns of digits stay texts."""
+    return f"kept as text, for numbers would lose leading zeros, plus signs or digits: {', '.join(names)}"
 
 
 def _has_decimal_commas(column: pa.ChunkedArray) -> bool:
@@ -480,3 +516,66 @@ def _reads_as_number(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def detect_delimiter(text: str) -> str | None:
+    r"""Find what separates the fields: most rows agree with the first on the number of fields, which is not one.
+
+    >>> detect_delimiter('name;place\n"Doe; Ann";Bonn\n'), detect_delimiter("alone")
+    (';', None)
+    """
+    scores = {}
+    for delimiter in DELIMITERS:
+        widths = _widths(text, delimiter)
+        if widths and widths[0] > 1:
+            scores[delimiter] = (widths.count(widths[0]) / len(widths), widths[0])
+    return max(scores, key=lambda delimiter: scores[delimiter]) if scores else None
+
+
+def _widths(text: str, delimiter: str) -> list[int]:
+    """How many fields the first rows have; none if they cannot be told apart by this delimiter."""
+    widths: list[int] = []
+    try:
+        for row in csv.reader(iter(text.splitlines(keepends=True)), delimiter=delimiter):
+            if row:
+                widths.append(len(row))
+            if len(widths) >= _ROWS_LOOKED_AT:
+                break
+    except csv.Error:
+        return []
+    return widths
+
+
+def marked_encoding(head: bytes) -> str | None:
+    """Read the byte-order mark of UTF-16 or UTF-32, if there is one; that of UTF-8 says nothing new.
+
+    >>> marked_encoding("age".encode("utf-16")), marked_encoding(b"age")
+    ('utf-16', None)
+    """
+    return next((name for mark, name in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
+
+
+def detect_encoding(blocks: Iterable[bytes]) -> str | None:
+    r"""Guess the encoding of a text that is not UTF-8, from those of its lines that have more than ASCII in them.
+
+    >>> detect_encoding(["Müller,Köln\n".encode("latin-1")])
+    'cp1252'
+    """
+    from charset_normalizer import from_bytes
+
+    sample = b""
+    for block in blocks:
+        if not block.isascii():
+            telling = (line for line in block.splitlines(keepends=True) if not line.isascii())
+            sample += b"".join(telling)[:_SAMPLE_BYTES]
+        if len(sample) >= _SAMPLE_BYTES:
+            break
+    matches = from_bytes(sample, cp_isolation=list(_LEGACY_ENCODINGS))
+    best = matches.best()
+    if best is None:
+        return None
+    for match in matches:  # ties go to what is most common
+        as_good = match.chaos <= best.chaos and match.coherence >= best.coherence
+        if as_good and _USUAL_ENCODING in match.could_be_from_charset:
+            return _USUAL_ENCODING
+    return best.encoding

@@ -19,16 +19,16 @@ import pyarrow.compute as pc
 
 from glasshouse.cells.text import text_of
 from glasshouse.errors import DomainError
-from glasshouse.microdata.spelling import key
+from glasshouse.microdata.spelling import is_text, key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from glasshouse.microdata.taxonomy import BoundTaxonomy, Taxonomy
 
-__all__ = ["Column", "Domain", "code", "kind_of", "text_of"]
+__all__ = ["Column", "Domain", "code", "few", "kind_of", "text_of"]
 
 _DENSE_RANGE = 1 << 22  # integers that span at most this many values are coded through a table, without a sort
 _PIECE = 1 << 16
@@ -134,6 +134,10 @@ class Domain:
         indices = pa.array(codes, mask=codes == self.missing_code) if self.missing else pa.array(codes)
         return self.values.take(indices)
 
+    def listed(self) -> list[Any]:
+        """What the codes stand for, as Python values; None, a missing value, comes last where it is allowed."""
+        return [*self.values.to_pylist(), *([None] if self.missing else [])]
+
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """Every value as the text by which it is published and looked up."""
@@ -187,6 +191,12 @@ class Column:
         """The attribute's name."""
         return self.domain.name
 
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """How many tuples have each value, missing aside."""
+        n_values = len(self.domain.values)
+        return np.bincount(self.codes, minlength=n_values)[:n_values]
+
 
 def code(
     values: pa.Array,
@@ -217,7 +227,7 @@ def code(
         normalised=normalised,
     )
     if taxonomy is not None:
-        bound = taxonomy.bind(name, distinct, counts=np.bincount(codes, minlength=len(distinct))[: len(distinct)])
+        bound = taxonomy.bind(name, distinct, counts=Column(domain, codes).rows)
         # leaves out of their own order: an interval of numbers would then say what no tuple of the group says
         ordered = domain.ordered and bool(np.all(np.diff(bound.order) > 0))
         domain = replace(domain, taxonomy=bound, tree=taxonomy, ordered=ordered)
@@ -242,7 +252,7 @@ def kind_of(kind: pa.DataType, name: str) -> str:
         return "date"
     if pa.types.is_timestamp(kind) or pa.types.is_time(kind):
         return "timestamp"
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if is_text(kind):
         return "category"
     raise DomainError(
         f"column {name!r} has type {kind}, which cannot be coded: cast it to text or numbers", column=name
@@ -300,7 +310,7 @@ def _declared_order(domain: Domain, order: Sequence[Any]) -> NDArray[np.int64]:
     repeated = sorted(text for text, count in Counter(texts).items() if count > 1)
     if repeated:
         raise DomainError(
-            f"the order declared for column {domain.name!r} repeats {_few(repeated)}",
+            f"the order declared for column {domain.name!r} repeats {few(repeated)}",
             column=domain.name,
             values=repeated,
         )
@@ -308,7 +318,7 @@ def _declared_order(domain: Domain, order: Sequence[Any]) -> NDArray[np.int64]:
     missed = [text for text in domain.texts if text not in place]
     if missed:
         raise DomainError(
-            f"the order declared for column {domain.name!r} misses {_few(missed)}", column=domain.name, values=missed
+            f"the order declared for column {domain.name!r} misses {few(missed)}", column=domain.name, values=missed
         )
     return np.argsort([place[text] for text in domain.texts])
 
@@ -322,6 +332,7 @@ def _reorder(column: Column, order: NDArray[Any]) -> Column:
     return Column(replace(column.domain, values=values), ranks[column.codes])
 
 
-def _few(texts: Sequence[str], most: int = 10) -> str:
-    shown = ", ".join(map(repr, texts[:most]))
-    return f"{shown} and {len(texts) - most} more" if len(texts) > most else shown
+def few(values: Iterable[object], most: int = 10) -> str:
+    """Name a few of the values concerned, and how many more there are."""
+    texts = [repr(text_of(value)) for value in values]
+    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")

@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,8 +22,8 @@ from glasshouse.errors import SchemaError
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.column_report import ColumnReport, Measured, measure, with_roles
 from glasshouse.microdata.domains import text_of
+from glasshouse.microdata.roles import names_given
 from glasshouse.microdata.sources import Source, open_source
-from glasshouse.microdata.table import names_given
 from glasshouse.microdata.uniqueness import (
     Uniqueness,
     best_pairs_and_triples,
@@ -233,8 +232,7 @@ def _findings(opened: Source, measured: Sequence[Measured], reports: Sequence[Co
             findings.pass_over(report.name)
             continue
         domain = m.column.domain
-        rows = np.bincount(m.column.codes, minlength=domain.missing_code)[: domain.missing_code]
-        findings.look(report.name, report.role, domain.values, rows, gaps=domain.missing)
+        findings.look(report.name, report.role, domain.values, m.column.rows, gaps=domain.missing)
     return findings
 
 

@@ -31,31 +31,13 @@ _MOST_EXACT_INTEGER = 2**53  # beyond it a double no longer holds every integer
 def normalise(
     table: pa.Table, *, whole_floats: bool = False, narrow: bool = False, coded: bool = False
 ) -> tuple[pa.Table, dict[str, tuple[Any, ...]], tuple[str, ...]]:
-    """Bring every column to its normal form.
+    """Bring every column to its normal form; also the declared orders of ordered categories, and what was assumed.
 
-    Parameters
-    ----------
-    table
-        Any table with distinct column names.
-    whole_floats
-        Whether floats with gaps that are all whole are integers: so they are where gaps turn integers into floats.
-    narrow
-        Leave integers as narrow as they came: for a caller who codes them at once, and saves the memory.
-    coded
-        Leave texts in their dictionaries, which must hold each text once: for such a caller too.
+    Floats with gaps that are all whole are integers if ``whole_floats``, where gaps turn integers into floats. Integers
+    stay as narrow as they came if ``narrow``, and texts in their dictionaries, which must hold each text once, if
+    ``coded``: for a caller who codes them at once. A column with nested values, or with values that no plain type can
+    hold, is a `DomainError`.
 
-    Returns
-    -------
-    table, orders, notices
-        The normalised table, the declared orders of its ordered categories, and what was assumed.
-
-    Raises
-    ------
-    DomainError
-        A column has nested values, or values that no plain type can hold; its name is in ``column``.
-
-    Examples
-    --------
     >>> table, orders, notices = normalise(pa.table({"age": pa.array([30, 7], pa.uint8()), "x": [None, float("nan")]}))
     >>> table.schema.types
     [DataType(int64), DataType(null)]

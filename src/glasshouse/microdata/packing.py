@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.domains import Domain
 
-__all__ = ["Field", "Packing"]
+__all__ = ["Field", "Packing", "as_integers"]
 
 _SIGN = np.uint64(1 << 63)
 _WORD = 64
@@ -32,25 +32,14 @@ _WIDEST_TABLE = 1 << 16  # integers of such a range are looked up in a table
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Field:
-    """One column: how its values become numbers from 0 on that ascend with them, and back.
+    """One column: how its values become numbers from 0 on that ascend with them, and back."""
 
-    Parameters
-    ----------
-    domain
-        Name, kind and Arrow type. Its values are listed for texts, and wherever ``listed``; else it has none.
-    listed
-        Whether a value's number is its place among the domain's values.
-    low, high
-        Otherwise, the range of numbers (dates and times as their integers); floats have none.
-    spellings
-        Of listed texts: which value of the domain another text stands for.
-    """
-
+    # name, kind and Arrow type. Its values are listed for texts, and wherever ``listed``; else it has none
     domain: Domain
-    listed: bool
-    low: int = 0
+    listed: bool  # whether a value's number is its place among the domain's values
+    low: int = 0  # to high: otherwise the range of numbers (dates and times as their integers); floats have none
     high: int = 0
-    spellings: Mapping[str, str] | None = None
+    spellings: Mapping[str, str] | None = None  # of listed texts: which value of the domain another text stands for
 
     @property
     def name(self) -> str:
@@ -97,7 +86,7 @@ class Field:
         past = len(self.domain.values)
         if self._table is not None and not values.null_count:
             low, table = self._table
-            numbers = _integers(values)
+            numbers = as_integers(values).to_numpy()
             _check_range(self.name, numbers, low, low + len(table) - 1)
             codes: NDArray[np.int32] = table[numbers.astype(np.int64) - low]
             if codes.size and codes.min() < 0:
@@ -139,7 +128,7 @@ class Field:
         if self._is_float:
             bits = np.asarray(values.to_numpy(zero_copy_only=False)).view(np.uint64)
             return np.where(bits & _SIGN, ~bits, bits | _SIGN)
-        numbers = _integers(values)
+        numbers = as_integers(values).to_numpy()
         _check_range(self.name, numbers, self.low, self.high)
         shifted = numbers.astype(kind)
         shifted -= kind.type(self.low % (1 << 8 * kind.itemsize))
@@ -173,16 +162,14 @@ class Packing:
 
     fields: tuple[Field, ...]
 
+    @property
+    def _n_bits(self) -> int:
+        return sum(width for field in self.fields for width in field.widths)
+
     @cached_property
     def _layout(self) -> list[list[tuple[int, int, int]]]:
         """Word, shift and width of the parts of each field, filled from the first word's highest bits down."""
-        widths = [width for field in self.fields for width in field.widths]
-        words = [0]
-        for width in widths:
-            if words[-1] + width > _WORD:
-                words.append(0)
-            words[-1] += width
-        total = words[0] if len(words) == 1 else _WORD
+        total = min(self._n_bits, _WORD)  # of a word
         layout: list[list[tuple[int, int, int]]] = []
         word, used = 0, 0
         for field in self.fields:
@@ -204,11 +191,8 @@ class Packing:
         """Type and number of words of a packed tuple."""
         if self.n_words > 1:
             return np.dtype(np.uint64), self.n_words
-        total = sum(width for field in self.fields for width in field.widths)
-        kind = next(
-            kind for kind in (np.uint8, np.uint16, np.uint32, np.uint64) if total <= 8 * np.dtype(kind).itemsize
-        )
-        return np.dtype(kind), 1
+        kinds = (np.uint8, np.uint16, np.uint32, np.uint64)
+        return np.dtype(next(kind for kind in kinds if self._n_bits <= 8 * np.dtype(kind).itemsize)), 1
 
     def pack(self, columns: Sequence[pa.Array]) -> NDArray[np.unsignedinteger[Any]]:
         """Pack tuples; `SourceError` at a value that was not there when the file was looked through."""
@@ -231,14 +215,12 @@ class Packing:
         return shown
 
 
-def _integers(values: pa.Array) -> NDArray[Any]:
-    """Numbers, dates, times and truth values as integers; there are no gaps."""
+def as_integers(values: pa.Array) -> pa.Array:
+    """Numbers, dates, times and truth values as integers."""
     kind = values.type
     if pa.types.is_boolean(kind):
-        return np.asarray(values.cast(pa.uint8()).to_numpy())
-    if not pa.types.is_integer(kind):
-        values = values.view(pa.int32() if kind.bit_width == 32 else pa.int64())
-    return np.asarray(values.to_numpy())
+        return values.cast(pa.uint8())
+    return values if pa.types.is_integer(kind) else values.view(pa.int32() if kind.bit_width == 32 else pa.int64())
 
 
 def _check_range(name: str, numbers: NDArray[Any], low: int, high: int) -> None:

@@ -42,15 +42,7 @@ _BATCH_OPTION = "adbc.postgresql.batch_size_hint_bytes"
 
 
 class Selection:
-    """What is to be read: a table by its name, or the result of a query.
-
-    Parameters
-    ----------
-    address
-        Of the database; it may itself name a table or a query.
-    table, query
-        One of them, unless the address has it.
-    """
+    """What is to be read: a table by its name, or the result of a query; the address may itself name one of them."""
 
     def __init__(self, address: str, *, table: str | None = None, query: str | None = None) -> None:
         self.address = Address.of(address)
@@ -71,26 +63,8 @@ def read_postgres(
 ) -> tuple[pa.Table, tuple[str, ...]]:
     """Read the chosen columns; integers come narrow, texts in dictionaries, enumerations in ordered ones.
 
-    Parameters
-    ----------
-    selection
-        What to read.
-    choose
-        Is told the names of all columns, and tells which to read.
-    batch
-        About how many bytes come at once.
-
-    Returns
-    -------
-    table, notices
-        The columns, and what was assumed.
-
-    Raises
-    ------
-    SourceError
-        The server, the table or the right to read it is not there, or the query fails.
-    DomainError
-        A chosen column has a type or values that no plain type holds.
+    ``choose`` is told the names of all columns, and tells which to read; about ``batch`` bytes come at once. What was
+    assumed is told beside the table. A type or a value that no plain type holds is a `DomainError`.
     """
     with connected(selection.address) as connection, refused(f"{selection} cannot be read"):
         if selection.what == "query":

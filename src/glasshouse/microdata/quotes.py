@@ -13,15 +13,16 @@ are gone through value by value.
 from __future__ import annotations
 
 import codecs
-import io
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
+
+from glasshouse.microdata.unpacking import watched
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from numpy.typing import NDArray
 
 __all__ = ["Breaks", "Quotes", "count_breaks", "is_joined"]
@@ -33,20 +34,12 @@ _REST_OF_VALUE = re.compile(rb'[^"]*+(?:""[^"]*+)*+("?)')
 
 @dataclass(kw_only=True, slots=True)
 class Breaks:
-    """What the quoted values of one column hold.
+    """What the quoted values of one column hold."""
 
-    Parameters
-    ----------
-    count, first_line
-        How many values hold a line break, and the line of the file in which the first of them begins.
-    joined, first_joined
-        Those among them that look like several records of the file, and the line of the first.
-    """
-
-    count: int = 0
-    first_line: int = 0
-    joined: int = 0
-    first_joined: int = 0
+    count: int = 0  # values that hold a line break
+    first_line: int = 0  # of the file, in which the first of them begins
+    joined: int = 0  # those among them that look like several records of the file
+    first_joined: int = 0  # the line of the first
 
 
 def count_breaks(text: str) -> int:
@@ -68,19 +61,8 @@ def is_joined(breaks: int, delimiters: int, n_columns: int) -> bool:
 
 
 class Quotes:
-    r"""Watches a delimited text go by.
+    r"""Watches a delimited text of so many columns go by.
 
-    Parameters
-    ----------
-    delimiter
-        What separates fields.
-    n_columns
-        How many fields a record has.
-    encoding
-        Of the text.
-
-    Examples
-    --------
     >>> quotes = Quotes(delimiter=",", n_columns=2, encoding="utf-8")
     >>> quotes.feed(b'age,disease\n30,"flu\n31,ulcer\n')
     >>> quotes.finish()
@@ -113,7 +95,7 @@ class Quotes:
 
     def watching(self, stream: pa.NativeFile) -> pa.NativeFile:
         """The same stream; what is read from it is looked at on its way."""
-        return pa.PythonFile(_Watched(stream, self), mode="r")
+        return watched(stream, self.feed)
 
     def feed(self, piece: bytes) -> None:
         """Look at the next bytes of the file."""
@@ -222,23 +204,3 @@ def _n_breaks(data: bytes, start: int, end: int) -> int:
     if data.find(b"\r", start, end) >= 0:
         n_breaks += data.count(b"\r", start, end) - data.count(b"\r\n", start, end)
     return n_breaks
-
-
-class _Watched(io.RawIOBase):
-    """A stream that shows what is read from it to `Quotes`."""
-
-    def __init__(self, stream: pa.NativeFile, quotes: Quotes) -> None:
-        self._stream = stream
-        self._quotes = quotes
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        piece = bytes(self._stream.read(size if size >= 0 else None))
-        self._quotes.feed(piece)
-        return piece
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()

@@ -29,10 +29,10 @@ from glasshouse.database import is_address
 from glasshouse.errors import DomainError, GlasshouseError, InputError, SchemaError, SourceError
 from glasshouse.microdata.arrow_messages import messages, unpacked_bytes
 from glasshouse.microdata.cautions import Written
-from glasshouse.microdata.delimited import HEAD_BYTES, NULL_SPELLINGS, Loaded, open_bytes, read_delimited
-from glasshouse.microdata.dialects import DELIMITERS
+from glasshouse.microdata.delimited import DELIMITERS, HEAD_BYTES, NULL_SPELLINGS, Loaded, open_bytes, read_delimited
 from glasshouse.microdata.normalise import normalise, refuse_nested
-from glasshouse.microdata.unpacking import Room, is_text
+from glasshouse.microdata.spelling import is_text
+from glasshouse.microdata.unpacking import Room
 from glasshouse.packed import Refused, growth_of
 
 __all__ = ["NULL_SPELLINGS", "Source", "open_source"]
@@ -61,29 +61,16 @@ _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # of UTF-16 and U
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Source:
-    """A table that came in, in its normal form.
+    """A table that came in, in its normal form."""
 
-    Parameters
-    ----------
-    table
-        The columns that were asked for, in the order of the source; every column is one contiguous array.
-    kind
-        Through which door: ``file``, ``postgres``, ``pandas``, ``polars``, ``duckdb`` or ``arrow``.
-    columns
-        All column names of the source in their order, also those that were not loaded.
-    notices
-        What was assumed, in sentences.
-    orders
-        Declared orders of loaded columns that are ordered categories: all their values, lowest first.
-    written
-        How the source writes records, for who looks for values that hold several of them.
-    """
-
+    # the columns that were asked for, in the order of the source; every column is one contiguous array
     table: pa.Table = field(repr=False)
-    kind: str
-    columns: tuple[str, ...]
-    notices: tuple[str, ...] = ()
+    kind: str  # through which door: ``file``, ``postgres``, ``pandas``, ``polars``, ``duckdb`` or ``arrow``
+    columns: tuple[str, ...]  # all column names of the source in their order, also those that were not loaded
+    notices: tuple[str, ...] = ()  # what was assumed, in sentences
+    # declared orders of loaded columns that are ordered categories: all their values, lowest first
     orders: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, repr=False)
+    # how the source writes records: values may hold several of them
     written: Written = field(default=Written(n_columns=0, delimiters=()), repr=False)
 
 
@@ -278,16 +265,7 @@ def _near(path: Path) -> str:
 
 def _from_file(path: Path, text: Mapping[str, Any], choose: _Choose) -> _Loaded:
     """Read the chosen columns of a file, by what its first bytes say it is."""
-    with readable(path, "file"):
-        head = first_bytes(path, None)
-    if not head:
-        raise SourceError(f"{path} is empty", source=path)
-    compression = next((name for magic, name in _COMPRESSIONS.items() if head.startswith(magic)), None)
-    if compression:
-        with readable(path, f"{compression} file"):
-            head = first_bytes(path, compression)
-        if not head:
-            raise SourceError(f"{path} is empty", source=path)
+    head, compression = beginning(path)
     if not compression and head.startswith(b"PAR1"):
         return _from_parquet(path, choose), ()
     if not compression and head.startswith(b"ARROW1"):
@@ -298,8 +276,19 @@ def _from_file(path: Path, text: Mapping[str, Any], choose: _Choose) -> _Loaded:
     return read_delimited(path, head=head, compression=compression, choose=choose, **text)
 
 
-def first_bytes(path: Path, compression: str | None) -> bytes:
-    with open_bytes(path, compression) as stream:
+def beginning(path: Path) -> tuple[bytes, str | None]:
+    """The first bytes of a file, unpacked, and how it is compressed; an empty one is refused."""
+    head, compression = _first_bytes(path, None), None
+    compression = next((name for magic, name in _COMPRESSIONS.items() if head.startswith(magic)), None)
+    if compression:
+        head = _first_bytes(path, compression)
+    if not head:
+        raise SourceError(f"{path} is empty", source=path)
+    return head, compression
+
+
+def _first_bytes(path: Path, compression: str | None) -> bytes:
+    with readable(path, f"{compression} file" if compression else "file"), open_bytes(path, compression) as stream:
         return bytes(stream.read(HEAD_BYTES))
 
 
@@ -385,9 +374,7 @@ def readable(path: Path, what: str) -> Iterator[None]:
     """Say in our words that a file cannot be read."""
     try:
         yield
-    except GlasshouseError:
-        raise
-    except MemoryError:
+    except (GlasshouseError, MemoryError):
         raise
     except PermissionError:
         raise SourceError(f"{path} may not be read by this user: change its permissions", source=path) from None

@@ -45,6 +45,7 @@ __all__ = [
     "cleaned",
     "declared_spellings",
     "holds_texts",
+    "is_text",
     "key",
     "respelled",
     "same_numbers",
@@ -169,10 +170,14 @@ def _together(texts: Sequence[str], keys: Sequence[object]) -> list[list[int]]:
     return sorted(several, key=lambda places: texts[places[0]])
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values of this type are texts, one after the other."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
 def holds_texts(kind: pa.DataType) -> bool:
     """Whether a column of this type holds texts, in a dictionary or not."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    return is_text(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def without_look_alikes(texts: Iterable[str]) -> list[str]:
@@ -204,15 +209,8 @@ def declared_spellings(texts: Iterable[str], *, name: str) -> dict[str, str]:
 def spellings(counts: Mapping[str, int], declared: Mapping[str, str] | None = None) -> dict[str, str | None]:
     """Which spelling replaces each text, where that is another; None where nothing is left of it.
 
-    Parameters
-    ----------
-    counts
-        The different texts, and how many rows have each.
-    declared
-        Spellings that win whatever their counts are, by their keys: see `declared_spellings`.
+    ``counts`` says how many rows have each text; spellings that were ``declared`` win whatever their counts are.
 
-    Examples
-    --------
     >>> spellings({"Flu": 3, "flu ": 2, "flu": 2, "ulcer": 1, " ": 4})
     {'Flu': 'flu', 'flu ': 'flu', ' ': None}
     """

@@ -15,30 +15,32 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glasshouse.errors import DomainError, SchemaError, SourceError
+from glasshouse.errors import DomainError, SourceError
 from glasshouse.microdata import delimited
-from glasshouse.microdata.batches import DelimitedStream, ParquetStream
-from glasshouse.microdata.cautions import Findings, Written, accepted_names
-from glasshouse.microdata.dialects import DELIMITERS
+from glasshouse.microdata.cautions import Findings, accepted_names
 from glasshouse.microdata.domains import Domain, code, kind_of
 from glasshouse.microdata.normalise import normalise as normal_form
-from glasshouse.microdata.packing import Field, Packing
-from glasshouse.microdata.spelling import cleaned, declared_spellings, holds_texts, spellings, without_look_alikes
-from glasshouse.microdata.table import (
+from glasshouse.microdata.packing import Field, Packing, as_integers
+from glasshouse.microdata.roles import (
+    NOTHING_LEFT,
     Missing,
+    Roles,
     by_column,
-    check_roles,
-    declared_order,
-    named_roles,
+    dropped_notice,
     names_given,
     refuse_amounts,
+    refuse_gaps,
+    refuse_infinite,
+    respelled_notice,
 )
+from glasshouse.microdata.spelling import cleaned, declared_spellings, holds_texts, spellings, without_look_alikes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from glasshouse.microdata.batches import Stream
     from glasshouse.microdata.cautions import Caution
     from glasshouse.microdata.quotes import Quotes
 
@@ -58,33 +60,17 @@ _FALLBACKS: dict[str, tuple[pa.DataType, ...]] = {
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Survey:
-    """A file that was looked through.
+    """A file that was looked through."""
 
-    Parameters
-    ----------
-    packing
-        The quasi-identifiers: how tuples are packed and unpacked.
-    sensitive
-        The sensitive column; its values are listed in their order.
-    counts
-        Tuples of each sensitive value, missing last if it is a value of its own.
-    n_rows, n_dropped
-        Rows of the file, and those that are dropped because a value is missing.
-    notices
-        What was assumed, in sentences.
-    cautions, accepted
-        What must be answered before the file is published, and the names by which it was.
-    """
-
-    packing: Packing
-    sensitive: Field
-    counts: NDArray[np.int64]
-    n_rows: int
-    n_dropped: int
-    notices: tuple[str, ...]
-    cautions: tuple[Caution, ...]
-    accepted: tuple[str, ...]
-    _stream: ParquetStream | DelimitedStream = field(repr=False)
+    packing: Packing  # the quasi-identifiers: how tuples are packed and unpacked
+    sensitive: Field  # the sensitive column; its values are listed in their order
+    counts: NDArray[np.int64]  # tuples of each sensitive value, missing last if it is a value of its own
+    n_rows: int  # of the file
+    n_dropped: int  # because a value is missing
+    notices: tuple[str, ...]  # what was assumed, in sentences
+    cautions: tuple[Caution, ...]  # what must be answered before the file is published
+    accepted: tuple[str, ...]  # the names of cautions that were
+    _stream: Stream = field(repr=False)
     _columns: dict[str, _Column] = field(repr=False)
     _drop: bool = False
 
@@ -109,7 +95,7 @@ class Survey:
 
 
 def survey(
-    stream: ParquetStream | DelimitedStream,
+    stream: Stream,
     *,
     quasi: Sequence[str],
     sensitive: str,
@@ -120,52 +106,32 @@ def survey(
     accept: Sequence[str] = (),
     progress: Callable[[int], None] = lambda _: None,
 ) -> Survey:
-    """Look through a file.
-
-    Parameters
-    ----------
-    stream
-        The file.
-    quasi, sensitive, missing, ordered, categorical, normalise, accept
-        As in `read`.
-    progress
-        Is told how many rows were seen.
-    """
-    quasi, (sensitive,) = names_given("quasi", quasi), names_given("sensitive", [sensitive])
-    ordered = {name: declared_order(name, order) for name, order in by_column("ordered", ordered).items()}
-    check_roles(list(quasi), [sensitive], None)
-    there = set(stream.names)
-    for name, role in named_roles(list(quasi), [sensitive], None):
-        if name not in there:
-            raise SchemaError.unknown(name, stream.names, role=role)
+    """Look through a file; roles and options are those of `read`, and ``progress`` is told how many rows were seen."""
+    roles = Roles.of(quasi, [sensitive])
+    ordered = by_column("ordered", ordered)
+    roles.check(stream.names)
     categorical, normalise = names_given("categorical", categorical), names_given("normalise", normalise)
     accepted = accepted_names(accept, stream.names)
     for option, named in (("ordered", ordered), ("categorical", categorical), ("normalise", normalise)):
-        for name in named:
-            if name not in (*quasi, sensitive):
-                raise SchemaError.unknown(name, [*quasi, sensitive], role=option)
-    types = stream.types()
-    chosen = [*quasi, sensitive]
+        roles.check_option(option, named)
+    types, is_typed = stream.types(), stream.decimal is None
     columns = {
         name: _Column(
             name=name,
-            candidates=_candidates(stream, types[name]),
-            decimal=stream.file.decimal if isinstance(stream, DelimitedStream) else None,
+            candidates=(None,) if is_typed else _FALLBACKS.get(str(types[name]), (types[name], pa.string())),
+            decimal=stream.decimal,
             as_text=name in categorical and name != sensitive,
             listed=name == sensitive or name in categorical or name in ordered,
             normalised=name in normalise,
         )
-        for name in chosen
+        for name in roles.columns
     }
     while True:
         try:
-            return _look_through(
-                stream, columns, list(quasi), sensitive, missing, ordered, categorical, accepted, progress
-            )
+            return _look_through(stream, columns, roles, missing, ordered, categorical, accepted, progress)
         except _Otherwise as found:
             columns[found.column].settle(found.kind)
         except UnicodeError:
-            assert isinstance(stream, DelimitedStream)
             stream = stream.in_another_encoding()
         for column in columns.values():
             column.forget()
@@ -177,13 +143,6 @@ class _Otherwise(Exception):
     def __init__(self, column: str, kind: pa.DataType) -> None:
         self.column = column
         self.kind = kind
-
-
-def _candidates(stream: ParquetStream | DelimitedStream, kind: pa.DataType) -> tuple[pa.DataType | None, ...]:
-    """The types that a column may turn out to have; None for whatever comes out of a file that knows its types."""
-    if isinstance(stream, ParquetStream):
-        return (None,)
-    return _FALLBACKS.get(str(kind), (kind, pa.string()))
 
 
 @dataclass(kw_only=True)
@@ -205,6 +164,12 @@ class _Column:
     high: int | None = None
     counts: dict[Any, int] = field(default_factory=dict)
     n_replaced: int = 0  # spellings
+
+    @property
+    def settled_kind(self) -> pa.DataType:
+        """The type of a column of which some value was seen."""
+        assert self.kind is not None
+        return self.kind
 
     def forget(self) -> None:
         """Begin anew; the type that was settled stays."""
@@ -302,14 +267,13 @@ class _Column:
         elif pa.types.is_floating(kind):
             self.infinite += int(pc.sum(pc.is_inf(values)).as_py() or 0)
         else:
-            span = pc.min_max(_as_integers(values)).as_py()
+            span = pc.min_max(as_integers(values)).as_py()
             self.low = span["min"] if self.low is None else min(self.low, span["min"])
             self.high = span["max"] if self.high is None else max(self.high, span["max"])
 
     def _merge(self, order: Sequence[Any] | None) -> dict[str, str]:
         """Count look-alikes as one value, where that is asked for; gives what each text was replaced by."""
-        assert self.kind is not None
-        if not (self.normalised and holds_texts(self.kind)):
+        if not (self.normalised and holds_texts(self.settled_kind)):
             return {}
         if self.order:
             self.order = tuple(without_look_alikes(self.order))
@@ -325,8 +289,7 @@ class _Column:
 
     def field(self, order: Sequence[Any] | None, *, has_gaps: bool) -> Field:
         """The column as it will be packed."""
-        assert self.kind is not None
-        kind = self.kind
+        kind = self.settled_kind
         if self.listed or holds_texts(kind):
             replaced = self._merge(order)
             order = order or self.order or None
@@ -342,10 +305,9 @@ class _Column:
 
 
 def _look_through(
-    stream: ParquetStream | DelimitedStream,
+    stream: Stream,
     columns: dict[str, _Column],
-    quasi: list[str],
-    sensitive: str,
+    roles: Roles,
     missing: Missing,
     ordered: Mapping[str, Sequence[Any]],
     categorical: Sequence[str],
@@ -353,7 +315,7 @@ def _look_through(
     progress: Callable[[int], None],
 ) -> Survey:
     names = _unknown(stream, columns, missing)
-    quotes = stream.file.quotes(len(stream.names)) if isinstance(stream, DelimitedStream) else None
+    quotes = stream.quotes()
     n_rows = n_dropped = 0
     for batch in _normal_batches(stream, columns, names, quotes):
         n_batch = len(next(iter(batch.values())))
@@ -366,34 +328,33 @@ def _look_through(
         for name, values in batch.items():
             columns[name].see(values)
         progress(n_rows)
-    written = _written(stream, quotes)
+    written, about_quotes = stream.written(quotes)
     if not n_rows:
-        assert isinstance(stream, DelimitedStream)
-        raise delimited.no_rows(stream.file)
+        raise stream.no_rows()
     _check(columns, n_rows, n_dropped, missing)
-    refuse_amounts(pa.array([], columns[sensitive].kind), sensitive, categorical)
-    orders = {name: ordered.get(name) for name in columns}
+    (sensitive,) = roles.sensitive
+    refuse_amounts(columns[sensitive].settled_kind, sensitive, categorical)
     findings = Findings(written)
+    fields: dict[str, Field] = {}
     for name, column in columns.items():
-        if column.normalised and column.kind is not None and holds_texts(column.kind):
+        if column.normalised and holds_texts(column.settled_kind):
             findings.look_for_breaks(name, pa.array(list(column.counts), column.kind))
-    fields = {
-        name: column.field(orders[name], has_gaps=missing == "category" and column.gaps > 0)
-        for name, column in columns.items()
-    }
-    _look_at_texts(findings, columns, fields, stream.names, sensitive)
-    found = fields[sensitive]
-    values = columns[sensitive].counts
-    counts = [values[value] for value in found.domain.values.to_pylist()]
-    if found.domain.missing:
-        counts.append(columns[sensitive].gaps)
+        fields[name] = column.field(ordered.get(name), has_gaps=missing == "category" and column.gaps > 0)
+    for name, column in columns.items():
+        domain = fields[name].domain
+        rows = np.array([column.counts.get(value, 0) for value in domain.values.to_pylist()], np.int64)
+        findings.look(name, "sensitive" if name == sensitive else "quasi", domain.values, rows, gaps=domain.missing)
+    for name in roles.without(stream.names):
+        findings.pass_over(name)
+    found, column = fields[sensitive], columns[sensitive]
+    counts = [column.gaps if value is None else column.counts[value] for value in found.domain.listed()]
     return Survey(
-        packing=Packing(tuple(fields[name] for name in quasi)),
+        packing=Packing(tuple(fields[name] for name in roles.quasi)),
         sensitive=found,
         counts=np.array(counts, np.int64),
         n_rows=n_rows,
         n_dropped=n_dropped,
-        notices=(*_notices(stream, columns, n_dropped), *_quotes_notices(stream, quotes), *findings.told(accepted)),
+        notices=(*_notices(stream, columns, roles, n_dropped), *about_quotes, *findings.told(accepted)),
         cautions=tuple(findings.cautions),
         accepted=accepted,
         _stream=stream,
@@ -402,41 +363,8 @@ def _look_through(
     )
 
 
-def _written(stream: ParquetStream | DelimitedStream, quotes: Quotes | None) -> Written:
-    """How the file writes records; refuses a quotation mark that is never closed."""
-    if not isinstance(stream, DelimitedStream) or quotes is None:
-        return Written(n_columns=len(stream.names), delimiters=tuple(DELIMITERS))
-    breaks = delimited.checked_breaks(stream.file, quotes, stream.names)
-    return Written(n_columns=len(stream.names), delimiters=(stream.file.delimiter or ",",), breaks=breaks)
-
-
-def _quotes_notices(stream: ParquetStream | DelimitedStream, quotes: Quotes | None) -> Iterator[str]:
-    if isinstance(stream, DelimitedStream) and quotes is not None:
-        yield from delimited.quotes_notices(stream.file, quotes)
-
-
-def _look_at_texts(
-    findings: Findings,
-    columns: Mapping[str, _Column],
-    fields: Mapping[str, Field],
-    names: Sequence[str],
-    sensitive: str,
-) -> None:
-    """Look at the texts of every column, as `read` does."""
-    for name, column in columns.items():
-        values = fields[name].domain.values
-        rows = np.array([column.counts.get(value, 0) for value in values.to_pylist()], np.int64)
-        role: Any = "sensitive" if name == sensitive else "quasi"
-        findings.look(name, role, values, rows, gaps=fields[name].domain.missing)
-    for name in names:
-        if name not in columns:
-            findings.pass_over(name)
-
-
-def _unknown(stream: ParquetStream | DelimitedStream, columns: dict[str, _Column], missing: Missing) -> list[str]:
+def _unknown(stream: Stream, columns: dict[str, _Column], missing: Missing) -> list[str]:
     """The columns that must be read to be known; of the others the file tells enough."""
-    if not isinstance(stream, ParquetStream):
-        return list(columns)
     unknown = []
     summaries = stream.summaries([name for name, column in columns.items() if not column.listed])
     for name, column in columns.items():
@@ -451,13 +379,9 @@ def _unknown(stream: ParquetStream | DelimitedStream, columns: dict[str, _Column
 
 
 def _normal_batches(
-    stream: ParquetStream | DelimitedStream,
-    columns: Mapping[str, _Column],
-    names: Sequence[str],
-    quotes: Quotes | None = None,
+    stream: Stream, columns: Mapping[str, _Column], names: Sequence[str], quotes: Quotes | None = None
 ) -> Iterator[dict[str, pa.Array]]:
-    batches = stream.batches(names) if isinstance(stream, ParquetStream) else stream.batches(names, quotes)
-    for batch in batches:
+    for batch in stream.batches(names, quotes):
         yield {name: columns[name].normal(values) for name, values in batch.items()}
 
 
@@ -473,41 +397,24 @@ def _complete(batch: Mapping[str, pa.Array]) -> NDArray[np.bool_] | None:
 
 def _check(columns: Mapping[str, _Column], n_rows: int, n_dropped: int, missing: Missing) -> None:
     """The rules of `read` for missing and infinite values."""
-    gaps = {name: column.gaps for name, column in columns.items() if column.gaps}
-    for name, count in gaps.items():
-        if count == n_rows:
-            raise DomainError(f"column {name!r} has no value at all: leave it out", column=name)
-    if gaps and missing == "error":
-        listed = ", ".join(f"{name} ({count:,} of {n_rows:,})" for name, count in gaps.items())
-        raise DomainError(
-            f"missing values in {listed}: use missing='category' to make missing a value of its own, or missing='drop' "
-            "to drop these rows",
-            column=next(iter(gaps)),
-        )
+    refuse_gaps({name: column.gaps for name, column in columns.items() if column.gaps}, n_rows, missing)
     if n_dropped == n_rows:
-        raise DomainError("every row has a missing value: nothing is left after missing='drop'")
+        raise DomainError(NOTHING_LEFT)
     for name, column in columns.items():
-        if column.infinite:
-            raise DomainError(
-                f"column {name!r} has {column.infinite:,} infinite values: give them a bottom or top code or drop them",
-                column=name,
-            )
+        refuse_infinite(name, column.infinite)
 
 
-def _notices(stream: ParquetStream | DelimitedStream, columns: Mapping[str, _Column], n_dropped: int) -> Iterator[str]:
+def _notices(stream: Stream, columns: Mapping[str, _Column], roles: Roles, n_dropped: int) -> Iterator[str]:
     yield from stream.notices
     kept = [name for name, column in columns.items() if column.kept]
     if kept:
-        yield f"kept as text, for numbers would lose leading zeros, plus signs or digits: {', '.join(kept)}"
-    left_out = [name for name in stream.names if name not in columns]
-    if left_out:
-        yield f"columns with no role are not published: {', '.join(left_out)}"
-    yield "no identifier was named: the guarantee is per row, and holds per person if nobody has two rows"
+        yield delimited.kept_notice(kept)
+    yield from roles.notices(stream.names)
     for name, column in columns.items():
         if column.n_replaced:
-            yield f"spellings of {name} that were replaced by another of the same value: {column.n_replaced:,}"
+            yield respelled_notice(name, column.n_replaced)
     if n_dropped:
-        yield f"rows dropped because a value was missing: {n_dropped:,}"
+        yield dropped_notice(n_dropped)
 
 
 def _without_blank(texts: pa.Array) -> pa.Array:
@@ -518,14 +425,6 @@ def _without_blank(texts: pa.Array) -> pa.Array:
         return texts
     gone = pa.array(blank).take(encoded.indices).fill_null(False)
     return pc.if_else(gone, None, encoded.cast(encoded.type.value_type))
-
-
-def _as_integers(values: pa.Array) -> pa.Array:
-    if pa.types.is_boolean(values.type):
-        return values.cast(pa.int8())
-    if pa.types.is_integer(values.type):
-        return values
-    return values.view(pa.int32() if values.type.bit_width == 32 else pa.int64())
 
 
 def _clock(texts: pa.Array) -> pa.Array:

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Microdata: a table about people, with roles, coded to integers; and `read`, which makes one.
 
-A role is explicit. The *identifier* names the person and is never published; *quasi-identifiers* are what an adversary
-may know about everyone; *sensitive* columns are what must not be learned about a person. A column with no role is not
-published: beside the others it would be one more quasi-identifier, unprotected.
+A role is explicit; `glasshouse.microdata.roles` says what each means. A column with no role is not published: beside
+the others it would be one more quasi-identifier, unprotected.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,21 +19,31 @@ import pyarrow.compute as pc
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
 from glasshouse.microdata.cautions import Findings, accepted_names, refuse_unanswered
 from glasshouse.microdata.domains import Column, code, kind_of, text_of
-from glasshouse.microdata.sources import is_unicode, open_source
+from glasshouse.microdata.roles import (
+    NOTHING_LEFT,
+    Roles,
+    by_column,
+    dropped_notice,
+    names_given,
+    refuse_amounts,
+    refuse_gaps,
+    refuse_infinite,
+    respelled_notice,
+)
+from glasshouse.microdata.sources import open_source
 from glasshouse.microdata.spelling import declared_spellings, holds_texts, respelled, without_look_alikes
 from glasshouse.microdata.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from glasshouse.microdata.cautions import Caution
+    from glasshouse.microdata.roles import Missing
+    from glasshouse.microdata.sources import Source
 
 __all__ = ["Microdata", "read"]
-
-Missing = Literal["error", "category", "drop"]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -171,189 +179,167 @@ def read(
     >>> read({"age": [30, 40], "disease": ["flu", "ulcer"]}, quasi=["age"], sensitive="disease")
     Microdata(2 tuples; quasi-identifiers age (2); sensitive disease (2))
     """
-    quasi_names, sensitive_names = names_given("quasi", quasi), names_given("sensitive", sensitive)
-    if identifier is not None:
-        (identifier,) = names_given("identifier", [identifier])
-    check_roles(quasi_names, sensitive_names, identifier)
+    roles = Roles.of(quasi, sensitive, identifier)
     if missing not in ("error", "category", "drop"):
         raise ParameterError("read", "missing", "'error', 'category' or 'drop'", missing)
-    categorical, normalise = names_given("categorical", categorical), names_given("normalise", normalise)
-    ordered, taxonomies, bins = (
-        by_column("ordered", ordered),
-        by_column("taxonomies", taxonomies),
-        by_column("bins", bins),
+    options = _Options(
+        categorical=names_given("categorical", categorical),
+        normalise=names_given("normalise", normalise),
+        ordered=by_column("ordered", ordered),
+        taxonomies=by_column("taxonomies", taxonomies),
+        bins=by_column("bins", bins),
+        bottom=by_column("bottom", bottom),
+        top=by_column("top", top),
     )
-    bottom, top = by_column("bottom", bottom), by_column("top", top)
-
-    roles = [*quasi_names, *sensitive_names, *([identifier] if identifier is not None else [])]
     text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-    opened = open_source(source, columns=roles, narrow=True, table=table, query=query, **text)
-    there = set(opened.columns)
-    for name, role in named_roles(quasi_names, sensitive_names, identifier):
-        if name not in there:
-            raise SchemaError.unknown(name, opened.columns, role=role)
-    published = [*quasi_names, *sensitive_names]
-    for option, named, allowed in (
-        ("ordered", ordered, published),
-        ("taxonomies", taxonomies, published),
-        ("bins", bins, published),
-        ("categorical", categorical, published),
-        ("normalise", normalise, roles),
-        ("bottom", bottom, quasi_names),
-        ("top", top, quasi_names),
-    ):
-        known = set(allowed)
-        for name in named:
-            if name not in known:
-                raise SchemaError.unknown(name, allowed, role=option)
-            if option == "taxonomies" and name in ordered:
-                raise SchemaError(f"column {name!r} has an order and a taxonomy, which has one: give one", column=name)
+    opened = open_source(source, columns=roles.columns, narrow=True, table=table, query=query, **text)
+    roles.check(opened.columns)
+    options.check(roles)
     accepted = accepted_names(accept, opened.columns)
+    incoming = _Incoming(opened, roles, options)
+    incoming.respell()
+    incoming.clip()
+    incoming.drop(missing)
+    incoming.bin()
+    return incoming.coded(accepted)
 
-    notices = list(opened.notices)
-    with_role = set(roles)
-    left_out = [name for name in opened.columns if name not in with_role]
-    if left_out:
-        notices.append(f"columns with no role are not published: {', '.join(left_out)}")
-    if identifier is None:
-        notices.append("no identifier was named: the guarantee is per row, and holds per person if nobody has two rows")
-        if opened.kind == "postgres":
-            notices.append("the rows of a database have no order: to add marginals later, name an identifier")
 
-    raw = {name: _plain(opened.table.column(name)) for name in roles}
-    orders = {**opened.orders, **{name: declared_order(name, order) for name, order in ordered.items()}}
-    trees = {name: _taxonomy("taxonomies", name, given) for name, given in taxonomies.items()}
-    binning = {name: _taxonomy("bins", name, given) for name, given in bins.items()}
-    for name in raw.keys() & {*binning, identifier}:
-        raw[name] = _written_out(raw[name])
-    findings = Findings(opened.written)
-    for name in normalise:
-        if not holds_texts(raw[name].type):
-            continue
-        if name not in ordered and name in orders:
-            orders[name] = without_look_alikes(orders[name])
-        tree = binning.get(name) or trees.get(name)
-        listed = orders.get(name, ()) if tree is None else tree.leaves
-        findings.look_for_breaks(name, _written_out(raw[name].unique()))
-        raw[name], n_replaced = respelled(raw[name], declared_spellings(map(str, listed), name=name))
-        if n_replaced:
-            notices.append(f"spellings of {name} that were replaced by another of the same value: {n_replaced:,}")
-    for name in {*binning, *bottom, *top}:
-        raw[name] = raw[name].cast(pa.int64()) if pa.types.is_integer(raw[name].type) else raw[name]
-    for name, limit in bottom.items():
-        raw[name] = clipped(raw[name], name, limit, pc.max_element_wise)
-        notices.append(f"{name} is bottom-coded: the smallest value stands for itself and everything below")
-    for name, limit in top.items():
-        raw[name] = clipped(raw[name], name, limit, pc.min_element_wise)
-        notices.append(f"{name} is top-coded: the largest value stands for itself and everything above")
-    raw, dropped = _apply_missing_rule(raw, quasi_names + sensitive_names, missing)
-    if dropped:
-        notices.append(f"rows dropped because a value was missing: {dropped:,}")
-    for name, builder in binning.items():
-        raw[name], orders[name] = builder.bin(raw[name], name=name)
+@dataclass(frozen=True, kw_only=True)
+class _Options:
+    """What `read` was told of single columns."""
 
-    as_names, as_one = set(categorical), set(normalise)
+    categorical: list[str]
+    normalise: list[str]
+    ordered: dict[str, list[Any]]
+    taxonomies: dict[str, Any]
+    bins: dict[str, Any]
+    bottom: dict[str, Any]
+    top: dict[str, Any]
 
-    limits = {"bottom": bottom, "top": top}
+    def check(self, roles: Roles) -> None:
+        """Refuse columns that have not the role for an option, and two orders of one column."""
+        for option in ("ordered", "taxonomies", "bins", "categorical"):
+            roles.check_option(option, getattr(self, option))
+        for name in self.taxonomies:
+            if name in self.ordered:
+                raise SchemaError(f"column {name!r} has an order and a taxonomy, which has one: give one", column=name)
+        roles.check_option("normalise", self.normalise, roles.columns)
+        roles.check_option("bottom", self.bottom, roles.quasi)
+        roles.check_option("top", self.top, roles.quasi)
 
-    def coded(name: str) -> Column:
-        values = raw[name].cast(pa.string()) if name in as_names and name not in sensitive_names else raw[name]
+
+class _Incoming:
+    """A table on its way in: its columns with a role, as they came, until they are coded."""
+
+    def __init__(self, opened: Source, roles: Roles, options: _Options) -> None:
+        self.opened, self.roles, self.options = opened, roles, options
+        self.raw = {name: _plain(opened.table.column(name)) for name in roles.columns}
+        self.orders = {**opened.orders, **options.ordered}
+        self.trees = {name: _taxonomy("taxonomies", name, given) for name, given in options.taxonomies.items()}
+        self.binning = {name: _taxonomy("bins", name, given) for name, given in options.bins.items()}
+        for name in self.raw.keys() & {*self.binning, roles.identifier}:
+            self.raw[name] = _written_out(self.raw[name])
+        self.findings = Findings(opened.written)
+        self.notices = [*opened.notices, *roles.notices(opened.columns)]
+        if roles.identifier is None and opened.kind == "postgres":
+            self.notices.append("the rows of a database have no order: to add marginals later, name an identifier")
+
+    def respell(self) -> None:
+        """Give look-alikes one spelling, where that is asked for; line breaks are looked for before."""
+        for name in self.options.normalise:
+            values = self.raw[name]
+            if not holds_texts(values.type):
+                continue
+            if name not in self.options.ordered and name in self.orders:
+                self.orders[name] = without_look_alikes(self.orders[name])
+            tree = self.binning.get(name) or self.trees.get(name)
+            listed = self.orders.get(name, ()) if tree is None else tree.leaves
+            self.findings.look_for_breaks(name, _written_out(values.unique()))
+            self.raw[name], n_replaced = respelled(values, declared_spellings(map(str, listed), name=name))
+            if n_replaced:
+                self.notices.append(respelled_notice(name, n_replaced))
+
+    def clip(self) -> None:
+        """Replace what lies beyond bottom and top codes by these."""
+        bottom, top = self.options.bottom, self.options.top
+        for name in {*self.binning, *bottom, *top}:
+            if pa.types.is_integer(self.raw[name].type):
+                self.raw[name] = self.raw[name].cast(pa.int64())
+        for name, limit in bottom.items():
+            self.raw[name] = clipped(self.raw[name], name, limit, pc.max_element_wise)
+            self.notices.append(f"{name} is bottom-coded: the smallest value stands for itself and everything below")
+        for name, limit in top.items():
+            self.raw[name] = clipped(self.raw[name], name, limit, pc.min_element_wise)
+            self.notices.append(f"{name} is top-coded: the largest value stands for itself and everything above")
+
+    def drop(self, missing: Missing) -> None:
+        """Apply the one rule for missing values."""
+        gaps = {name: self.raw[name].null_count for name in self.roles.published if self.raw[name].null_count}
+        n_rows = len(self.raw[self.roles.quasi[0]])
+        refuse_gaps(gaps, n_rows, missing)
+        if not gaps or missing == "category":
+            return
+        complete = np.logical_and.reduce([np.asarray(self.raw[name].is_valid()) for name in gaps])
+        if not complete.any():
+            raise DomainError(NOTHING_LEFT)
+        self.raw = {name: values.filter(pa.array(complete)) for name, values in self.raw.items()}
+        self.notices.append(dropped_notice(n_rows - int(complete.sum())))
+
+    def bin(self) -> None:
+        """Replace values by the first level of the taxonomies that bin them."""
+        for name, builder in self.binning.items():
+            self.raw[name], self.orders[name] = builder.bin(self.raw[name], name=name)
+
+    def coded(self, accepted: tuple[str, ...]) -> Microdata:
+        """Code the columns, and look at their values."""
+        roles, identifier = self.roles, self.roles.identifier
+        for name in roles.quasi:
+            values = self.raw[name]
+            refuse_infinite(name, pa.types.is_floating(values.type) and (pc.sum(pc.is_inf(values)).as_py() or 0))
+        for name in roles.sensitive:
+            refuse_amounts(self.raw[name].type, name, self.options.categorical)
+        if identifier is not None:
+            _check_identifier(self.raw[identifier], identifier)
+        quasi, sensitive = tuple(map(self._column, roles.quasi)), tuple(map(self._column, roles.sensitive))
+        for column in quasi:
+            self.findings.look(column.name, "quasi", column.domain.values, column.rows)
+        for column in sensitive:
+            domain = column.domain
+            self.findings.look(column.name, "sensitive", domain.values, column.rows, gaps=domain.missing)
+        if identifier is not None:
+            ones = np.ones(len(self.raw[identifier]), np.int64)
+            self.findings.look(identifier, "identifier", self.raw[identifier], ones)
+        for name in roles.without(self.opened.columns):
+            self.findings.pass_over(name)
+        return Microdata(
+            quasi=quasi,
+            sensitive=sensitive,
+            identifier=None if identifier is None else self.raw[identifier],
+            n_tuples=len(self.raw[roles.quasi[0]]),
+            notices=(*self.notices, *self.findings.told(accepted)),
+            source_kind=self.opened.kind,
+            cautions=tuple(self.findings.cautions),
+            accepted=accepted,
+        )
+
+    def _column(self, name: str) -> Column:
+        options, values = self.options, self.raw[name]
+        if name in options.categorical and name not in self.roles.sensitive:
+            values = values.cast(pa.string())
         column = code(
             values,
             name=name,
-            order=orders.get(name),
-            taxonomy=trees.get(name),
+            order=self.orders.get(name),
+            taxonomy=self.trees.get(name),
             missing=values.null_count > 0,
-            declared=name in ordered and name not in binning,
-            normalised=name in as_one,
+            declared=name in options.ordered and name not in self.binning,
+            normalised=name in options.normalise,
         )
-        if name in binning or column.domain.kind in ("category", "boolean"):
+        if name in self.binning or column.domain.kind in ("category", "boolean"):
             return column
+        limits = {"bottom": options.bottom, "top": options.top}
         ends = {side: _limit(values, given[name]) for side, given in limits.items() if name in given}
         return Column(replace(column.domain, **ends), column.codes)
-
-    for name in quasi_names:
-        _refuse_infinite(raw[name], name)
-    for name in sensitive_names:
-        refuse_amounts(raw[name], name, categorical)
-    if identifier is not None:
-        _check_identifier(raw[identifier], identifier)
-    quasi_columns, sensitive_columns = tuple(map(coded, quasi_names)), tuple(map(coded, sensitive_names))
-    for column in quasi_columns:
-        findings.look(column.name, "quasi", column.domain.values, _rows(column))
-    for column in sensitive_columns:
-        findings.look(column.name, "sensitive", column.domain.values, _rows(column), gaps=column.domain.missing)
-    if identifier is not None:
-        findings.look(identifier, "identifier", raw[identifier], np.ones(len(raw[identifier]), np.int64))
-    for name in left_out:
-        findings.pass_over(name)
-    return Microdata(
-        quasi=quasi_columns,
-        sensitive=sensitive_columns,
-        identifier=raw[identifier] if identifier is not None else None,
-        n_tuples=len(raw[quasi_names[0]]),
-        notices=(*notices, *findings.told(accepted)),
-        source_kind=opened.kind,
-        cautions=tuple(findings.cautions),
-        accepted=accepted,
-    )
-
-
-def names_given(option: str, given: Any) -> list[str]:
-    """The names of columns that an option got: one, several or none; `SchemaError` if something else was given."""
-    if given is None or isinstance(given, str):
-        return [] if given is None else [given]
-    names = list(given) if hasattr(given, "__iter__") else [given]
-    for name in names:
-        if not isinstance(name, str):
-            raise SchemaError(
-                f"{option}: a column is named by a text, not by a {type(name).__name__}. (Columns of a frame whose "
-                "names are numbers are read under the texts of these: '0', '1')"
-            )
-        if not is_unicode(name):
-            raise SchemaError(f"{option}: the name {name!a} is not Unicode text")
-    return names
-
-
-def by_column(option: str, given: Any) -> Mapping[str, Any]:
-    """What an option says column by column; `SchemaError` if it is not such a mapping."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise SchemaError(
-            f"{option} is given by column, as in {option}={{'age': ...}}, not as a {type(given).__name__}"
-        )
-    return dict(zip(names_given(option, list(given)), given.values(), strict=True))
-
-
-def declared_order(column: str, order: Any) -> list[Any]:
-    """The values of a declared order as a list; `ParameterError` if it is none."""
-    if isinstance(order, str | bytes) or not hasattr(order, "__iter__"):
-        raise ParameterError("read", f"ordered[{column!r}]", "a list of values, lowest first", type(order).__name__)
-    return list(order)
-
-
-def _rows(column: Column) -> NDArray[np.int64]:
-    """How many rows have each value of the column."""
-    n_values = len(column.domain.values)
-    return np.bincount(column.codes, minlength=n_values)[:n_values]
-
-
-def named_roles(quasi: list[str], sensitive: list[str], identifier: str | None) -> list[tuple[str, str]]:
-    named = [(name, "a quasi-identifier") for name in quasi] + [(name, "sensitive") for name in sensitive]
-    return named + ([(identifier, "the identifier")] if identifier is not None else [])
-
-
-def check_roles(quasi: list[str], sensitive: list[str], identifier: str | None) -> None:
-    """One role per column, and at least one quasi-identifier."""
-    if not quasi:
-        raise SchemaError("name at least one quasi-identifier: what may an adversary know about everyone?")
-    taken: dict[str, str] = {}
-    for name, role in named_roles(quasi, sensitive, identifier):
-        if name in taken:
-            twice = f"{role} twice" if taken[name] == role else f"{taken[name]} and {role}"
-            raise SchemaError(f"column {name!r} is named as {twice}: give it one role", column=name)
-        taken[name] = role
 
 
 def _plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
@@ -389,55 +375,6 @@ def clipped(values: pa.Array, name: str, limit: Any, keep: Any) -> pa.Array:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         raise DomainError(f"the limit for column {name!r} is not of its type, {values.type}", column=name) from None
     return pc.if_else(values.is_null(), values, keep(values, bound))
-
-
-def _apply_missing_rule(
-    raw: dict[str, pa.Array], names: list[str], missing: Missing
-) -> tuple[dict[str, pa.Array], int]:
-    """The one rule for missing values; returns the columns and how many rows were dropped."""
-    gaps = {name: raw[name].null_count for name in names if raw[name].null_count}
-    n = len(raw[names[0]])
-    for name, count in gaps.items():
-        if count == n:
-            raise DomainError(f"column {name!r} has no value at all: leave it out", column=name)
-    if gaps and missing == "error":
-        listed = ", ".join(f"{name} ({count:,} of {n:,})" for name, count in gaps.items())
-        raise DomainError(
-            f"missing values in {listed}: use missing='category' to make missing a value of its own, or missing='drop' "
-            "to drop these rows",
-            column=next(iter(gaps)),
-        )
-    if not gaps or missing == "category":
-        return raw, 0
-    complete = np.ones(n, bool)
-    for name in gaps:
-        complete &= np.asarray(raw[name].is_valid())
-    if not complete.any():
-        raise DomainError("every row has a missing value: nothing is left after missing='drop'")
-    keep = pa.array(complete)
-    return {name: values.filter(keep) for name, values in raw.items()}, int(n - complete.sum())
-
-
-def _refuse_infinite(values: pa.Array, name: str) -> None:
-    if pa.types.is_floating(values.type):
-        count = pc.sum(pc.is_inf(values)).as_py() or 0
-        if count:
-            raise DomainError(
-                f"column {name!r} has {count:,} infinite values: give them a bottom or top code or drop them",
-                column=name,
-            )
-
-
-def refuse_amounts(values: pa.Array, name: str, categorical: Sequence[str]) -> None:
-    kind = kind_of(values.type, name)
-    if kind in ("category", "boolean") or name in categorical:
-        return
-    raise DomainError(
-        f"the sensitive column {name!r} holds amounts ({kind}): distinct amounts satisfy l-diversity and protect "
-        f"nothing. Bin it (bins={{{name!r}: gh.Taxonomy.intervals(...)}}), or list it in categorical= if its numbers "
-        "are names",
-        column=name,
-    )
 
 
 def _check_identifier(values: pa.Array, name: str) -> None:

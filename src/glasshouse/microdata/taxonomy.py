@@ -19,9 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import DomainError, MissingExtra, ParameterError, SourceError
+from glasshouse.microdata.domains import few
 from glasshouse.microdata.taxonomy_bound import BoundTaxonomy
 from glasshouse.microdata.taxonomy_builders import BUILDERS, Builder, Dates, Intervals, Prefix, Quantiles
-from glasshouse.microdata.taxonomy_tree import Tree, listed
+from glasshouse.microdata.taxonomy_tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -262,7 +263,7 @@ def _unique(pairs: Sequence[tuple[Hashable, Any]]) -> dict[Hashable, Any]:
     """Make a dict, refused where a label comes twice: a plain dict would silently keep the last."""
     twice = [label for label, count in Counter(label for label, _ in pairs).items() if count > 1]
     if twice:
-        raise DomainError(f"the taxonomy repeats {listed(twice)}", values=twice)
+        raise DomainError(f"the taxonomy repeats {few(twice)}", values=twice)
     return dict(pairs)
 
 

@@ -19,8 +19,9 @@ import pyarrow.compute as pc
 
 from glasshouse import bounds
 from glasshouse.errors import DisclosureWarning, DomainError, ParameterError
-from glasshouse.microdata.domains import text_of
-from glasshouse.microdata.taxonomy_tree import ANY, Tree, listed
+from glasshouse.microdata.domains import few, text_of
+from glasshouse.microdata.spelling import is_text
+from glasshouse.microdata.taxonomy_tree import ANY, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -220,15 +221,15 @@ class Prefix(Builder):
     def groups(self, name: str, values: pa.Array, counts: NDArray[np.int64] | None) -> tuple[NDArray[Any], Paths]:
         """Show the first ``length - i`` characters on level ``i``."""
         del counts
-        fits = _is_text(values.type) or pa.types.is_integer(values.type)
+        fits = is_text(values.type) or pa.types.is_integer(values.type)
         _require(name, values, fits, "Taxonomy.prefix", "text or whole numbers")
         texts = self.texts(values)
-        whole = not _is_text(values.type)
+        whole = not is_text(values.type)
         unfit = [text for text in texts if len(text) > self.length or (whole and text.startswith("-"))]
         if unfit:
             what = f"{len(unfit)} codes of {_column(name)} are longer, or negative"
             raise DomainError(
-                f"Taxonomy.prefix(length={self.length}): {what}: {listed(unfit)}",
+                f"Taxonomy.prefix(length={self.length}): {what}: {few(unfit)}",
                 column=name or None,
                 values=unfit,
             )
@@ -281,10 +282,6 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def _is_date(kind: pa.DataType) -> bool:
     return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _require(name: str, values: pa.Array, fits: bool, owner: str, what: str) -> None:  # noqa: FBT001

@@ -22,16 +22,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import DomainError, ParameterError
-from glasshouse.microdata.domains import text_of
-from glasshouse.microdata.taxonomy_bound import BoundTaxonomy
-from glasshouse.microdata.taxonomy_nodes import depths, first_leaves, level_order, renumbered, upward
+from glasshouse.microdata.domains import few, text_of
+from glasshouse.microdata.spelling import is_text
+from glasshouse.microdata.taxonomy_bound import BoundTaxonomy, depths, first_leaves, level_order, renumbered, upward
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["ANY", "Tree", "listed"]
+__all__ = ["ANY", "Tree"]
 
 ANY = "*"  # the root's label where none is given, as in ARX
 _LONGEST_CODE = 100  # a tree whose code is longer prints as a summary
@@ -261,7 +261,7 @@ class Tree:
     def _found(self, name: str, values: pa.Array) -> list[int]:
         """The leaf of each value, or -1."""
         leaves = self._leaves
-        if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        if not is_text(values.type):
             read = _read_as(list(leaves), values.type)
             if len(set(read)) < len(read):
                 twice = {text for text, count in Counter(read).items() if count > 1}
@@ -336,15 +336,9 @@ class Tree:
         return form if isinstance(form, dict) else {form: []}
 
 
-def listed(values: Iterable[object], most: int = 10) -> str:
-    """Name a few of the values concerned, and how many more there are."""
-    texts = [repr(text_of(value)) for value in values]
-    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
-
-
 def _refuse(message: str, values: Iterable[object], *, column: str | None = None) -> NoReturn:
     values = list(values)
-    raise DomainError(f"{_of(column)}{message} {listed(values)}", column=column or None, values=values)
+    raise DomainError(f"{_of(column)}{message} {few(values)}", column=column or None, values=values)
 
 
 def _of(name: str | None) -> str:

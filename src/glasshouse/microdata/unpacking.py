@@ -11,20 +11,22 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import SourceError
+from glasshouse.microdata.spelling import is_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-__all__ = ["Room", "is_text", "written_out"]
+__all__ = ["Room", "watched", "written_out"]
 
 _TIMES = 100
 _LEAST = 1 << 29
@@ -58,26 +60,34 @@ class Room:
         self.check(sum(written_out(column) for column in table.columns))
 
     def bounded(self, stream: pa.NativeFile) -> pa.NativeFile:
-        """The same bytes; whoever reads more than there is room for gets the refusal."""
-        return pa.PythonFile(_Bounded(stream, self), mode="r")
+        """The same bytes; to read more of them than there is room for is refused."""
+        n_bytes = 0
+
+        def count(piece: bytes) -> None:
+            nonlocal n_bytes
+            n_bytes += len(piece)
+            self.check(n_bytes)
+
+        return watched(stream, count)
 
 
-class _Bounded(io.RawIOBase):
-    """A stream that counts what was read from it."""
+def watched(stream: pa.NativeFile, see: Callable[[bytes], None]) -> pa.NativeFile:
+    """The same stream; what is read from it is shown on its way."""
+    return pa.PythonFile(_Watched(stream, see), mode="r")
 
-    def __init__(self, stream: pa.NativeFile, room: Room) -> None:
+
+class _Watched(io.RawIOBase):
+    def __init__(self, stream: pa.NativeFile, see: Callable[[bytes], None]) -> None:
         self._stream = stream
-        self._room = room
-        self._n_bytes = 0
+        self._see = see
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        piece = self._stream.read(size if size >= 0 else None)
-        self._n_bytes += len(piece)
-        self._room.check(self._n_bytes)
-        return bytes(piece)
+        piece = bytes(self._stream.read(size if size >= 0 else None))
+        self._see(piece)
+        return piece
 
     def close(self) -> None:
         self._stream.close()
@@ -113,8 +123,3 @@ def _lengths(values: pa.Array) -> NDArray[np.int64]:
     if is_text(kind):
         return np.asarray(pc.binary_length(values).fill_null(0)).astype(np.int64) + _VALUE
     return np.full(len(values), _VALUE, np.int64)
-
-
-def is_text(kind: Any) -> bool:
-    """Whether values of this type are texts, one after the other."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

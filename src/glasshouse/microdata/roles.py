@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Roles: which column is what, and the rules that every table must keep, in memory or read in batches.
+
+The *identifier* names the person and is never published; *quasi-identifiers* are what an adversary may know about
+everyone; *sensitive* columns are what must not be learned about a person. A column with no role is not published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from glasshouse.errors import DomainError, ParameterError, SchemaError
+from glasshouse.microdata.domains import kind_of
+from glasshouse.microdata.sources import is_unicode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
+
+__all__ = [
+    "NOTHING_LEFT",
+    "Missing",
+    "Roles",
+    "by_column",
+    "dropped_notice",
+    "names_given",
+    "refuse_amounts",
+    "refuse_gaps",
+    "refuse_infinite",
+    "respelled_notice",
+]
+
+Missing = Literal["error", "category", "drop"]
+NOTHING_LEFT = "every row has a missing value: nothing is left after missing='drop'"
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The columns of a table that have a role, each one role; there is at least one quasi-identifier."""
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    identifier: str | None = None
+
+    @classmethod
+    def of(cls, quasi: Any, sensitive: Any, identifier: Any = None) -> Roles:
+        """Check what was given; `SchemaError` if that is no set of roles."""
+        (name,) = [None] if identifier is None else names_given("identifier", [identifier])
+        roles = cls(tuple(names_given("quasi", quasi)), tuple(names_given("sensitive", sensitive)), name)
+        if not roles.quasi:
+            raise SchemaError("name at least one quasi-identifier: what may an adversary know about everyone?")
+        taken: dict[str, str] = {}
+        for name, role in roles._words():
+            if name in taken:
+                twice = f"{role} twice" if taken[name] == role else f"{taken[name]} and {role}"
+                raise SchemaError(f"column {name!r} is named as {twice}: give it one role", column=name)
+            taken[name] = role
+        return roles
+
+    @property
+    def published(self) -> list[str]:
+        """The quasi-identifiers and the sensitive columns."""
+        return [*self.quasi, *self.sensitive]
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns with a role."""
+        return [name for name, _ in self._words()]
+
+    def _words(self) -> Iterator[tuple[str, str]]:
+        yield from ((name, "a quasi-identifier") for name in self.quasi)
+        yield from ((name, "sensitive") for name in self.sensitive)
+        if self.identifier is not None:
+            yield self.identifier, "the identifier"
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Refuse a role of a column that the table does not have."""
+        there = set(columns)
+        for name, role in self._words():
+            if name not in there:
+                raise SchemaError.unknown(name, columns, role=role)
+
+    def check_option(self, option: str, named: Iterable[str], allowed: Sequence[str] | None = None) -> None:
+        """Refuse an option that names other columns than the allowed ones: by default those that are published."""
+        allowed = self.published if allowed is None else allowed
+        for name in named:
+            if name not in allowed:
+                raise SchemaError.unknown(name, allowed, role=option)
+
+    def without(self, columns: Sequence[str]) -> list[str]:
+        """The columns of the table that have no role."""
+        named = set(self.columns)
+        return [name for name in columns if name not in named]
+
+    def notices(self, columns: Sequence[str]) -> Iterator[str]:
+        """What is assumed with these roles of a table with these columns."""
+        if left_out := self.without(columns):
+            yield f"columns with no role are not published: {', '.join(left_out)}"
+        if self.identifier is None:
+            yield "no identifier was named: the guarantee is per row, and holds per person if nobody has two rows"
+
+
+def names_given(option: str, given: Any) -> list[str]:
+    """The names of columns that an option got: one, several or none; `SchemaError` if something else was given."""
+    if given is None or isinstance(given, str):
+        return [] if given is None else [given]
+    names = list(given) if hasattr(given, "__iter__") else [given]
+    for name in names:
+        if not isinstance(name, str):
+            raise SchemaError(
+                f"{option}: a column is named by a text, not by a {type(name).__name__}. (Columns of a frame whose "
+                "names are numbers are read under the texts of these: '0', '1')"
+            )
+        if not is_unicode(name):
+            raise SchemaError(f"{option}: the name {name!a} is not Unicode text")
+    return names
+
+
+def by_column(option: str, given: Any) -> dict[str, Any]:
+    """What an option says column by column; `SchemaError` if it is not such a mapping. Orders become lists."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise SchemaError(
+            f"{option} is given by column, as in {option}={{'age': ...}}, not as a {type(given).__name__}"
+        )
+    found = dict(zip(names_given(option, list(given)), given.values(), strict=True))
+    return {name: _order(name, order) for name, order in found.items()} if option == "ordered" else found
+
+
+def _order(column: str, order: Any) -> list[Any]:
+    """The values of a declared order as a list; `ParameterError` if it is none."""
+    if isinstance(order, str | bytes) or not hasattr(order, "__iter__"):
+        raise ParameterError("read", f"ordered[{column!r}]", "a list of values, lowest first", type(order).__name__)
+    return list(order)
+
+
+def respelled_notice(name: str, n_replaced: int) -> str:
+    """Say how many spellings of a column were replaced."""
+    return f"spellings of {name} that were replaced by another of the same value: {n_replaced:,}"
+
+
+def dropped_notice(n_dropped: int) -> str:
+    """Say how many rows were dropped."""
+    return f"rows dropped because a value was missing: {n_dropped:,}"
+
+
+def refuse_gaps(gaps: Mapping[str, int], n_rows: int, missing: Missing) -> None:
+    """Refuse columns without any value, and missing values unless something is said of them."""
+    for name, count in gaps.items():
+        if count == n_rows:
+            raise DomainError(f"column {name!r} has no value at all: leave it out", column=name)
+    if gaps and missing == "error":
+        listed = ", ".join(f"{name} ({count:,} of {n_rows:,})" for name, count in gaps.items())
+        raise DomainError(
+            f"missing values in {listed}: use missing='category' to make missing a value of its own, or missing='drop' "
+            "to drop these rows",
+            column=next(iter(gaps)),
+        )
+
+
+def refuse_infinite(name: str, count: int) -> None:
+    """Refuse a quasi-identifier with so many infinite values, if there are some."""
+    if count:
+        raise DomainError(
+            f"column {name!r} has {count:,} infinite values: give them a bottom or top code or drop them", column=name
+        )
+
+
+def refuse_amounts(kind: pa.DataType, name: str, categorical: Sequence[str]) -> None:
+    """Refuse a sensitive column of amounts, unless its numbers are said to be names."""
+    holds = kind_of(kind, name)
+    if holds in ("category", "boolean") or name in categorical:
+        return
+    raise DomainError(
+        f"the sensitive column {name!r} holds amounts ({holds}): distinct amounts satisfy l-diversity and protect "
+        f"nothing. Bin it (bins={{{name!r}: gh.Taxonomy.intervals(...)}}), or list it in categorical= if its numbers "
+        "are names",
+        column=name,
+    )
