@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.analyst.asked_values import check_domain
-from glasshouse.analyst.evidence import Evidence
+from glasshouse.analyst.evidence import Evidence, seats_of
 from glasshouse.analyst.inverting import Perturbation
 from glasshouse.analyst.proportions import Places, Proportions
-from glasshouse.analyst.reading import seats_of
 from glasshouse.errors import InputError, ParameterError, SchemaError
 from glasshouse.kernels import compiled
 
@@ -108,7 +107,7 @@ def count(table: Microdata, workload: Workload, *, threads: int = 0) -> NDArray[
     kernel = compiled(_KERNELS).exact_counts
     found = np.zeros(len(workload), np.int64)
     places = [
-        _places(domain, [*column.domain.values.to_pylist(), *([None] if column.domain.missing else [])])
+        _places(domain, column.domain.listed())
         for domain, column in zip(workload.domains.values(), columns, strict=True)
     ]
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.analyst.evidence import seats_of
 from glasshouse.analyst.node_supports import NodeSupport
 from glasshouse.analyst.questions import Not, Test
-from glasshouse.analyst.reading import seats_of
 from glasshouse.analyst.supports import CellSupports, Listed, OrMissing, Prefix, Span, number_of
 from glasshouse.analyst.value_sets import Listing, ValueSet
 from glasshouse.errors import DomainError, InputError, near_text
@@ -38,10 +38,7 @@ _FEW = 3  # values that a note lists
 def settled(evidence: Evidence, question: Question) -> tuple[Question, tuple[str, ...]]:
     """The question with nodes replaced by the values below them, and what its reader should know of its values.
 
-    Raises
-    ------
-    DomainError
-        If a text is asked for that the column cannot have.
+    A text that the column cannot have is a `DomainError`.
     """
     settling = _Settling(evidence)
     where = settling.condition(question.where)

@@ -9,17 +9,16 @@ cell is a range of whole numbers or days, a list of values, or a stretch of what
 from __future__ import annotations
 
 import datetime as dt
-from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from glasshouse.analyst.proportions import Places
 from glasshouse.analyst.supports import Endless, Listed, OrMissing, Prefix, Span, number_of
-from glasshouse.cells import key_of, zoned
+from glasshouse.cells import zoned
 from glasshouse.errors import InputError, NotSupported
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ _TYPES = {
 class CellPoints:
     """The points of one cell: a range of positions, or some values; and perhaps missing, which is a point too.
 
-    Where nobody says which values a cell has (it has no end, or stars), ``unlisted`` tells which may be among them.
+    Nobody says which values an ``unlisted`` cell has: it has no end, or stars.
     """
 
     low: Any = None
@@ -58,14 +57,13 @@ class CellPoints:
     values: tuple[Any, ...] | None = None
     missing: bool = False
     counted: bool = True
-    closed: tuple[bool, bool] = (True, True)
     zoned: bool = False
-    unlisted: Support | None = None
+    unlisted: bool = False
 
     @property
     def size(self) -> int:
         """How many points there are; 0 for a stretch that is measured."""
-        if self.unlisted is not None:
+        if self.unlisted:
             return 0
         if self.values is not None:
             return len(self.values) + self.missing
@@ -74,45 +72,42 @@ class CellPoints:
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """One attribute of a release.
+    """One attribute of a release."""
 
-    Attributes
-    ----------
-    name, kind
-        Of the attribute, as the release says.
-    cells
-        The points of each of its different cells.
-    """
-
-    name: str
+    name: str  # of the attribute, as the release says
     kind: str
-    cells: tuple[CellPoints, ...]
+    supports: tuple[Support, ...]  # what each of its different cells stands for
 
     @classmethod
     def of(cls, name: str, kind: str, supports: Sequence[Support], points: Sequence[Any] | None = None) -> Axis:
         """Take supports as points; with ``points`` these are all the values that the attribute can have."""
-        cells = tuple(_points_of(support, kind) for support in supports)
+        axis = cls(name, kind, tuple(support.spelled_out for support in supports))
         if points is None:
-            endless = sum(cell.unlisted is not None for cell in cells)
+            endless = sum(cell.unlisted for cell in axis.cells)
             if endless:
                 raise InputError(
                     f"{endless:,} cells of {name!r} have no end, or stars, and nothing says which values they stand "
                     f"for: say which values there are, in their order (ordered={{{name!r}: [...]}})"
                 )
-            return cls(name, kind, cells)
+            return axis
         known = [value for value in points if value is not None]
-        offsets = {zoned(value) for value in known} | {cell.zoned for cell in cells if cell.low is not None}
+        offsets = {zoned(value) for value in known} | {cell.zoned for cell in axis.cells if cell.low is not None}
         if kind == "timestamp" and len(offsets) > 1:
             raise InputError(f"some times of {name!r} have an offset, and others have none")
-        covered = cls(name, kind, cells)._covered(known)
-        chosen = tuple(
-            CellPoints(values=tuple(known[i] for i in codes), missing=cell.missing)
-            for cell, codes in zip(cells, covered, strict=True)
-        )
-        empty = sum(not cell.size for cell in chosen)
+        places = Places(known, kind)
+        chosen = []
+        for support, cell in zip(axis.supports, axis.cells, strict=True):
+            inside = [known[place] for run in places.inside(support) for place in run]
+            chosen.append(Listed((*inside, *([None] if cell.missing else []))))
+        empty = sum(not support.values for support in chosen)
         if empty:
             raise InputError(f"{empty:,} cells of {name!r} have none of the values that it is said to have")
-        return cls(name, kind, chosen)
+        return cls(name, kind, tuple(chosen))
+
+    @cached_property
+    def cells(self) -> tuple[CellPoints, ...]:
+        """The points of each of the different cells."""
+        return tuple(_points_of(support, self.kind) for support in self.supports)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -131,49 +126,15 @@ class Axis:
         Cell ``c`` has the places ``low[i]`` to ``high[i]`` for ``offsets[c] <= i < offsets[c + 1]``. Values are all
         different; None, a missing one, comes last.
         """
-        last = len(values) - 1
-        gap = last >= 0 and values[last] is None
-        counts: list[int] = []
-        low: list[int] = []
-        high: list[int] = []
-        for cell, codes in zip(self.cells, self._covered(values[:last] if gap else values), strict=True):
-            runs = _runs(codes) + ([(last, last)] if gap and cell.missing else [])
-            counts.append(len(runs))
-            low.extend(first for first, _ in runs)
-            high.extend(final for _, final in runs)
-        return np.append(0, np.cumsum(counts, dtype=np.int64)), np.array(low, np.int64), np.array(high, np.int64)
+        places = Places(values, self.kind)
+        runs = [places.inside(support) for support in self.supports]
+        low, high = ([run[end] for inside in runs for run in inside] for end in (0, -1))
+        return np.cumsum([0, *map(len, runs)], dtype=np.int64), np.array(low, np.int64), np.array(high, np.int64)
 
     def covers(self, value: Any) -> NDArray[np.bool_]:
         """Which cells a value may stand in."""
-        if value is None:
-            return np.array([cell.missing for cell in self.cells], bool)
-        return np.array([len(codes) > 0 for codes in self._covered([value])], bool)
-
-    def _covered(self, values: Sequence[Any]) -> list[Sequence[int]]:
-        """For every cell the places of the values that it stands for, ascending; no value is missing."""
-        by_text: dict[str, int] | None = None
-        line: list[Any] | None = None
-        ascending = True
-        found: list[Sequence[int]] = []
-        for cell in self.cells:
-            if cell.unlisted is not None:
-                found.append([i for i, value in enumerate(values) if _may_have(cell.unlisted, value)])
-                continue
-            if cell.values is not None:
-                by_text = {key_of(v): i for i, v in enumerate(values)} if by_text is None else by_text
-                places = (by_text.get(key_of(value)) for value in cell.values)
-                found.append(sorted(place for place in places if place is not None))
-                continue
-            if line is None:
-                line = [position(value, self.kind) for value in values]
-                ascending = all(a < b for a, b in pairwise(line))
-            if ascending:
-                first = (bisect_left if cell.closed[0] else bisect_right)(line, cell.low)
-                last = (bisect_right if cell.closed[1] else bisect_left)(line, cell.high)
-                found.append(range(first, max(first, last)))
-            else:
-                found.append([i for i, at in enumerate(line) if _between(cell, at)])
-        return found
+        places = Places([value], self.kind)
+        return np.array([bool(places.inside(support)) for support in self.supports], bool)
 
     def draw(self, cell: NDArray[np.int32], source: Source) -> pa.Array:
         """Draw a value of each of these cells, every point as likely as any other."""
@@ -231,29 +192,9 @@ def _points_of(support: Support, kind: str) -> CellPoints:
         inner = _points_of(support.support, kind)
         return replace(inner, missing=True)
     if isinstance(support, Span):
-        closed = support.closed_low, support.closed_high
-        return CellPoints(support.low, support.high, counted=kind in _COUNTED, closed=closed, zoned=support.zoned)
-    if isinstance(support, Endless) or (isinstance(support, Prefix) and support.listed() is None):
-        return CellPoints(values=(), unlisted=support)
+        return CellPoints(support.low, support.high, counted=kind in _COUNTED, zoned=support.zoned)
+    if isinstance(support, Endless | Prefix):
+        return CellPoints(values=(), unlisted=True)
     values = tuple(support.listed() or ())
     missing = isinstance(support, Listed) and None in values
     return CellPoints(values=tuple(value for value in values if value is not None), missing=missing)
-
-
-def _between(cell: CellPoints, at: Any) -> bool:
-    above = cell.low <= at if cell.closed[0] else cell.low < at
-    return bool(above and (at <= cell.high if cell.closed[1] else at < cell.high))
-
-
-def _may_have(support: Support, value: Any) -> bool:
-    return support.covers(str(value)) if isinstance(support, Prefix) else value in support.extent()  # type: ignore[attr-defined]
-
-
-def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
-    """Put neighbouring places together: first and last of every run."""
-    if isinstance(places, range) or not places:
-        return [(places[0], places[-1])] if len(places) else []
-    at = np.asarray(places)
-    cuts = np.flatnonzero(np.diff(at) != 1)
-    firsts, lasts = at[np.append(0, cuts + 1)], at[np.append(cuts, len(at) - 1)]
-    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))

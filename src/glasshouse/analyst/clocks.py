@@ -18,13 +18,6 @@ class Clock:
     A time without an offset is what the column's clock shows. Where the column's times have different offsets, as they
     do when clocks are set back in autumn, such a time may be two moments: the question must say which.
 
-    Attributes
-    ----------
-    column
-        The column.
-    offsets
-        The offsets of its times; None for times without one.
-
     Examples
     --------
     >>> utc = Clock("seen", frozenset({dt.timedelta(0)}))
@@ -33,7 +26,7 @@ class Clock:
     """
 
     column: str
-    offsets: frozenset[dt.timedelta | None]
+    offsets: frozenset[dt.timedelta | None]  # the offsets of its times; None for times without one
 
     def moment(self, time: dt.datetime) -> dt.datetime:
         """A time of a question as the column's times are; refused where that cannot be said."""

@@ -66,16 +66,9 @@ def sums_over_covering(
 ) -> NDArray[np.float64]:
     """Add up, for every point, the amounts that lie at places whose cells cover it.
 
-    Parameters
-    ----------
-    points
-        Different points, with a value for every axis, in their order; after these a label, if amounts have labels.
-    axes, of_place
-        The attributes, and which cell of each every place shows.
-    place, amount, label
-        Amounts: at which place, how much, and for which label alone (by the label's code; -1 for none of them).
-    at_once
-        How many steps down the tree are held at once.
+    Points are different, and have a value for every axis, in their order; after these a label, if amounts have labels.
+    ``of_place`` tells which cell of each axis every place shows. An amount lies at a place, and counts for one label
+    alone, by the label's code (-1 for none of them).
     """
     order = sorted(range(len(axes)), key=lambda i: len(points.values[i]))
     columns = order if label is None else [len(axes), *order]

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.analyst.covering import same_values
-from glasshouse.analyst.deperturbing import deperturbed
 from glasshouse.analyst.divergence import kl_divergence
-from glasshouse.analyst.reading import Reading
+from glasshouse.analyst.evidence import Reading
+from glasshouse.analyst.inverting import deperturbed
 from glasshouse.errors import InputError
 
 if TYPE_CHECKING:

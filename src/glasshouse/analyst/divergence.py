@@ -92,7 +92,7 @@ class _Counted:
             counts = np.array([count for count in times if count], np.int64)
         else:
             columns = [truth.column(name) for name in names]
-            values = [[*c.domain.values.to_pylist(), *([None] if c.domain.missing else [])] for c in columns]
+            values = [column.domain.listed() for column in columns]
             points = Points(values, [column.codes.astype(np.int64) for column in columns])
             counts = np.ones(truth.n_tuples, np.int64)
         different, number = points.distinct()

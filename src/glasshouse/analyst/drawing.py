@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.analyst.distribution import reconstructed
-from glasshouse.analyst.reading import Reading
+from glasshouse.analyst.evidence import Reading
 from glasshouse.errors import ParameterError
 from glasshouse.randomness import Source
 

@@ -77,20 +77,11 @@ class Dealt:
     Values are of one class if the same terms of the question cover them. A value's weight is 1 in a count and in a sum
     over another column, and the value itself in a sum over the sensitive column: so a sum over many different amounts
     needs no more classes than a count.
-
-    Attributes
-    ----------
-    class_of
-        The class of each value; -1 for those that no term covers.
-    n_classes
-        How many classes there are.
-    weights
-        ``w``, totals x values.
     """
 
-    class_of: NDArray[np.int64]
-    n_classes: int
-    weights: NDArray[np.float64]
+    class_of: NDArray[np.int64]  # the class of each value; -1 for those that no term covers
+    n_classes: int  # how many classes there are
+    weights: NDArray[np.float64]  # ``w``, totals x values
 
     def summed(self, group: NDArray[np.int64], code: NDArray[np.int32], count: NDArray[np.int64], n: int) -> Summed:
         """Add weights up in every group: how many tuples of it have each value is given by entries of histograms."""
@@ -119,34 +110,17 @@ class Summed:
 
 @dataclass(frozen=True, eq=False)
 class Amounts:
-    """What a tuple of each seat adds to the totals, for each class of values and before its weight.
+    """What a tuple of each seat adds to the totals, for each class of values and before its weight."""
 
-    Attributes
-    ----------
-    mean
-        ``mu``: the mean amount, by total, class and seat.
-    product
-        The mean product of the amounts of two totals for one tuple: totals x totals x classes x seats.
-    """
-
-    mean: NDArray[np.float64]
+    mean: NDArray[np.float64]  # ``mu``: the mean amount, by total, class and seat
+    # the mean product of the amounts of two totals for one tuple: totals x totals x classes x seats
     product: NDArray[np.float64]
 
 
 def totals(
     group: NDArray[np.int64], count: NDArray[np.int64], sizes: NDArray[np.int64], summed: Summed, amounts: Amounts
 ) -> Totals:
-    """Add up means and covariances of totals over all groups.
-
-    Parameters
-    ----------
-    group, count
-        For every seat its group, and how many tuples have it.
-    sizes
-        Tuples in every group.
-    summed, amounts
-        The values of every group, and what the seats add.
-    """
+    """Add up means and covariances of totals over all groups: of every seat the group, and how many tuples have it."""
     n_totals, n_classes, _ = amounts.mean.shape
     n_groups = len(sizes)
 

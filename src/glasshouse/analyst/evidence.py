@@ -2,22 +2,23 @@
 """Evidence: the tables of a release, ready to be asked how many of their tuples a condition covers.
 
 What a question needs of a release: its cells as supports, one table of seats that knows all attributes of the question,
-and the histograms of one sensitive column.
+and the histograms of one sensitive column. A `Reading` has all of it, for some attributes.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.analyst.axes import Axis
 from glasshouse.analyst.clocks import Clock
 from glasshouse.analyst.node_supports import node_supports
 from glasshouse.analyst.supports import CellSupports
 from glasshouse.declared import Declared, check_cells
-from glasshouse.errors import InputError, NotSupported
+from glasshouse.errors import InputError, NotSupported, SchemaError
 from glasshouse.microdata.domains import text_of
 from glasshouse.published import Published, shows_exact
 
@@ -32,23 +33,16 @@ if TYPE_CHECKING:
     from glasshouse.published import Seats
     from glasshouse.release import Release
 
-__all__ = ["Evidence"]
+__all__ = ["Evidence", "Reading", "seats_of"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evidence:
-    """A release as an analyst reads it.
+    """A release as an analyst reads it."""
 
-    Parameters
-    ----------
-    release
-        What was published.
-    taxonomies, ordered
-        Public knowledge that its cells refer to: the taxonomy whose nodes they are, the order of categories. What the
-        release carries is known without.
-    """
-
-    release: Release
+    release: Release  # what was published
+    # public knowledge that its cells refer to: the taxonomy whose nodes they are, the order of categories. What the
+    # release carries is known without
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
     ordered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     _supports: dict[tuple[str, tuple[str, ...]], tuple[Support, ...]] = field(default_factory=dict, init=False)
@@ -176,3 +170,80 @@ class Evidence:
         pairs = np.array([support.moments(values) for support in self.supports(seats, attribute)])
         found = pairs[seats.of_seat[seats.quasi.index(attribute)]]
         return found[:, 0], found[:, 1]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reading:
+    """A release, read for some of its attributes."""
+
+    evidence: Evidence  # the release, with public knowledge that its cells refer to
+    attributes: tuple[str, ...]  # what is asked for
+    column: str | None  # the sensitive one among these
+    published: Published  # the histograms of groups
+    seats: Seats  # the table with all the attributes and the fewest others
+    axes: tuple[Axis, ...]  # the quasi-identifiers among the attributes, in their order
+
+    @classmethod
+    def of(
+        cls,
+        release: Release,
+        attributes: Sequence[str] | None,
+        *,
+        taxonomies: Mapping[str, Taxonomy] | None,
+        ordered: Mapping[str, Sequence[Any]] | None,
+        points: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Reading:
+        """Read a release; without attributes, for those of the table with the most of them."""
+        evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
+        asked = _asked(evidence, attributes)
+        column = evidence.sensitive_of(asked)
+        published, seats = seats_of(evidence, asked)
+        axes = tuple(
+            Axis.of(name, evidence.kinds[name], evidence.supports(seats, name), (points or {}).get(name))
+            for name in asked
+            if name != column
+        )
+        return cls(
+            evidence=evidence, attributes=tuple(asked), column=column, published=published, seats=seats, axes=axes
+        )
+
+    def cells(self, axis: Axis) -> NDArray[np.int32]:
+        """Which cell of an attribute every seat shows."""
+        return self.seats.of_seat[self.seats.quasi.index(axis.name)]
+
+
+def seats_of(evidence: Evidence, attributes: Sequence[str]) -> tuple[Published, Seats]:
+    """The table that knows all these attributes and the fewest others, with the histograms of its groups.
+
+    Where no sensitive column is asked for, ANGEL's tables without batch numbers serve too.
+    """
+    release, column = evidence.release, evidence.sensitive_of(attributes)
+    if column is not None or str(release.recipe.recoding.get("name")) != "angel":
+        published = evidence.published(column)
+        return published, evidence.seats(published, attributes)
+    found = []
+    for name, table in release.tables.items():
+        quasi = tuple(q for q in release.recipe.quasi if q in table.column_names)
+        if quasi and set(attributes) <= set(quasi):
+            found.append((len(quasi), name, quasi))
+    if not found:
+        raise InputError(f"no generalized table has {', '.join(attributes)} together")
+    _, name, quasi = min(found, key=lambda candidate: candidate[0])
+    alone = replace(release, tables={name: release.tables[name]}, recipe=replace(release.recipe, quasi=quasi))
+    published = Published.without_values(alone)
+    return published, published.seats[0]
+
+
+def _asked(evidence: Evidence, attributes: Sequence[str] | None) -> list[str]:
+    recipe = evidence.release.recipe
+    known = [*recipe.quasi, *recipe.sensitive]
+    if attributes is None:
+        column = recipe.sensitive[0] if len(recipe.sensitive) == 1 else None
+        widest = max(evidence.published(column).seats, key=lambda seats: len(seats.quasi))
+        return [*widest.quasi, *([column] if column else [])]
+    for name in attributes:
+        if name not in known:
+            raise SchemaError.unknown(name, known, role="an attribute of the distribution")
+    if not attributes or len(set(attributes)) < len(attributes):
+        raise InputError("name one attribute or more, each once")
+    return list(attributes)

@@ -16,8 +16,7 @@ import numpy as np
 
 from glasshouse import bounds
 from glasshouse.analyst.axes import Axis, position
-from glasshouse.analyst.evidence import Evidence
-from glasshouse.analyst.reading import seats_of
+from glasshouse.analyst.evidence import Evidence, seats_of
 from glasshouse.analyst.rebuilding import reconstruction_error
 from glasshouse.errors import InputError, ParameterError
 

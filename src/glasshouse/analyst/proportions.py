@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proportions: how much of every published cell the questions of a workload cover.
+"""Proportions: which values of a known domain every published cell stands for, and how much of it a question covers.
 
-A workload's domains are lists of values that everybody knows. A cell stands for those of them that lie in it, each as
-likely as any other: a question covers the part of a cell whose values it asks for.
+A domain is a list of values that everybody knows. A cell stands for those of them that lie in it, each as likely as any
+other: a question covers the part of a cell whose values it asks for.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,19 +36,27 @@ class Places:
     """
 
     def __init__(self, values: Sequence[Any], kind: str) -> None:
-        self._by_text = {_key(value): place for place, value in enumerate(values)}
-        on_line = kind not in ("category", "boolean")
-        numbered = [(number_of(v, kind), i) for i, v in enumerate(values) if v is not None] if on_line else []
-        numbered.sort()
-        self._numbers = [number for number, _ in numbered]
-        self._in_order = [place for _, place in numbered]
         self._values = values
+        self._kind = kind
         self._zoned = {zoned(value) for value in values if value is not None and kind == "timestamp"}
-        self._ascending = self._in_order == list(range(len(numbered)))
+
+    @cached_property
+    def _by_text(self) -> dict[str | None, int]:
+        return {None if value is None else key_of(value): place for place, value in enumerate(self._values)}
+
+    @cached_property
+    def _on_line(self) -> tuple[list[Any], list[int]]:
+        """Where the values lie on their line, ascending, and the place of each."""
+        numbered = sorted((number_of(v, self._kind), i) for i, v in enumerate(self._values) if v is not None)
+        return [number for number, _ in numbered], [place for _, place in numbered]
+
+    @cached_property
+    def _ascend(self) -> bool:
+        return self._on_line[1] == list(range(len(self._on_line[1])))
 
     def of(self, value: Any) -> int | None:
         """The place of one value; nothing if the domain lacks it."""
-        return self._by_text.get(_key(value))
+        return self._by_text.get(None if value is None else key_of(value))
 
     def inside(self, support: Support) -> list[range]:
         """The places of the values that a cell stands for: ascending runs of them."""
@@ -56,21 +65,23 @@ class Places:
             runs = self.inside(support.support)
             return runs if missing is None else [*runs, range(missing, missing + 1)]  # missing is the last value
         if isinstance(support, Span):
-            if self._zoned and self._zoned != {support.zoned}:
-                raise InputError(
-                    "the times of the release have offsets and those of the workload have none, or the reverse"
-                )
-            first = (bisect_left if support.closed_low else bisect_right)(self._numbers, support.low)
-            last = (bisect_right if support.closed_high else bisect_left)(self._numbers, support.high)
-            if self._ascending:
-                return [range(first, last)] if first < last else []
-            return _runs(sorted(self._in_order[first:last]))
+            return self._within(support)
         if isinstance(support, Endless):
             extent = support.extent()
             return _runs([i for i, value in enumerate(self._values) if value is not None and value in extent])
         if isinstance(support, Prefix):
             return _runs([place for text, place in self._by_text.items() if text is not None and support.covers(text)])
         return _runs(sorted(place for value in support.listed() or () if (place := self.of(value)) is not None))
+
+    def _within(self, span: Span) -> list[range]:
+        if self._zoned and self._zoned != {span.zoned}:
+            raise InputError("the times of the release have offsets and those that are asked for have none, or reverse")
+        numbers, places = self._on_line
+        first = (bisect_left if span.closed_low else bisect_right)(numbers, span.low)
+        last = (bisect_right if span.closed_high else bisect_left)(numbers, span.high)
+        if self._ascend:
+            return [range(first, last)] if first < last else []
+        return _runs(sorted(places[first:last]))
 
 
 def _runs(places: Sequence[int]) -> list[range]:
@@ -84,45 +95,25 @@ def _runs(places: Sequence[int]) -> list[range]:
     return found
 
 
-def _key(value: Any) -> str | None:
-    return None if value is None else key_of(value)
-
-
 @dataclass(frozen=True, eq=False)
 class Proportions:
-    """The values of each cell of one attribute as runs of places in its domain.
+    """The values of each cell of one attribute as runs of places in its domain."""
 
-    Attributes
-    ----------
-    lows, highs
-        Every run: the places from one up to, not including, the other.
-    firsts
-        The first run of every cell.
-    sizes
-        How many values every cell stands for.
-    """
-
-    lows: NDArray[np.int64]
+    lows: NDArray[np.int64]  # every run: the places from one up to, not including, the other
     highs: NDArray[np.int64]
-    firsts: NDArray[np.int64]
-    sizes: NDArray[np.int64]
+    firsts: NDArray[np.int64]  # the first run of every cell
+    sizes: NDArray[np.int64]  # how many values every cell stands for
 
     @classmethod
     def of(cls, supports: Iterable[Support], places: Places) -> Proportions:
         """Read what cells stand for; one that stands for no value of the domain is refused."""
-        lows: list[int] = []
-        highs: list[int] = []
-        firsts: list[int] = []
-        sizes: list[int] = []
-        for support in supports:
-            inside = places.inside(support)
-            if not inside:
-                raise InputError("a cell of the release has no value of the workload's domain: is it another table's?")
-            firsts.append(len(lows))
-            sizes.append(sum(map(len, inside)))
-            lows.extend(run.start for run in inside)
-            highs.extend(run.stop for run in inside)
-        return cls(*(np.array(numbers, np.int64) for numbers in (lows, highs, firsts, sizes)))
+        runs = [places.inside(support) for support in supports]
+        if not all(runs):
+            raise InputError("a cell of the release has no value of the workload's domain: is it another table's?")
+        firsts = np.cumsum([0, *map(len, runs)])[:-1]
+        sizes = [sum(map(len, inside)) for inside in runs]
+        ends = [[getattr(run, end) for inside in runs for run in inside] for end in ("start", "stop")]
+        return cls(*(np.array(numbers, np.int64) for numbers in (*ends, firsts, sizes)))
 
     def __len__(self) -> int:
         return len(self.firsts)
@@ -136,4 +127,12 @@ class Proportions:
         if len(self.lows) > len(self.firsts):
             found = np.add.reduceat(found, self.firsts, axis=0)
         found /= self.sizes[:, np.newaxis]
+        return found
+
+    def shares(self, place: int) -> NDArray[np.float64]:
+        """How likely each cell stands for the value at one place."""
+        found = np.zeros(len(self))
+        run = np.flatnonzero((self.lows <= place) & (place < self.highs))
+        inside = np.searchsorted(self.firsts, run, side="right") - 1
+        found[inside] = 1 / self.sizes[inside]
         return found

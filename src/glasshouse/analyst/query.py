@@ -13,11 +13,10 @@ import pyarrow as pa
 
 from glasshouse.analyst.asked_values import settled
 from glasshouse.analyst.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
-from glasshouse.analyst.evidence import Evidence
+from glasshouse.analyst.evidence import Evidence, seats_of
 from glasshouse.analyst.grouping_columns import GroupingColumn
-from glasshouse.analyst.inverting import inverted_apart, inverted_totals
+from glasshouse.analyst.inverting import Perturbation
 from glasshouse.analyst.questions import Question, disjoint_terms
-from glasshouse.analyst.reading import seats_of
 from glasshouse.analyst.sql import question_of
 from glasshouse.analyst.value_sets import ValueSet
 from glasshouse.errors import InputError
@@ -183,20 +182,11 @@ def _attributes(question: Question, terms: Sequence[Mapping[str, ValueSet]]) -> 
 
 @dataclass(frozen=True, eq=False)
 class _Fixed:
-    """One combination of values of the grouping columns that are quasi-identifiers.
+    """One combination of values of the grouping columns that are quasi-identifiers."""
 
-    Attributes
-    ----------
-    values
-        Of every such column.
-    seats
-        The seats that can hold the combination.
-    shares
-        For every such column how likely a tuple of each of these seats has the value.
-    """
-
-    values: Mapping[str, Any]
-    seats: NDArray[np.int64]
+    values: Mapping[str, Any]  # of every such column
+    seats: NDArray[np.int64]  # the seats that can hold the combination
+    # for every such column how likely a tuple of each of these seats has the value
     shares: Mapping[str, NDArray[np.float64]]
 
 
@@ -216,7 +206,7 @@ def _combinations(
         name, rest = names[0], names[1:]
         column, cells = columns[name], asked.seats.of_seat[asked.seats.quasi.index(name)][fixed.seats]
         for place, value in enumerate(column.values):
-            share = column.shares(place)[cells]
+            share = column.proportions.shares(place)[cells]
             kept = np.flatnonzero(share)
             if len(kept):
                 shares = {other: own[kept] for other, own in fixed.shares.items()} | {name: share[kept]}
@@ -228,29 +218,17 @@ def _combinations(
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """A question, with the table that answers it and how it treats the sensitive values: worked out once for all rows.
-
-    Attributes
-    ----------
-    values
-        The sensitive values that it may be about.
-    terms
-        The conjunctions that its condition divides into.
-    columns
-        What is counted (None, always the first) or added up.
-    dealt
-        How the sensitive values are treated, and by class of them which terms hold.
-    """
+    """A question, the table that answers it, and how it treats the sensitive values: worked out once for all rows."""
 
     evidence: Evidence
     question: Question
     published: Published
     seats: Seats
-    values: tuple[Any, ...]
-    terms: list[dict[str, ValueSet]]
-    columns: list[str | None]
-    dealt: Dealt
-    of_class: NDArray[np.bool_]
+    values: tuple[Any, ...]  # the sensitive values that it may be about
+    terms: list[dict[str, ValueSet]]  # the conjunctions that its condition divides into
+    columns: list[str | None]  # what is counted (None, always the first) or added up
+    dealt: Dealt  # how the sensitive values are treated
+    of_class: NDArray[np.bool_]  # which terms hold for each class of them
 
     @classmethod
     def of(cls, evidence: Evidence, question: Question) -> _Asked:
@@ -280,9 +258,7 @@ class _Asked:
         """The totals over all sensitive values."""
         amounts, some = self._amounts(fixed), self._some(fixed)
         if self.published.kind == "sample":
-            return inverted_totals(
-                self.evidence.release, self.published, self.seats, self.values, self.dealt, amounts, some
-            )
+            return self._perturbation.totals(self.dealt, amounts, some)
         group, sizes, touched = self._groups(fixed)
         summed = self._summed
         if touched is not None:
@@ -293,9 +269,7 @@ class _Asked:
         """The totals for every sensitive value by itself."""
         amounts, some = self._amounts(fixed), self._some(fixed)
         if self.published.kind == "sample":
-            return inverted_apart(
-                self.evidence.release, self.published, self.seats, self.values, self.dealt, amounts, some
-            )
+            return self._perturbation.totals_apart(self.dealt, amounts, some)
         group, sizes, touched = self._groups(fixed)
         entries = self._entries if touched is None else _entries_of(self.published, touched)
         return totals_apart(group, self.seats.count[some], sizes, entries, self.dealt, amounts)
@@ -314,6 +288,10 @@ class _Asked:
         return Estimate.normal(found.means[place], found.covariances[place, place], least=least, most=most)
 
     # --- groups and seats ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _perturbation(self) -> Perturbation:
+        return Perturbation.of(self.evidence.release, self.published, self.seats, self.values)
 
     @cached_property
     def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:

@@ -67,21 +67,11 @@ _NOBODY = Or(())
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number that is asked for.
-
-    Attributes
-    ----------
-    kind
-        ``count``, ``sum`` or ``avg``.
-    column
-        What is added up or averaged; None for a count.
-    name
-        Its heading in the answer.
-    """
+    """One number that is asked for."""
 
     kind: Literal["count", "sum", "avg"]
-    column: str | None
-    name: str
+    column: str | None  # what is added up or averaged; None for a count
+    name: str  # its heading in the answer
 
     def __post_init__(self) -> None:
         if self.kind not in ("count", "sum", "avg"):
@@ -92,24 +82,12 @@ class Measure:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: some measures, over the tuples that satisfy a condition, perhaps apart for each group of them.
+    """What is asked: some measures, over the tuples that satisfy a condition, perhaps apart for each group of them."""
 
-    Attributes
-    ----------
-    measures
-        What is asked for, at least one.
-    where
-        Of which tuples.
-    group_by
-        Apart for each combination of values of these columns.
-    headings
-        How these columns are called in the answer; by their own names unless told.
-    """
-
-    measures: tuple[Measure, ...]
-    where: Condition = EVERYBODY
-    group_by: tuple[str, ...] = ()
-    headings: tuple[str, ...] = ()
+    measures: tuple[Measure, ...]  # what is asked for, at least one
+    where: Condition = EVERYBODY  # of which tuples
+    group_by: tuple[str, ...] = ()  # apart for each combination of values of these columns
+    headings: tuple[str, ...] = ()  # how these columns are called in the answer; by their own names unless told
 
     def __post_init__(self) -> None:
         if not self.headings:
@@ -124,30 +102,10 @@ def disjoint_terms(
     """Divide a condition into conjunctions: a tuple that satisfies it satisfies exactly one of them, others none.
 
     One column after the other is decided: its values are divided into parts that no test tells apart, values that
-    leave the same rest of the condition are put together, and the rest is divided in turn (Shannon's expansion).
+    leave the same rest of the condition are put together, and the rest is divided in turn (Shannon's expansion). A
+    conjunction is the columns that matter and the values wanted; ``{}`` is everybody, and no conjunction nobody. Where
+    there would be more than ``most``, or more than ``work`` tests are looked at on the way, that is an `InputError`.
 
-    Parameters
-    ----------
-    condition
-        What is divided.
-    most
-        How many conjunctions there may be.
-    work
-        How many tests may be looked at on the way.
-
-    Returns
-    -------
-    list[dict[str, ValueSet]]
-        For each conjunction the columns that matter and the values wanted; ``{}`` is everybody, and no conjunction
-        nobody.
-
-    Raises
-    ------
-    InputError
-        If the condition is too involved.
-
-    Examples
-    --------
     >>> young, women = Test("age", ValueSet.below(30)), Test("sex", ValueSet.of(["F"]))
     >>> disjoint_terms(And((young, women)))
     [{'age': <ValueSet (-inf, 30)>, 'sex': <ValueSet {F}>}]
@@ -189,12 +147,12 @@ def _at_once(
     alone = [part for part in rest.parts if isinstance(part, Test) and tests[part.column] == 1]
     others = [part for part in rest.parts if not (isinstance(part, Test) and tests[part.column] == 1)]
     if isinstance(rest, And):
-        return [], {**term, **{test.column: test.values for test in alone}}, _all(others)
+        return [], {**term, **{test.column: test.values for test in alone}}, _joined(And, others)
     found = []
     for test in alone:
         found.append({**term, test.column: test.values})
         term = {**term, test.column: ~test.values}
-    return found, term, _any(others)
+    return found, term, _joined(Or, others)
 
 
 def _decided(
@@ -237,7 +195,7 @@ def _given(condition: Condition, column: str, part: ValueSet) -> Condition:
     if isinstance(condition, Not):
         raise AssertionError("a reduced condition has no Not in it")
     parts = [_given(own, column, part) for own in condition.parts]
-    return _all(parts) if isinstance(condition, And) else _any(parts)
+    return _joined(type(condition), parts)
 
 
 def _reduced(condition: Condition, *, negated: bool) -> Condition:
@@ -246,41 +204,26 @@ def _reduced(condition: Condition, *, negated: bool) -> Condition:
         return _reduced(condition.part, negated=not negated)
     if isinstance(condition, Test):
         test = Test(condition.column, ~condition.values) if negated else condition
-        return _all([test])
+        return _joined(And, [test])
     parts = [_reduced(part, negated=negated) for part in condition.parts]
-    return _all(parts) if isinstance(condition, And) != negated else _any(parts)
+    return _joined(And if isinstance(condition, And) != negated else Or, parts)
 
 
-def _all(parts: list[Condition]) -> Condition:
-    """All of some reduced conditions, reduced."""
-    tests, others = _sorted_out(parts, And)
+def _joined(kind: type[And | Or], parts: list[Condition]) -> Condition:
+    """All of some reduced conditions (`And`), or any of them (`Or`), reduced."""
+    join, decided = (ValueSet.all_of, _NOBODY) if kind is And else (ValueSet.any_of, EVERYBODY)
+    tests, others = _sorted_out(parts, kind)
     kept: dict[Condition, None] = {}
     for column, values in tests.items():
-        test = Test(column, values[0] if len(values) == 1 else ValueSet.all_of(values))
-        if test.values.is_empty:
-            return _NOBODY
-        if not test.values.is_everything:
+        test = Test(column, values[0] if len(values) == 1 else join(values))
+        if test.values.is_empty if kind is And else test.values.is_everything:
+            return decided
+        if not (test.values.is_everything if kind is And else test.values.is_empty):
             kept[test] = None
     kept.update(others)
-    if _NOBODY in kept:
-        return _NOBODY
-    return next(iter(kept)) if len(kept) == 1 else And(tuple(kept))
-
-
-def _any(parts: list[Condition]) -> Condition:
-    """Any of some reduced conditions, reduced."""
-    tests, others = _sorted_out(parts, Or)
-    kept: dict[Condition, None] = {}
-    for column, values in tests.items():
-        test = Test(column, values[0] if len(values) == 1 else ValueSet.any_of(values))
-        if test.values.is_everything:
-            return EVERYBODY
-        if not test.values.is_empty:
-            kept[test] = None
-    kept.update(others)
-    if EVERYBODY in kept:
-        return EVERYBODY
-    return next(iter(kept)) if len(kept) == 1 else Or(tuple(kept))
+    if decided in kept:
+        return decided
+    return next(iter(kept)) if len(kept) == 1 else kind(tuple(kept))
 
 
 def _sorted_out(

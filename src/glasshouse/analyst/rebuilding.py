@@ -115,7 +115,6 @@ def _error_by_place(shape: Distribution, truth: Microdata) -> Fraction | float:
     """The third formula, summed up over the tuples of every place."""
     weights, starts = shape.weights, shape.weights.offsets[:-1]
     column = truth.column(str(shape.sensitive))
-    values = [*column.domain.values.to_pylist(), *([None] if column.domain.missing else [])]
     place = _places_of(shape, truth)
     sizes = np.add.reduceat(weights.amounts, starts)
     here = np.bincount(place, minlength=len(shape))
@@ -124,7 +123,7 @@ def _error_by_place(shape: Distribution, truth: Microdata) -> Fraction | float:
         raise InputError(f"{len(wrong):,} boxes of the release do not have as many tuples as lie in them in the table")
 
     # tuples that have each value of their place's distribution
-    code = same_values(values, shape.values)[column.codes]
+    code = same_values(column.domain.listed(), shape.values)[column.codes]
     keys, tuples = np.unique(place[code >= 0] * len(shape.values) + code[code >= 0], return_counts=True)
     entry = np.repeat(np.arange(len(shape)), np.diff(weights.offsets)) * len(shape.values) + weights.codes
     at = np.minimum(np.searchsorted(keys, entry), max(len(keys) - 1, 0))
@@ -140,7 +139,7 @@ def _error_by_place(shape: Distribution, truth: Microdata) -> Fraction | float:
 def _places_of(shape: Distribution, truth: Microdata) -> NDArray[np.int64]:
     """The one place whose cells cover each tuple."""
     columns = [truth.column(axis.name) for axis in shape.axes]
-    values = [[*c.domain.values.to_pylist(), *([None] if c.domain.missing else [])] for c in columns]
+    values = [column.domain.listed() for column in columns]
     points, number = Points(values, [column.codes.astype(np.int64) for column in columns]).distinct()
     place = np.arange(len(shape))
     times = sums_over_covering(points, shape.axes, shape.of_place, place, np.ones(len(place)))

@@ -33,17 +33,9 @@ __all__ = ["entropy", "gini", "inverted", "likeliest"]
 def inverted(shown: NDArray[np.float64], p: float, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Estimate true class weights without bias; some may be negative.
 
-    Parameters
-    ----------
-    shown
-        Weights of the tuples that show each class, classes in the last axis.
-    p
-        Retention, above 0.
-    shares
-        Which share of the sensitive domain each class has.
+    ``shown`` are weights of the tuples that show each class, classes in the last axis; the retention p is above 0;
+    ``shares`` tells which share of the sensitive domain each class has.
 
-    Examples
-    --------
     >>> inverted(np.array([40.0, 60.0]), 0.5, np.array([0.5, 0.5])).tolist()
     [30.0, 70.0]
     """
@@ -54,8 +46,6 @@ def inverted(shown: NDArray[np.float64], p: float, shares: NDArray[np.float64]) 
 def likeliest(shown: NDArray[np.float64], p: float, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """The most likely distribution of the true classes; arguments as for `inverted`, weights not all 0.
 
-    Examples
-    --------
     >>> thirds = np.full(3, 1 / 3)
     >>> likeliest(np.array([40.0, 40.0, 20.0]), 0.5, thirds).round(3).tolist()
     [0.467, 0.467, 0.067]

@@ -69,6 +69,11 @@ class Support(ABC):
     def listed(self) -> Sequence[Any] | None:
         """The values one by one, where they can be listed."""
 
+    @property
+    def spelled_out(self) -> Support:
+        """The same, with all digits in the place of stars, where these can be listed."""
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Listed(Support):
@@ -276,6 +281,12 @@ class Prefix(Support):
             return None
         return [f"{self.start}{number:0{self.stars}}" for number in range(10**self.stars)]
 
+    @property
+    def spelled_out(self) -> Support:
+        """All that begin so, where they can be listed."""
+        texts = self.listed()
+        return self if texts is None else Listed(tuple(texts))
+
     def _unknown(self) -> InputError:
         return InputError(
             f"column {self.name!r} has cells whose stars may stand for too many texts: ask about all of such a cell or "
@@ -308,31 +319,22 @@ class OrMissing(Support):
         values = self.support.listed()
         return None if values is None else [*values, None]
 
+    @property
+    def spelled_out(self) -> Support:
+        """The support spelled out, or a missing value."""
+        return OrMissing(self.support.spelled_out)
+
 
 @dataclass(frozen=True, kw_only=True)
 class CellSupports:
-    """Reads the cells of one published column.
+    """Reads the cells of one published column."""
 
-    Parameters
-    ----------
-    name, kind
-        Of the column, as the release says.
-    order
-        The declared order of its categories, if cells are intervals of them.
-    taxonomy
-        The taxonomy that its cells are nodes of, if they are.
-    cells
-        All cells of the column, which ``*`` stands for.
-    foreign
-        Whether another tool may have written the cells, so that ``a|b`` and ``a,b`` are sets.
-    """
-
-    name: str
+    name: str  # of the column, as the release says
     kind: str
-    order: Sequence[Any] | None = None
-    taxonomy: Taxonomy | None = None
-    cells: Sequence[str] = ()
-    foreign: bool = True
+    order: Sequence[Any] | None = None  # the declared order of its categories, if cells are intervals of them
+    taxonomy: Taxonomy | None = None  # the taxonomy that its cells are nodes of, if they are
+    cells: Sequence[str] = ()  # all cells of the column, which ``*`` stands for
+    foreign: bool = True  # whether another tool may have written the cells, so that ``a|b`` and ``a,b`` are sets
 
     def of(self, cell: str) -> Support:
         """What a cell stands for; refused if it cannot be read."""

@@ -38,28 +38,15 @@ _MISSING = ValueSet.of([None])
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Line:
-    """An ordered attribute.
+    """An ordered attribute."""
 
-    Attributes
-    ----------
-    name, kind
-        Of the attribute.
-    order
-        The place of every category in the declared order, where that is what the line is made of.
-    at
-        The edges, ascending; two at the same point have a single value between them.
-    start, stop
-        Every row's cell, as places of edges.
-    counted
-        Whether values are counted by halves of steps, so that no edge is a value.
-    """
-
-    name: str
+    name: str  # of the attribute
     kind: str
-    at: NDArray[np.float64]
-    start: NDArray[np.int32]
+    at: NDArray[np.float64]  # the edges, ascending; two at the same point have a single value between them
+    start: NDArray[np.int32]  # every row's cell, as places of edges
     stop: NDArray[np.int32]
-    counted: bool = False
+    counted: bool = False  # whether values are counted by halves of steps, so that no edge is a value
+    # the place of every category in the declared order, where that is what the line is made of
     order: Mapping[str, int] | None = None
 
     @classmethod
@@ -128,24 +115,12 @@ class Line:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Categories:
-    """An attribute without an order.
+    """An attribute without an order."""
 
-    Attributes
-    ----------
-    name
-        Of the attribute.
-    keys
-        The code of every category; None stands for missing.
-    members
-        Which categories every different cell has.
-    cell
-        Every row's cell.
-    """
-
-    name: str
-    keys: Mapping[Any, int]
-    members: NDArray[np.bool_]  # cells x categories
-    cell: NDArray[np.int32]
+    name: str  # of the attribute
+    keys: Mapping[Any, int]  # the code of every category; None stands for missing
+    members: NDArray[np.bool_]  # which categories every different cell has: cells x categories
+    cell: NDArray[np.int32]  # every row's cell
     kind: str = field(default="category")
 
     @property

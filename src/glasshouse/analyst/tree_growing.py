@@ -57,23 +57,12 @@ _IMPURITIES = {"entropy": entropy, "gini": gini}
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """The rows of a table as a tree sees them.
+    """The rows of a table as a tree sees them."""
 
-    Attributes
-    ----------
-    axes
-        The attributes, with a cell for every row.
-    shown
-        The class that every row shows.
-    weight
-        How many people a row stands for.
-    each
-        What a tuple weighs: a row of weight 6 is one tuple that stands for 6 people, or 6 tuples of one person each.
-    """
-
-    axes: Sequence[Axis]
-    shown: NDArray[np.int64]
-    weight: NDArray[np.float64]
+    axes: Sequence[Axis]  # the attributes, with a cell for every row
+    shown: NDArray[np.int64]  # the class that every row shows
+    weight: NDArray[np.float64]  # how many people a row stands for
+    # what a tuple weighs: a row of weight 6 is one tuple that stands for 6 people, or 6 tuples of one person each
     each: NDArray[np.float64]
 
 
@@ -91,29 +80,15 @@ class Growth:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A cut of a node in two.
+    """A cut of a node in two."""
 
-    Attributes
-    ----------
-    axis
-        Number of the attribute.
-    gain, statistic
-        What it gains, and how far beyond chance its sides differ.
-    edge, threshold
-        On a line: left is what lies before the edge, that is up to the threshold.
-    left
-        Of categories: those on the left.
-    present
-        Of categories: those that some piece of the node may have.
-    """
-
-    axis: int
+    axis: int  # number of the attribute
     gain: float
-    statistic: float
-    edge: int = -1
-    threshold: float = np.nan
-    left: NDArray[np.bool_] | None = None
-    present: NDArray[np.bool_] | None = None
+    statistic: float  # how far beyond chance its sides differ
+    edge: int = -1  # on a line: left is what lies before it
+    threshold: float = np.nan  # that is, what lies up to this
+    left: NDArray[np.bool_] | None = None  # of categories: those on the left
+    present: NDArray[np.bool_] | None = None  # of categories: those that some piece of the node may have
 
 
 @dataclass(eq=False)

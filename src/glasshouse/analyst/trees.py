@@ -534,5 +534,4 @@ def pessimistic(
 
 def _labels(table: Microdata, class_of: ClassOf | None) -> NDArray[Any]:
     """The class of every code of the sensitive column."""
-    domain = table.sensitive[0].domain
-    return np.array(_classes([*domain.values.to_pylist(), *([None] if domain.missing else [])], class_of))
+    return np.array(_classes(table.sensitive[0].domain.listed(), class_of))

@@ -234,7 +234,7 @@ class _Drawing:
         if n < 1:
             raise ParameterError(owner, "n", "a whole number of at least 1", n)
         self._n_quasi = self.qd - others
-        self.domains = {c.name: (*c.domain.values.to_pylist(), *([None] * c.domain.missing)) for c in columns}
+        self.domains = {c.name: tuple(c.domain.listed()) for c in columns}
         self._wanted = [np.ones((n, len(values)), bool) for values in self.domains.values()]
         self.source = Source.seeded(seed)
 

@@ -83,22 +83,14 @@ def parse(text: str, *, kind: str, order: Sequence[Any] | None = None, taxonomy:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grammar:
-    """Reads the cells of one column.
+    """Reads the cells of one column."""
 
-    Parameters
-    ----------
-    kind, order, taxonomy
-        As for `parse`.
-    known
-        Values of the column that are known by their texts; such a text is the value, whatever it looks like.
-    joined
-        Whether ``a|b`` and ``a,b`` are sets of texts, as other tools write them. Glasshouse never does.
-    """
-
-    kind: str
+    kind: str  # as for `parse`
     order: Sequence[Any] | None = None
     taxonomy: Container[str] | None = None
+    # values of the column that are known by their texts; such a text is the value, whatever it looks like
     known: Mapping[str, Any] = field(default_factory=dict)
+    # whether ``a|b`` and ``a,b`` are sets of texts, as other tools write them. Glasshouse never does
     joined: bool = True
 
     def parse(self, text: str) -> Cell:

@@ -112,24 +112,11 @@ class Layout:
 
 
 class Spill:
-    """Items in partitions, in a file without a name.
+    """Items in partitions ``0 .. n_partitions - 1``, in a file without a name.
 
-    Each partition has a page in memory, which is written to the end of the file when it is full. A partition is read
-    back page after page, in the order in which its items came.
+    Each partition has a page in memory for so many items, which is written to the end of the file when it is full. A
+    partition is read back page after page, in the order in which its items came.
 
-    Parameters
-    ----------
-    folder
-        Where the file lives.
-    layout
-        Of an item.
-    n_partitions
-        Partitions are ``0 .. n_partitions - 1``.
-    page
-        Items of a page.
-
-    Examples
-    --------
     >>> from pathlib import Path
     >>> with Spill(Path(tempfile.gettempdir()), Layout.of((np.int64, 1)), 2, page=2) as spill:
     ...     spill.append(np.array([1, 0, 1, 1]), [np.array([7, 8, 9, 10])])

@@ -89,16 +89,9 @@ class Cuts:
 
 
 class Rows:
-    """The tuples of a table, laid out for dividing.
+    """The tuples of a table, copied and laid out for dividing, with the sensitive columns to count.
 
-    Parameters
-    ----------
-    table
-        The microdata; it is copied, never changed.
-    sensitive
-        The sensitive columns to count.
-    order
-        Tuples in tie order; None where the method's result does not depend on ties.
+    ``order`` has the tuples in tie order; None where the method's result does not depend on ties.
     """
 
     def __init__(self, table: Microdata, sensitive: Sequence[Column], order: NDArray[np.int32] | None) -> None:

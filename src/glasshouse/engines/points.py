@@ -38,15 +38,8 @@ def is_crowded(table: Microdata, tuples: int) -> bool:
 class Points(Rows):
     """The points of a table, laid out for strict cuts; nodes are runs of points.
 
-    Parameters
-    ----------
-    table
-        The microdata; it is copied, never changed. All its possible points must fit into 31 bits if they are counted.
-    sensitive
-        The sensitive columns to count.
-    tuples
-        The point of every tuple, numbered in the order of all codes, one attribute after another. If it is not given,
-        points are found by counting all that there could be.
+    ``tuples`` is the point of every tuple, numbered in the order of all codes, one attribute after another. Without it
+    points are found by counting all that there could be, which must fit into 31 bits.
     """
 
     def __init__(self, table: Microdata, sensitive: Sequence[Column], tuples: Groups | None = None) -> None:
