@@ -18,8 +18,6 @@ class Clock:
     A time without an offset is what the column's clock shows. Where the column's times have different offsets, as they
     do when clocks are set back in autumn, such a time may be two moments: the question must say which.
 
-    Examples
-    --------
     >>> utc = Clock("seen", frozenset({dt.timedelta(0)}))
     >>> utc.moment(dt.datetime(2024, 5, 1)).isoformat()
     '2024-05-01T00:00:00+00:00'

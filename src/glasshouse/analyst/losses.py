@@ -69,17 +69,8 @@ class Losses:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        return {
-            "n_tuples": self.n_tuples,
-            "n_dropped": self.n_dropped,
-            "n_groups": self.n_groups,
-            "discernibility": self.discernibility,
-            "average_size": float(self.average_size),
-            "normalised_size": None if self.normalised_size is None else float(self.normalised_size),
-            "by_attribute": {name: float(loss) for name, loss in self.by_attribute.items()},
-            "perimeter": float(self.perimeter),
-            "ncp": float(self.ncp),
-        }
+        told = {name: float(value) if isinstance(value, Fraction) else value for name, value in vars(self).items()}
+        return {**told, "by_attribute": {name: float(loss) for name, loss in self.by_attribute.items()}}
 
 
 def losses(

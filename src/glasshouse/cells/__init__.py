@@ -15,8 +15,7 @@ from glasshouse.cells.cell import (
     Value,
 )
 from glasshouse.cells.parsing import Grammar, bare, parse, parts_of
-from glasshouse.cells.text import key_of, settled, text_of
-from glasshouse.cells.values import place_of, zoned
+from glasshouse.cells.values import key_of, place_of, settled, text_of, zoned
 from glasshouse.cells.writing import MISSING, OR_MISSING, SUPPRESSED, interval, label, quoted, value_set, with_missing
 
 __all__ = [

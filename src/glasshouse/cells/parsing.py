@@ -30,8 +30,7 @@ from glasshouse.cells.cell import (
     Unreadable,
     Value,
 )
-from glasshouse.cells.text import key_of
-from glasshouse.cells.values import LINE, Ambiguous, NotAValue, number_in, period_of, place_of, value_of, zoned
+from glasshouse.cells.values import LINE, Ambiguous, NotAValue, key_of, number_in, period_of, place_of, value_of, zoned
 from glasshouse.cells.writing import EN_DASH, MISSING, OR_MISSING, SUPPRESSED
 
 if TYPE_CHECKING:
@@ -138,9 +137,7 @@ class Grammar:
     # ---------------------------------------------------------------------------------------- one value
 
     def _quoted(self, text: str) -> Value | Node:
-        inner = unquoted(text)
-        if inner is None:
-            raise NotAValue("its quotes do not match")
+        inner = _inside(text)
         hidden = inner == MISSING or inner.endswith(OR_MISSING)
         if hidden and self.taxonomy is not None and inner in self.taxonomy and inner not in self.known:
             return Node(inner)
@@ -169,10 +166,7 @@ class Grammar:
         for part in parts:
             member = part.strip()
             if member.startswith('"'):
-                inner = unquoted(member)
-                if inner is None:
-                    raise NotAValue("its quotes do not match")
-                value = self._value(inner)
+                value = self._value(_inside(member))
             elif member in self.known:
                 value = self.known[member]
             elif not member:
@@ -252,9 +246,7 @@ class Grammar:
     def _end(self, text: str) -> Any:
         """An end of an interval: a value, a period, or None where there is no end."""
         if text.startswith('"'):
-            inner = unquoted(text)
-            if inner is None:
-                raise NotAValue("its quotes do not match")
+            inner = _inside(text)
             if self.order is not None or inner in self.known:
                 return self._value(inner)
             text = inner
@@ -453,6 +445,13 @@ def unquoted(text: str) -> str | None:
     if len(text) < 2 or not (text.startswith('"') and text.endswith('"')) or '"' in inner.replace('""', ""):
         return None
     return inner.replace('""', '"')
+
+
+def _inside(text: str) -> str:
+    inner = unquoted(text)
+    if inner is None:
+        raise NotAValue("its quotes do not match")
+    return inner
 
 
 def bare(text: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of a column by their texts, and where they lie on the column's line.
+"""Values and their texts: how values are written, here and everywhere else, and where they lie on a column's line.
 
 What is not surely a value of the kind is none: no underscores or other scripts in numbers, no dates whose day and month
 could be exchanged, nothing finer than a microsecond.
@@ -14,7 +14,19 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
-__all__ = ["LINE", "Ambiguous", "NotAValue", "number_in", "period_of", "place_of", "value_of", "zoned"]
+__all__ = [
+    "LINE",
+    "Ambiguous",
+    "NotAValue",
+    "key_of",
+    "number_in",
+    "period_of",
+    "place_of",
+    "settled",
+    "text_of",
+    "value_of",
+    "zoned",
+]
 
 LINE = ("integer", "float", "date", "timestamp")
 """The kinds whose values have an order of their own."""
@@ -45,6 +57,47 @@ class NotAValue(ValueError):
 
 class Ambiguous(NotAValue):
     """A text may be one of two values."""
+
+
+def text_of(value: Any) -> str:
+    """The one text of a value: numbers in their shortest exact form, dates in ISO form, ``true`` and ``false``.
+
+    >>> text_of(True), text_of(2.50), text_of("a b")
+    ('true', '2.5', 'a b')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    return str(value)
+
+
+def key_of(value: Any) -> str:
+    """The text by which values are told apart: a moment has the same key whichever offset it is written with.
+
+    >>> berlin = dt.timezone(dt.timedelta(hours=2))
+    >>> key_of(dt.datetime(2024, 5, 1, 14, tzinfo=berlin)) == key_of(dt.datetime(2024, 5, 1, 12, tzinfo=dt.UTC))
+    True
+    """
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
+        return text_of(value.astimezone(dt.UTC))
+    return text_of(value)
+
+
+def settled(value: Any) -> Any:
+    """Give a time of a zone its offset instead of the zone, so that different moments are different values.
+
+    When clocks go back, an hour comes twice. Python takes two times of one zone for equal if their clocks show the
+    same, although the offsets differ.
+
+    >>> from zoneinfo import ZoneInfo
+    >>> first = dt.datetime(2024, 10, 27, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"))
+    >>> first == first.replace(fold=1), settled(first) == settled(first.replace(fold=1))
+    (True, False)
+    """
+    if isinstance(value, dt.datetime) and value.tzinfo is not None and not isinstance(value.tzinfo, dt.timezone):
+        return value.replace(tzinfo=dt.timezone(value.utcoffset() or dt.timedelta(0)), fold=0)
+    return value
 
 
 def value_of(text: str, kind: str) -> Any:

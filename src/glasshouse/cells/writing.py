@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from glasshouse.cells.text import text_of
+from glasshouse.cells.values import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -166,8 +166,6 @@ class Findings:
     def look(self, name: str, role: Role, values: pa.Array, rows: NDArray[np.int64], *, gaps: bool = False) -> None:
         """Look at the different values of a column; ``rows`` says how many have each, ``gaps`` whether some have none.
 
-        Examples
-        --------
         >>> found = Findings(Written(n_columns=2, delimiters=(",",)))
         >>> found.look("disease", "sensitive", pa.array(["flu", "flu ", "ulcer"]), np.array([5, 1, 4]))
         >>> [(caution.name, caution.count, caution.shown) for caution in found.cautions]

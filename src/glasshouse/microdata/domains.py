@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glasshouse.cells.text import text_of
+from glasshouse.cells.values import text_of
 from glasshouse.errors import DomainError
 from glasshouse.microdata.spelling import is_text, key
 

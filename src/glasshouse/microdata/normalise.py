@@ -20,7 +20,7 @@ from glasshouse.errors import DomainError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["in_parallel", "normalise", "refuse_nested"]
+__all__ = ["contiguous", "in_parallel", "normalise", "refuse_nested"]
 
 _MOST_STRING_BYTES = 2**31 - 1  # what the 32-bit offsets of `string` can address
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of the years 1 to 9999, counted from 1970
@@ -47,7 +47,7 @@ def normalise(
         column = table.column(name)
         small = narrow and pa.types.is_integer(column.type) and column.type != pa.uint64()
         small = small or (coded and pa.types.is_dictionary(column.type))
-        return _contiguous(column) if small and column.null_count < len(column) else _normal(column, name)
+        return contiguous(column) if small and column.null_count < len(column) else _normal(column, name)
 
     names = table.column_names
     columns = dict(zip(names, in_parallel(normal, names), strict=True))
@@ -72,7 +72,7 @@ def _normal(column: pa.ChunkedArray, name: str) -> pa.Array:
     try:
         flat = _flat(column, name)
         plain = flat if flat.null_count == len(flat) else _plain(flat, name)
-        return pa.nulls(len(plain)) if plain.null_count == len(plain) else _contiguous(plain)
+        return pa.nulls(len(plain)) if plain.null_count == len(plain) else contiguous(plain)
     except pa.ArrowInvalid:  # its text would show a value
         raise DomainError(
             f"column {name!r} has values beyond the range of its type in the normal form, {column.type}: "
@@ -236,7 +236,8 @@ def _in_day(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     return column
 
 
-def _contiguous(column: pa.ChunkedArray) -> pa.Array:
+def contiguous(column: pa.ChunkedArray) -> pa.Array:
+    """A column as one array."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 

@@ -19,6 +19,7 @@ from glasshouse.errors import DomainError, SourceError
 from glasshouse.microdata import delimited
 from glasshouse.microdata.cautions import Findings, accepted_names
 from glasshouse.microdata.domains import Domain, code, kind_of
+from glasshouse.microdata.normalise import contiguous
 from glasshouse.microdata.normalise import normalise as normal_form
 from glasshouse.microdata.packing import Field, Packing, as_integers
 from glasshouse.microdata.roles import (
@@ -206,8 +207,7 @@ class _Column:
         if pa.types.is_integer(kind) and kind != pa.uint64():
             return values
         (plain,) = normal_form(pa.table({self.name: values}))[0].columns
-        plain = plain.combine_chunks()
-        plain = plain.chunk(0) if isinstance(plain, pa.ChunkedArray) else plain
+        plain = contiguous(plain)
         if pa.types.is_null(plain.type):
             return plain if self.kind is None else pa.nulls(len(plain), self.kind)
         if self.kind is None:
@@ -233,8 +233,7 @@ class _Column:
     def _numbers(self, texts: pa.Array, wanted: pa.DataType) -> pa.Array:
         assert self.decimal is not None
         numbers, kept = delimited.numbers_of(pa.chunked_array([texts]), wanted, self.decimal)
-        plain = numbers.combine_chunks()
-        plain = plain.chunk(0) if isinstance(plain, pa.ChunkedArray) else plain
+        plain = contiguous(numbers)
         if holds_texts(plain.type):
             self.kept = self.kept or kept
             others = [] if kept else [c for c in self.candidates if c not in (pa.int64(), pa.float64())]

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
 from glasshouse.microdata.cautions import Findings, accepted_names, refuse_unanswered
 from glasshouse.microdata.domains import Column, code, kind_of, text_of
+from glasshouse.microdata.normalise import contiguous
 from glasshouse.microdata.roles import (
     NOTHING_LEFT,
     Roles,
@@ -233,7 +234,7 @@ class _Incoming:
 
     def __init__(self, opened: Source, roles: Roles, options: _Options) -> None:
         self.opened, self.roles, self.options = opened, roles, options
-        self.raw = {name: _plain(opened.table.column(name)) for name in roles.columns}
+        self.raw = {name: contiguous(opened.table.column(name)) for name in roles.columns}
         self.orders = {**opened.orders, **options.ordered}
         self.trees = {name: _taxonomy("taxonomies", name, given) for name, given in options.taxonomies.items()}
         self.binning = {name: _taxonomy("bins", name, given) for name, given in options.bins.items()}
@@ -340,12 +341,6 @@ class _Incoming:
         limits = {"bottom": options.bottom, "top": options.top}
         ends = {side: _limit(values, given[name]) for side, given in limits.items() if name in given}
         return Column(replace(column.domain, **ends), column.codes)
-
-
-def _plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    if not isinstance(column, pa.ChunkedArray):
-        return column
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _written_out(values: pa.Array) -> pa.Array:

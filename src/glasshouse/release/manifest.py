@@ -225,8 +225,6 @@ def files_of_release(folder: Path) -> set[tuple[str, str]]:
 def parse_manifest(content: bytes) -> Manifest:
     """Read a manifest; whatever is wrong with it is told in a `SourceError`.
 
-    Examples
-    --------
     >>> parse_manifest(b"{}")
     Traceback (most recent call last):
     glasshouse.errors.SourceError: datapackage.json is not the description of a release: it has no 'glasshouse'

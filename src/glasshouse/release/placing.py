@@ -190,8 +190,6 @@ def tidy(target: Path, *, remove: bool = True) -> None:
 def exchange(one: Path, other: Path) -> bool:
     """Let two folders of one file system change places at once; False if system or file system cannot.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> folder = Path(tempfile.mkdtemp())
