@@ -13,7 +13,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.kernels import interpreted
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.groups import tie_order
 from glasshouse.principles import Requirement
 from tests.naive import by_force
 from tests.naive.mondrian import Partition, Row

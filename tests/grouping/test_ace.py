@@ -23,7 +23,7 @@ from glasshouse.grouping.ace import Ace, Thresholds, ace_segments, packed_rows
 from glasshouse.grouping.penalties import Judge, Penalty, judged, penalty_of
 from glasshouse.grouping.perimeter import exact_positions, weighted_places
 from glasshouse.kernels import interpreted
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.groups import tie_order
 from glasshouse.principles import Requirement
 from glasshouse.randomness import Source
 from tests.naive import enumerating

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.engines import Memory, memory
 from glasshouse.kernels import interpreted
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.groups import tie_order
 from glasshouse.principles import Requirement
 from tests.naive import mondrian as naive
 from tests.tables import Plain, partition, plain_tables

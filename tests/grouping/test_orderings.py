@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.engines import Memory
 from glasshouse.grouping.orderings import arranged, canonical, check_ordering, hilbert, lexicographic
-from glasshouse.microdata.ties import canonical_order
+from glasshouse.microdata.groups import canonical_order
 from tests.grouping.doors import rows_of, run_interpreted
 from tests.grouping.schedules import in_pieces, ways
 from tests.naive import enumerating

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError, SchemaError
-from glasshouse.microdata.ties import canonical_order
+from glasshouse.microdata.groups import canonical_order
 from glasshouse.principles import KAnonymity, LDiversity, Requirement
 from glasshouse.principles.adversaries import Adversary
 from glasshouse.principles.delta_growth import DeltaGrowth

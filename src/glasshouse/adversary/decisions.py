@@ -31,8 +31,7 @@ from glasshouse.grouping.mondrian import widest_first
 from glasshouse.grouping.orderings import arranged
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.microdata.domains import text_of
-from glasshouse.microdata.groups import alike
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.groups import alike, tie_order
 from glasshouse.principles import AllOf, AlphaKAnonymity, DesignatedLDiversity, KAnonymity, LDiversity
 from glasshouse.randomness import Source
 

@@ -18,7 +18,7 @@ from glasshouse.adversary.matching import match
 from glasshouse.engines import Memory
 from glasshouse.errors import InputError, NotSupported, SchemaError
 from glasshouse.grouping.orderings import hilbert, lexicographic
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.groups import tie_order
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:

@@ -31,8 +31,7 @@ from glasshouse.grouping.penalties import (
 )
 from glasshouse.grouping.perimeter import Places, weighted_places
 from glasshouse.kernels import compiled, interpreted
-from glasshouse.microdata.groups import Groups
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.groups import Groups, tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
 from glasshouse.randomness import Source
 

@@ -43,8 +43,7 @@ from glasshouse.grouping.mondrian import both_hold, widest_first
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.sorting import along, label_along
 from glasshouse.grouping.stricter import at_ell
-from glasshouse.microdata.groups import Groups
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.groups import Groups, tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
 from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.parameters import integer

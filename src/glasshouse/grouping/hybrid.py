@@ -18,7 +18,7 @@ from glasshouse.grouping.packed import PackedRows
 from glasshouse.grouping.penalties import Perimeter, judged, penalty_of, unchecked
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.tailor import tailor_leaves
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.groups import tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
 from glasshouse.randomness import Source
 

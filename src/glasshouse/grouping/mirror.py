@@ -30,8 +30,7 @@ from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.remainder import blocks_of
 from glasshouse.grouping.sorting import joined, sorted_by
 from glasshouse.grouping.weights import multipliers, read_weights, weigh
-from glasshouse.microdata.groups import Groups
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.groups import Groups, tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
 from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.parameters import Exact, fraction, integer, plain

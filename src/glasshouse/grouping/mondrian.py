@@ -17,7 +17,7 @@ from glasshouse.engines import Cuts, Memory, Nodes, Points, Rows, is_crowded
 from glasshouse.errors import NotSupported, ParameterError
 from glasshouse.grouping.method import K_ANONYMITY_ALONE, QUASI_ALONE
 from glasshouse.grouping.perimeter import Places, weighted_places
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.groups import tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
 
 if TYPE_CHECKING:

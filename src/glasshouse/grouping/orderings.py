@@ -19,7 +19,7 @@ from glasshouse.grouping import sorting
 from glasshouse.grouping.pieces import share, shuffle_runs, stretches
 from glasshouse.grouping.sorting import along, joined, runs, sorted_by, spread
 from glasshouse.kernels import compiled
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.groups import tie_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +115,7 @@ def hilbert(
 
 
 def canonical(table: Microdata, source: Source, engine: Memory) -> NDArray[np.int32]:
-    """Sort tuples by all their codes, then by identifier: `glasshouse.microdata.ties.canonical_order`, on threads."""
+    """Sort tuples by all their codes, then by identifier: `glasshouse.microdata.groups.canonical_order`, on threads."""
     ties = None if table.identifier is None else tie_order(table, source)
     return lexicographic([column.codes for column in (*table.quasi, *table.sensitive)], ties, engine)
 

@@ -24,8 +24,7 @@ from glasshouse.grouping.method import frequency_ell
 from glasshouse.grouping.orderings import canonical
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.sorting import along, spread, together
-from glasshouse.microdata.groups import Groups
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.groups import Groups, tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 from glasshouse import bounds
 from glasshouse.errors import Infeasible, ParameterError
 from glasshouse.microdata.counts import Counts
-from glasshouse.microdata.ties import canonical_order
+from glasshouse.microdata.groups import canonical_order
 from glasshouse.principles.requirement import Requirement
 
 if TYPE_CHECKING:

@@ -29,8 +29,7 @@ from glasshouse.grouping.penalties import (
 )
 from glasshouse.grouping.perimeter import Places, weighted_places
 from glasshouse.microdata.counts import Counts
-from glasshouse.microdata.groups import Groups
-from glasshouse.microdata.ties import tie_order
+from glasshouse.microdata.groups import Groups, tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
 
 if TYPE_CHECKING:
