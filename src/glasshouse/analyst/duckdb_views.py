@@ -101,9 +101,8 @@ def to_duckdb(
     connection = duckdb.connect() if connection is None else connection
     into = _quoted(schema)
     _run(connection, f"CREATE SCHEMA IF NOT EXISTS {into}")
-    taken = _run(
-        connection, f"SELECT lower(table_name) FROM information_schema.tables WHERE table_schema = {_text(schema)}"
-    )
+    literal = "'" + schema.replace("'", "''") + "'"
+    taken = _run(connection, f"SELECT lower(table_name) FROM information_schema.tables WHERE table_schema = {literal}")
     for name in tables:
         if (name.lower(),) in taken:
             raise InputError(f"schema {schema!r} of the connection has a table {name!r}: give another schema")
@@ -250,7 +249,3 @@ def _listed(evidence: Evidence, seats: Seats, attribute: str) -> dict[tuple[str,
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

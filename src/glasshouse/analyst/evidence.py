@@ -123,11 +123,13 @@ class Evidence:
         return Clock(column, frozenset(offsets))
 
     def _reader(self, attribute: str, seats: Seats) -> CellSupports:
+        recoding = self.release.recipe.recoding
+        shows_nodes = "taxonomies" in (recoding.get("name"), recoding.get("cells"))
         return CellSupports(
             name=attribute,
             kind=self.kinds[attribute],
             order=self.ordered.get(attribute),
-            taxonomy=self.taxonomies.get(attribute) if self._shows_nodes else None,
+            taxonomy=self.taxonomies.get(attribute) if shows_nodes else None,
             cells=seats.cells[seats.quasi.index(attribute)],
             foreign=seats.foreign,
         )
@@ -136,11 +138,6 @@ class Evidence:
     def is_exact(self) -> bool:
         """Whether cells are the values themselves."""
         return shows_exact(self.release)
-
-    @property
-    def _shows_nodes(self) -> bool:
-        recoding = self.release.recipe.recoding
-        return recoding.get("name") == "taxonomies" or recoding.get("cells") == "taxonomies"
 
     def _read(self, reader: CellSupports, seats: Seats) -> tuple[Support, ...]:
         cells = reader.cells

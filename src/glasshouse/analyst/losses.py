@@ -176,7 +176,11 @@ def _average_width(axis: Axis, tuples: Sequence[int], given: Any) -> Fraction:
     if on_a_line:
         low, high = _line(axis, shown, given)
         whole = Fraction(high) - Fraction(low)
-        widths = [_length(cell, high) if cell.low is not None else Fraction(0) for cell in axis.cells]
+        # missing lies with the highest value, as it does for a method that cuts the axis
+        widths = [
+            Fraction(0) if cell.low is None else Fraction(high if cell.missing else cell.high) - Fraction(cell.low)
+            for cell in axis.cells
+        ]
     else:
         whole = Fraction(_n_values(axis, shown, given) - 1)
         widths = [Fraction(max(cell.size - 1, 0)) for cell in axis.cells]
@@ -187,11 +191,6 @@ def _average_width(axis: Axis, tuples: Sequence[int], given: Any) -> Fraction:
     if found > 1:
         raise InputError(f"the range given for {axis.name!r} is narrower than its cells")
     return found
-
-
-def _length(cell: CellPoints, highest: Any) -> Fraction:
-    """From the low end to the high one; missing lies with the highest value, as it does for whoever cuts the axis."""
-    return Fraction(highest if cell.missing else cell.high) - Fraction(cell.low)
 
 
 def _line(axis: Axis, shown: Sequence[CellPoints], given: Any) -> tuple[Any, Any]:

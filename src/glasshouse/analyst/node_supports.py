@@ -85,7 +85,8 @@ def node_supports(reader: CellSupports, cells: Sequence[str], nodes: Nodes) -> t
     """What the cells of a column stand for whose taxonomy is not known as a whole."""
     if nodes.told:
         return tuple(_told(reader, cell, nodes) for cell in cells)
-    masked = any(_is_masked(cell.removesuffix(OR_MISSING)) for cell in cells)  # a rule that explains itself
+    bare_cells = (cell.removesuffix(OR_MISSING) for cell in cells)
+    masked = any(cell.endswith(SUPPRESSED) and cell != SUPPRESSED for cell in bare_cells)  # such a cell explains itself
     return tuple(reader.of(cell) if masked else _untold(reader, cell, nodes) for cell in cells)
 
 
@@ -107,8 +108,3 @@ def _untold(reader: CellSupports, cell: str, nodes: Nodes) -> Support:
     if reader.kind != "category" or cell == MISSING:
         return reader.of(cell)
     return NodeSupport(cell, nodes, None)
-
-
-def _is_masked(cell: str) -> bool:
-    """Whether a cell is a prefix with its other characters starred out."""
-    return cell.endswith(SUPPRESSED) and cell != SUPPRESSED

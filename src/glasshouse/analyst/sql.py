@@ -109,11 +109,7 @@ def question_of(sql: str, columns: Mapping[str, str], clock: Callable[[str], Clo
     >>> question.measures
     (Measure(kind='count', column=None, name='count'),)
     """
-    return _Reader(columns, clock or _without_offsets).question(_parsed(sql))
-
-
-def _without_offsets(column: str) -> Clock:
-    return Clock(column, frozenset())
+    return _Reader(columns, clock or (lambda column: Clock(column, frozenset()))).question(_parsed(sql))
 
 
 @dataclass(eq=False)

@@ -150,7 +150,8 @@ class Span(Support):
                 total += _sum_of_powers(int(first), int(last), power) if first <= last else 0.0
             else:
                 start, stop = max(self.low, start), min(self.high, stop)
-                total += _integral(float(start), float(stop), power) if start < stop else 0.0
+                if start < stop:
+                    total += (float(stop) ** (power + 1) - float(start) ** (power + 1)) / (power + 1)
         return total / (float(self.high - self.low) + self._counted)
 
     def listed(self) -> Sequence[Any] | None:
@@ -393,7 +394,9 @@ class CellSupports:
             case Period(start, stop):
                 return self._of_period(start, stop)
             case Starred(start, stars):
-                return self._beginning(start, stars, cell)
+                if self.order is not None:
+                    return Listed(tuple(value for value in self._ordered if cell.covers(text_of(value))))
+                return Prefix(start, stars, self._shows_digits, self.name)
             case Interval(low, high, closed_low, closed_high):
                 if self.order is not None:
                     first, last = (self._grammar.rank_of(end) for end in (low, high))
@@ -463,11 +466,6 @@ class CellSupports:
         ends = [at if isinstance(at, dt.datetime) else dt.datetime.combine(at, dt.time.min) for at in (start, stop)]
         first, last = (at.replace(tzinfo=zone) for at in ends)
         return self._span(first, last, True, False)
-
-    def _beginning(self, start: str, stars: int, prefix: Starred) -> Support:
-        if self.order is not None:
-            return Listed(tuple(value for value in self._ordered if prefix.covers(text_of(value))))
-        return Prefix(start, stars, self._shows_digits, self.name)
 
     @cached_property
     def _shows_digits(self) -> bool:
@@ -564,7 +562,3 @@ def _sum_of_powers(first: int, last: int, power: int) -> float:
         return (first + last) * n / 2
     below = [m * (m + 1) * (2 * m + 1) // 6 for m in (last, first - 1)]
     return float(below[0] - below[1])
-
-
-def _integral(start: float, stop: float, power: int) -> float:
-    return float((stop ** (power + 1) - start ** (power + 1)) / (power + 1))

@@ -354,11 +354,8 @@ def _has_other_kinds(X: Any) -> bool:  # noqa: N803
         return True
     if not hasattr(X, "__arrow_c_stream__") or not hasattr(X, "columns"):
         return False
-    return any(not _is_number(field.type) for field in _arrow(X[:0]).schema)
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    kinds = [field.type for field in _arrow(X[:0]).schema]
+    return not all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
 
 
 def _arrow(X: Any) -> pa.Table:  # noqa: N803
@@ -471,7 +468,7 @@ def people(table: Microdata, class_of: ClassOf | None = None) -> tuple[pa.Table,
     """
     (sensitive,) = table.sensitive
     columns = {column.name: column.domain.decode(column.codes) for column in table.quasi}
-    return pa.table(columns), _labels(table, class_of)[sensitive.codes]
+    return pa.table(columns), np.array(_classes(sensitive.domain.listed(), class_of))[sensitive.codes]
 
 
 def optimistic(
@@ -530,8 +527,3 @@ def pessimistic(
     rows = np.sort(source.choose(table.n_tuples, n_tuples))
     learned = PerturbedTreeClassifier(significance=1, min_information_leaf=25) if tree is None else tree
     return learned.fit(X.take(pa.array(rows)), classes[source.belows(len(classes), n_tuples)])
-
-
-def _labels(table: Microdata, class_of: ClassOf | None) -> NDArray[Any]:
-    """The class of every code of the sensitive column."""
-    return np.array(_classes(table.sensitive[0].domain.listed(), class_of))

@@ -118,7 +118,8 @@ class Grammar:
             return Missing()  # for the caller to refuse
         bare = text.strip()
         for form in (text, bare):
-            if form in self.known and self._shows_itself(form):
+            # Glasshouse itself puts values in quotes that look like cells
+            if form in self.known and (self.joined or (_ALWAYS_QUOTED.isdisjoint(form) and form != SUPPRESSED)):
                 return Value(self.known[form])
         if text.startswith('"'):
             return self._quoted(text)
@@ -142,10 +143,6 @@ class Grammar:
         if hidden and self.taxonomy is not None and inner in self.taxonomy and inner not in self.known:
             return Node(inner)
         return Value(self._value(inner))
-
-    def _shows_itself(self, text: str) -> bool:
-        """Whether a known value may stand in a cell as it is: Glasshouse puts those in quotes that look like cells."""
-        return self.joined or (_ALWAYS_QUOTED.isdisjoint(text) and text != SUPPRESSED)
 
     def _value(self, text: str) -> Any:
         return self.known[text] if text in self.known else value_of(text, self.kind)

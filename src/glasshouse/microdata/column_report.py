@@ -130,7 +130,8 @@ def measure(name: str, values: pa.Array) -> Measured:
         most_frequent_count=0 if top is None else int(present[top]),
         unique=n_unique(counts),
     )
-    is_prose = domain.kind == "category" and _words_per_value(domain.values) >= FREE_TEXT_WORDS
+    blanks = pc.mean(pc.count_substring(domain.values, " ")).as_py() if domain.kind == "category" else None
+    is_prose = blanks is not None and blanks + 1 >= FREE_TEXT_WORDS
     if domain.kind == "category" and (is_prose or _nearly_distinct(report)):
         report = replace(report, kind="text")
     return Measured(report, column, is_prose)
@@ -219,10 +220,6 @@ def _role_by_values(report: ColumnReport) -> tuple[Role, str]:
 
 def _nearly_distinct(report: ColumnReport) -> bool:
     return report.distinct > 1 and report.distinct_share >= NEARLY_DISTINCT
-
-
-def _words_per_value(values: pa.Array) -> float:
-    return float(pc.mean(pc.count_substring(values, " ")).as_py() or 0) + 1
 
 
 def _plain(values: pa.Array, index: int) -> bool | int | float | str:

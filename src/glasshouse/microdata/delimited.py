@@ -365,11 +365,8 @@ def _loses_digits(texts: pa.ChunkedArray, floats: pa.ChunkedArray) -> bool:
     """Whether there are integers among the texts that their floats do not tell to the last digit."""
     large = pc.greater_equal(pc.abs(floats), float(_MOST_EXACT_INTEGER))
     pairs = zip(texts.filter(large), floats.filter(large), strict=True)
-    return any(_differs(text.as_py(), number.as_py()) for text, number in pairs)
-
-
-def _differs(text: str, number: float) -> bool:
-    return bool(_INTEGER.match(text)) and (len(text) > _MOST_DIGITS or int(text) != number)
+    exact = ((text.as_py(), number.as_py()) for text, number in pairs)
+    return any(_INTEGER.match(text) and (len(text) > _MOST_DIGITS or int(text) != number) for text, number in exact)
 
 
 def _any_starts(texts: pa.ChunkedArray, characters: str) -> bool:

@@ -268,16 +268,13 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
         listed = ", ".join(f"{report.name} ({report.missing:,})" for report in gaps)
         yield f"missing values in {listed}: read them with missing='category' or missing='drop'"
     for m, report in zip(measured, reports, strict=True):
-        if report.role == "quasi" and report.kind == "float" and _has_infinite(m.column.domain.values):
+        values = m.column.domain.values
+        if report.role == "quasi" and report.kind == "float" and pc.any(pc.is_inf(values)).as_py():
             yield f"{report.name} has infinite values: give it a bottom or top code"
 
 
 def _is_key(report: ColumnReport) -> bool:
     return report.role == "identifier" and report.distinct == report.n_tuples
-
-
-def _has_infinite(values: pa.Array) -> bool:
-    return pa.types.is_floating(values.type) and bool(pc.any(pc.is_inf(values)).as_py())
 
 
 def _uniqueness_dict(found: Uniqueness) -> dict[str, Any]:

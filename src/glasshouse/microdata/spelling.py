@@ -73,6 +73,7 @@ _SELECTORS = re.compile("[\u034f\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,4})?")
 _LIKE_NUMBERS = r"^\s*[+-]?\.?[0-9][0-9.eE+-]*\s*$"
 _LONGEST_NUMBER = 100
+_UNSEEN = r"[\x00-\x1f\x7f]"  # characters of ASCII
 
 
 def cleaned(text: str) -> str:
@@ -131,15 +132,10 @@ def _plainly_different(texts: pa.Array) -> bool:
     """Whether texts of visible ASCII alone have as many keys as there are texts: by arrays, for most columns are so."""
     if not len(texts):
         return True
-    plain = pc.all(pc.string_is_ascii(texts)).as_py() and not _any_matches(texts, r"[\x00-\x1f\x7f]")
-    if not plain:
+    if not pc.all(pc.string_is_ascii(texts)).as_py() or pc.any(pc.match_substring_regex(texts, _UNSEEN)).as_py():
         return False
     folded = pc.ascii_lower(pc.ascii_trim_whitespace(pc.replace_substring_regex(texts, " +", " ")))
     return bool(pc.count_distinct(folded).as_py() == len(texts))
-
-
-def _any_matches(texts: pa.Array, pattern: str) -> bool:
-    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
 
 def same_numbers(texts: pa.Array) -> list[list[int]]:

@@ -419,7 +419,8 @@ def hospital_table(n: int = 1_000, seed: int = 0) -> pa.Table:
     sex = _pick(_urn([(d.women, 100 - d.women) for d in _DISEASES], _COARSE), lanes[:, 0], disease)
     age = _pick(_urn([_ages_of(d) for d in _DISEASES], _COARSE), lanes[:, 1], disease)
     zipcode = _pick(_urn(1000 // np.arange(1, len(_ZIPCODES) + 1), _FINE), lanes[:, 2])
-    day = _pick(_urn([_days_of(d) for d in _DISEASES], _COARSE, np.int16), lanes[:, 3], disease)
+    days = [np.repeat(_WINTER if d.in_winter else [1] * 12, _DAYS) for d in _DISEASES]
+    day = _pick(_urn(days, _COARSE, np.int16), lanes[:, 3], disease)
     number = pc.utf8_lpad(pa.array(np.arange(1, n + 1)).cast(pa.string()), 6, "0")
     return pa.table(
         {
@@ -472,10 +473,6 @@ def _ages_of(disease: _Disease) -> NDArray[np.int64]:
     rising = (age - youngest + 1) * (oldest - usual + 1)
     falling = (oldest - age + 1) * (usual - youngest + 1)
     return np.maximum(np.minimum(rising, falling), 0)
-
-
-def _days_of(disease: _Disease) -> NDArray[np.int64]:
-    return np.repeat(_WINTER if disease.in_winter else [1] * 12, _DAYS)
 
 
 def _check_size(owner: str, n: int, seed: int) -> None:

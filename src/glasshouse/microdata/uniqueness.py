@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -117,10 +117,7 @@ def _cell_sizes(columns: Sequence[Column]) -> NDArray[np.int64]:
         n_keys *= column.domain.size
     if n_keys <= max(len(keys), 1 << 16):  # a table of counts that is not much larger than the rows
         return np.bincount(keys)
-    return _run_lengths(np.sort(keys.astype(np.uint32) if n_keys <= 1 << 32 else keys))
-
-
-def _run_lengths(ordered: NDArray[Any]) -> NDArray[np.int64]:
+    ordered = np.sort(keys.astype(np.uint32) if n_keys <= 1 << 32 else keys)
     starts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     return np.diff(starts, prepend=0, append=len(ordered))
 

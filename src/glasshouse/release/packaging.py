@@ -69,26 +69,18 @@ def write_manifest(
     words = {r["name"]: _missing_words(r) for r in resources} if format == "csv" else {}
     (folder / README).write_text(readme(release, format, VERSION, words), encoding="utf-8", newline="\n")
     files = [{"path": name, **_measured(folder / name)} for name in [*(r["path"] for r in resources), README]]
+    term = "path" if "://" in release.licence else "name"
     manifest = {
         "$schema": f"{_PROFILES}datapackage.json",
         "name": "glasshouse-release",
         **({"title": release.title} if release.title else {}),
         "description": description(release),
-        **({"licenses": [_licence(release.licence)]} if release.licence else {}),
+        **({"licenses": [{term: check_licence(release.licence)}]} if release.licence else {}),
         "resources": resources,
-        "glasshouse": {
-            "format_version": FORMAT_VERSION,
-            "software": SOFTWARE,
-            **told_of(release),
-            "files": files,
-        },
+        "glasshouse": {"format_version": FORMAT_VERSION, "software": SOFTWARE, **told_of(release), "files": files},
     }
     text = json.dumps(manifest, indent=2, ensure_ascii=False)
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8", newline="\n")
-
-
-def _licence(licence: str) -> dict[str, str]:
-    return {"path" if "://" in licence else "name": check_licence(licence)}
 
 
 def _measured(file: Path) -> dict[str, Any]:
