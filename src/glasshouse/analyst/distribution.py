@@ -58,23 +58,6 @@ class Weights:
 class Distribution:
     """A probability for every combination of values of some attributes, as a release gives it.
 
-    Attributes
-    ----------
-    attributes
-        In the order of a point's values.
-    sensitive
-        The sensitive column among them, if there is one.
-    axes, of_place
-        For each other attribute its cells, and which of them every place shows.
-    values, weights
-        The sensitive values, and how many tuples of every place are expected to have each.
-    place_of_seat
-        At which place every seat of the table is that was read.
-    n_tuples
-        How many tuples the release has.
-    notes
-        What should be said with any number that is taken from it.
-
     Examples
     --------
     ANGEL Example 5: from Table 1b a person of 40 with pneumonia has probability 4/8 * 1/20 * 1/2.
@@ -86,15 +69,15 @@ class Distribution:
     Fraction(1, 80)
     """
 
-    attributes: tuple[str, ...]
-    sensitive: str | None
-    axes: tuple[Axis, ...]
-    of_place: tuple[NDArray[np.int32], ...]
-    values: tuple[Any, ...]
-    weights: Weights
-    place_of_seat: NDArray[np.int64]
-    n_tuples: int
-    notes: tuple[str, ...] = ()
+    attributes: tuple[str, ...]  # in the order of a point's values
+    sensitive: str | None  # the sensitive column among them, if there is one
+    axes: tuple[Axis, ...]  # the cells of each other attribute
+    of_place: tuple[NDArray[np.int32], ...]  # which of them every place shows
+    values: tuple[Any, ...]  # of the sensitive column
+    weights: Weights  # how many tuples of every place are expected to have each
+    place_of_seat: NDArray[np.int64]  # at which place every seat of the table is that was read
+    n_tuples: int  # how many tuples the release has
+    notes: tuple[str, ...] = ()  # what should be said with any number that is taken from it
 
     def __len__(self) -> int:
         return len(self.weights.offsets) - 1

@@ -69,17 +69,6 @@ class ValueSet:
     ``~``. Numbers compare as floats (whole numbers exactly), texts by code points, times without an offset by the clock
     they show, times with an offset as moments.
 
-    Attributes
-    ----------
-    starts
-        Whether values before the first cut are in it.
-    cuts
-        Where membership changes, ascending.
-    missing
-        Whether a missing value is in it.
-    whole
-        Whether it is a set of whole numbers or of days; then only these may be asked for.
-
     Examples
     --------
     >>> thirties = ValueSet.between(30, 39)
@@ -91,9 +80,10 @@ class ValueSet:
     {cold, flu} or missing
     """
 
-    starts: bool
-    cuts: tuple[Cut, ...]
-    missing: bool
+    starts: bool  # whether values before the first cut are in it
+    cuts: tuple[Cut, ...]  # where membership changes, ascending
+    missing: bool  # whether a missing value is in it
+    # whether it is a set of whole numbers or of days; then only these may be asked for
     whole: bool = field(default=False, compare=False)
 
     @classmethod

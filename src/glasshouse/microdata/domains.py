@@ -36,46 +36,25 @@ _PIECE = 1 << 16
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Domain:
-    """The values of one attribute: code ``i`` stands for ``values[i]``, and ``len(values)`` for missing, if allowed.
-
-    Parameters
-    ----------
-    name
-        The attribute's name.
-    kind
-        ``integer``, ``float``, ``date``, ``timestamp``, ``boolean`` or ``category``.
-    values
-        The distinct values in the order of their codes, with their Arrow type; no nulls.
-    ordered
-        Whether a range of codes means something: cells are then intervals, otherwise sets.
-    taxonomy
-        A tree over exactly these values, whose leaf order is the order of ``values``.
-    tree
-        The taxonomy as it was declared, from which ``taxonomy`` was made.
-    order
-        The texts of all values in the order that was given for them, also of those that nobody has; None if they have
-        the order of numbers, of texts or of a taxonomy.
-    is_declared
-        Whether a data steward declared that order; if not, it is that of a frame's categories, or of bins.
-    bottom, top
-        The values that also stand for everything below, or above, them; None where nothing was cut off.
-    missing
-        Whether missing is a value of its own; it has the last code.
-    normalised
-        Whether look-alikes are one value, so that values are also looked up by what look-alikes have in common.
-    """
+    """The values of one attribute: code ``i`` stands for ``values[i]``, and ``len(values)`` for missing, if allowed."""
 
     name: str
-    kind: str
-    values: pa.Array
-    ordered: bool
+    kind: str  # ``integer``, ``float``, ``date``, ``timestamp``, ``boolean`` or ``category``
+    values: pa.Array  # the distinct values in the order of their codes, with their Arrow type; no nulls
+    ordered: bool  # whether a range of codes means something: cells are then intervals, otherwise sets
+    # a tree over exactly these values, whose leaf order is the order of ``values``
     taxonomy: BoundTaxonomy | None = None
-    tree: Taxonomy | None = None
+    tree: Taxonomy | None = None  # the taxonomy as it was declared, from which ``taxonomy`` was made
+    # the texts of all values in the order that was given for them, also of those that nobody has; None if they have
+    # the order of numbers, of texts or of a taxonomy
     order: tuple[str, ...] | None = None
+    # whether a data steward declared that order; if not, it is that of a frame's categories, or of bins
     is_declared: bool = False
+    # the values that also stand for everything below, or above, them; None where nothing was cut off
     bottom: Any = None
     top: Any = None
-    missing: bool = False
+    missing: bool = False  # whether missing is a value of its own; it has the last code
+    # whether look-alikes are one value, so that values are also looked up by what look-alikes have in common
     normalised: bool = False
 
     @property

@@ -30,21 +30,6 @@ class BoundTaxonomy:
     Only nodes with a value below them are here: what else the taxonomy declares shows in `height` and `n_leaves` alone.
     Leaf codes are ``0 .. n - 1`` in leaf order; nodes have numbers of their own.
 
-    Attributes
-    ----------
-    order
-        The bound values in leaf order: leaf code ``i`` stands for ``values[order[i]]``.
-    labels
-        What each node is published as; no two nodes have the same.
-    parents
-        The parent of each node; -1 for the root.
-    depth
-        Steps from the root to each node.
-    ranges
-        First and last leaf code below each node, one row a node.
-    leaves
-        The node of each leaf code.
-
     Examples
     --------
     >>> import pyarrow as pa
@@ -59,12 +44,12 @@ class BoundTaxonomy:
     ([1, 0], [[0, 2], [0, 1], [2, 2]])
     """
 
-    order: NDArray[np.int64]
-    labels: tuple[str, ...]
-    parents: NDArray[np.int32]
-    depth: NDArray[np.int32]
-    ranges: NDArray[np.int32]  # nodes x 2
-    leaves: NDArray[np.int32]
+    order: NDArray[np.int64]  # the bound values in leaf order: leaf code ``i`` stands for ``values[order[i]]``
+    labels: tuple[str, ...]  # what each node is published as; no two nodes have the same
+    parents: NDArray[np.int32]  # the parent of each node; -1 for the root
+    depth: NDArray[np.int32]  # steps from the root to each node
+    ranges: NDArray[np.int32]  # first and last leaf code below each node: nodes x 2
+    leaves: NDArray[np.int32]  # the node of each leaf code
     heights: NDArray[np.int32] = field(repr=False)
     leaf_counts: NDArray[np.int64] = field(repr=False)
 

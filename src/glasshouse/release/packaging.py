@@ -70,7 +70,7 @@ def write_manifest(
     (folder / README).write_text(readme(release, format, VERSION, words), encoding="utf-8", newline="\n")
     files = [{"path": name, **_measured(folder / name)} for name in [*(r["path"] for r in resources), README]]
     term = "path" if "://" in release.licence else "name"
-    manifest = {
+    manifest: dict[str, Any] = {
         "$schema": f"{_PROFILES}datapackage.json",
         "name": "glasshouse-release",
         **({"title": release.title} if release.title else {}),
