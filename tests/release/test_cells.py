@@ -31,7 +31,7 @@ from glasshouse.microdata.cautions import CAUTIONS
 from glasshouse.publish import publish_to
 from glasshouse.publish_file import publish_file
 from glasshouse.release.cells import guarded, guarded_name, unguarded, unguarded_name
-from glasshouse.release.markdown import code, prose
+from glasshouse.release.readme import code, prose
 
 RUN = "=+-@\t\r\n"
 FORMULAS = [

@@ -21,7 +21,7 @@ from glasshouse.analyst.questions import Not, Test
 from glasshouse.analyst.supports import CellSupports, Listed, OrMissing, Prefix, Span, number_of
 from glasshouse.analyst.value_sets import Listing, ValueSet
 from glasshouse.errors import DomainError, InputError, near_text
-from glasshouse.microdata.domains import text_of
+from glasshouse.microdata.domains import few, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from glasshouse.analyst.supports import Support
 
 __all__ = ["check_domain", "settled"]
-
-_FEW = 3  # values that a note lists
 
 
 def settled(evidence: Evidence, question: Question) -> tuple[Question, tuple[str, ...]]:
@@ -122,8 +120,7 @@ class _Settling:
     def _note_texts(self, column: str, unseen: list[str], shown: _Shown) -> None:
         near = near_text(unseen[0], list(shown.texts)) if len(unseen) == 1 else None
         hint = "" if near is None else f"; there is {near!r}"
-        listed = ", ".join(map(repr, unseen[:_FEW])) + (f" and {len(unseen) - _FEW} more" if len(unseen) > _FEW else "")
-        self.notes.append(f"no published cell of {column!r} has {listed}: nobody is counted for it{hint}")
+        self.notes.append(f"no published cell of {column!r} has {few(unseen, 3)}: nobody is counted for it{hint}")
 
     def _note_numbers(self, column: str, values: ValueSet) -> None:
         """Say so if no cell has any of the values, or if they have no share of what is measured."""

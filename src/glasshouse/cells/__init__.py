@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cells: the text of a published cell, how it is written, and what it stands for, whoever wrote it."""
+"""Cells: the text of a published cell, how it is written, and what it stands for, whichever tool wrote it."""
 
 from glasshouse.cells.cell import (
     Anything,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parsing cells: what the text of a published cell stands for, whoever wrote it.
+"""Parsing cells: what the text of a published cell stands for, whichever tool wrote it.
 
 The adversary and the analyst both read through this parser. It knows the cells that Glasshouse writes
 (`glasshouse.cells.writing`) and those of other tools; docs/cells.md has the table of all notations. What is no cell of

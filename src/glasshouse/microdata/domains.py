@@ -189,7 +189,7 @@ def code(
 ) -> Column:
     """Code a column: its distinct values in their order, and the code of each tuple's value.
 
-    Whoever did not declare the ``order`` but took it from the values says so (``declared=False``).
+    An ``order`` that nobody declared, but that was taken from the values, has ``declared=False``.
 
     >>> column = code(pa.array([30, 7, 30, None]), name="age", missing=True)
     >>> column.codes.tolist(), column.domain.values.to_pylist(), column.domain.size

@@ -2,7 +2,7 @@
 """Cells of a CSV file: texts that a spreadsheet must not run, and missing values that are not empty texts.
 
 A spreadsheet takes a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break for a formula, and runs it
-on the machine of whoever opens the file. So in a CSV file an apostrophe stands before such a text, also before the name
+on the machine of its reader. So in a CSV file an apostrophe stands before such a text, also before the name
 of a column. A text that is nothing but a number is harmless and stays as it is. To take the apostrophe away again gives
 the text exactly: it is added also where a text begins with apostrophes and goes on in such a way.
 

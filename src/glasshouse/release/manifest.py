@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The manifest as it is read: every word of ``datapackage.json`` is checked before anything is done with it.
 
-Whoever sends a package writes its manifest. So nothing in it is believed: sizes are bounded, names are those of files
+The sender of a package writes its manifest. So nothing in it is believed: sizes are bounded, names are those of files
 in the folder, and whatever is malformed is refused with the reason, in one kind of error.
 """
 
@@ -372,7 +372,7 @@ def _limits(column: Mapping[str, Any]) -> Mapping[str, str]:
 def _declared(column: Mapping[str, Any], version: int) -> Mapping[str, Any] | None:
     """What the release carries of a taxonomy or an order; up to format 2 the meaning alone tells that there is one.
 
-    Whoever reads the column must know then that it cannot be read alone.
+    Readers of the column must know then that it cannot be read alone.
     """
     if version < 3:
         if column["role"] != "quasi-identifier":
@@ -515,8 +515,8 @@ def _guarantee(data: Mapping[str, Any]) -> Guarantee:
 def _about_dropped(ours: Mapping[str, Any], version: int) -> dict[str, Any]:
     """How many tuples were suppressed, and whether an identifier was declared.
 
-    Before format 3 only the guarantee and the recipe told. Whoever could drop tuples before the table was divided is
-    then taken to have dropped all that are missing, and for which nothing is promised.
+    Before format 3 only the guarantee and the recipe told. Where tuples could be dropped before the table was divided,
+    all that are missing are taken to have been dropped then, and for these nothing is promised.
     """
     if version >= _TOLD_SINCE:
         return {"n_suppressed": _count(ours, "n_suppressed"), "identified": _get(ours, "identified", bool)}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packaging: the description that makes of published tables a Data Package, version 2 (https://datapackage.org).
 
-What is said of a table comes from the files that go out: whoever reads them could have written it. Categories are the
+What is said of a table comes from the files that go out: every reader could have written it. Categories are the
 values that a column shows, where they are few.
 
 Every file is listed with size and SHA-256 under ``glasshouse.files``. The standard's own ``hash`` says the same of a

@@ -5,9 +5,9 @@ The two are about each other, so they appear together. Where ``out`` holds nothi
 ready beside it and exchanged with it in one step: whatever ends the process, it holds the old pair or the new one.
 
 Where ``out`` holds other things, or is a folder that cannot be exchanged (a mount point, the working folder), the audit
-changes places first and the release second. The audit names the checksum of its release. So whoever finds that they do
-not belong together knows that a run was killed between the two steps, finds the release on the stage of that run, and
-takes the second step. `mend` does this; every run and every reader calls it before it looks.
+changes places first and the release second. The audit names the checksum of its release. So if they do not
+belong together, a run was killed between the two steps: the release is found on the stage of that run, and the second
+step is taken. `mend` does this; every run and every reader calls it before it looks.
 """
 
 from __future__ import annotations

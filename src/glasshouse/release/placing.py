@@ -84,7 +84,7 @@ def refuse_existing(target: Path, *, force: bool) -> None:
 def staged(place: Path, *, inside: bool = False, named: Path | None = None) -> Iterator[Path]:
     """Give a stage for a place; whatever fails is told as one kind of error, and nothing of the stage stays.
 
-    ``named`` is the place in the words of whoever named it, if these were others.
+    ``named`` is the place as the user named it, for messages, if that was otherwise.
     """
     made = [folder for folder in place.parents if not folder.exists()]
     stage: Stage | None = None

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_BYTES", "load"]
 
 MOST_BYTES: Final = 4 << 30
-"""Memory that the tables of a release may take, unless whoever loads it allows more."""
+"""Memory that the tables of a release may take, unless the caller of `load` allows more."""
 
 _CELL = 16  # bytes that reading takes for a cell besides its text
 _TRIES = 5
@@ -204,7 +204,7 @@ def _table(content: bytes, table: PackagedTable, manifest: Manifest, most_bytes:
 
 
 def _is_on_calendar(column: pa.ChunkedArray) -> bool:
-    """Whether the ends of a column of dates or times can be told as such; whoever shows any of them relies on it."""
+    """Whether the ends of a column of dates or times can be told as such; to show any of them relies on it."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not (pa.types.is_temporal(kind) and len(column) > column.null_count):
         return True
@@ -287,7 +287,7 @@ def _unguarded(found: pa.Table, marks: Mapping[str, str]) -> pa.Table:
 def _check_numbers(tables: Mapping[str, pa.Table], manifest: Manifest) -> None:
     """Groups are numbered within their table, tuples are counted, and both come to as many as the manifest says.
 
-    Whoever counts makes room for as many groups as the largest number says; so much must be true beforehand.
+    To count makes room for as many groups as the largest number says; so much must be true beforehand.
     """
     own = (*manifest.recipe.quasi, *manifest.recipe.sensitive)
     totals = [table.num_rows for table in tables.values()]

@@ -1,24 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The README of a release: what its tables mean, how to ask them, what is promised and what is not.
 
-It says what the manifest says, for people, and nothing else: no place, no time, no name of anybody.
+It says what the manifest says, for people, and nothing else: no place, no time, no name of anybody. Names of columns
+and values come from the table: they are words to read, never a link, a picture, markup or the end of a table cell, so
+that nobody who reads the README in a browser is led anywhere by them.
 """
 
 from __future__ import annotations
 
 import re
 import textwrap
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.release.cells import guarded_name
-from glasshouse.release.markdown import code, prose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from glasshouse.release.release import Release
 
-__all__ = ["description", "readme"]
+__all__ = ["code", "description", "prose", "readme"]
 
 _MEANINGS = {
     "boxes": (
@@ -371,3 +373,35 @@ def _wrapped(part: str) -> str:
         else:
             lines += textwrap.wrap(line, 100, break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines)
+
+
+_MARKUP = re.compile(r"[\\`*_\[\]<>|~&#!@]|(?<=:)/(?=/)|(?<=www)\.|(?<!\S)[-+](?!\w)")
+
+
+def prose(text: str) -> str:
+    """A text on one line, with a backslash before whatever Markdown would make something of.
+
+    >>> print(prose("see [here](https://example.org) <b>R&D</b>"))
+    see \\[here\\](https:\\//example.org) \\<b\\>R\\&D\\</b\\>
+    """
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", _line(text))
+
+
+def code(text: str) -> str:
+    """A text on one line, in a type of its own, exactly as it is.
+
+    >>> print(code("a`b"), code("age"))
+    `` a`b `` `age`
+    """
+    line = _line(text)
+    longest = max((len(run) for run in re.findall("`+", line)), default=0)
+    if not longest and line.strip():
+        return f"`{line}`"
+    fence = "`" * (longest + 1)
+    return f"{fence} {line} {fence}"
+
+
+def _line(text: str) -> str:
+    """A text on one line, without characters that nobody can see or that turn the direction of writing."""
+    shown = "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cf", "Cs") and not c.isspace() else c for c in text)
+    return " ".join(shown.split())

@@ -52,7 +52,7 @@ def save(
     allow_seed
         Write a release whose random choices came from a fixed seed: for tests and experiments, marked as such.
     title
-        What the release is called, for whoever receives it.
+        What the release is called.
     licence
         Under which terms it may be used: an identifier such as ``CC-BY-4.0``, or an address.
     """
