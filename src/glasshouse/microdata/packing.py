@@ -128,7 +128,7 @@ class Field:
         if self._is_float:
             bits = np.asarray(values.to_numpy(zero_copy_only=False)).view(np.uint64)
             return np.where(bits & _SIGN, ~bits, bits | _SIGN)
-        numbers = as_integers(values).to_numpy()
+        numbers: NDArray[Any] = as_integers(values).to_numpy()
         _check_range(self.name, numbers, self.low, self.high)
         shifted = numbers.astype(kind)
         shifted -= kind.type(self.low % (1 << 8 * kind.itemsize))
