@@ -20,7 +20,7 @@ from glasshouse.errors import NotSupported, SourceError
 from glasshouse.microdata import delimited, sources
 from glasshouse.microdata.cautions import Written
 from glasshouse.microdata.delimited import Delimited
-from glasshouse.microdata.spelling import is_text
+from glasshouse.microdata.unpacking import is_text
 
 if TYPE_CHECKING:
     import os

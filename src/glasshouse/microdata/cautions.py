@@ -30,7 +30,8 @@ import pyarrow.compute as pc
 
 from glasshouse.errors import CautionError, InputError, SchemaError
 from glasshouse.microdata.quotes import count_breaks, is_joined
-from glasshouse.microdata.spelling import MISSING_WORDS, alike, is_text, key, same_numbers
+from glasshouse.microdata.spelling import MISSING_WORDS, alike, key, same_numbers
+from glasshouse.microdata.unpacking import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 
 from glasshouse.cells.values import text_of
 from glasshouse.errors import DomainError
-from glasshouse.microdata.spelling import is_text, key
+from glasshouse.microdata.spelling import key
+from glasshouse.microdata.unpacking import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

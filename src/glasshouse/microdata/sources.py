@@ -31,8 +31,7 @@ from glasshouse.microdata.arrow_messages import messages, unpacked_bytes
 from glasshouse.microdata.cautions import Written
 from glasshouse.microdata.delimited import DELIMITERS, HEAD_BYTES, NULL_SPELLINGS, Loaded, open_bytes, read_delimited
 from glasshouse.microdata.normalise import normalise, refuse_nested
-from glasshouse.microdata.spelling import is_text
-from glasshouse.microdata.unpacking import Room
+from glasshouse.microdata.unpacking import Room, is_text
 from glasshouse.packed import Refused, growth_of
 
 __all__ = ["NULL_SPELLINGS", "Source", "open_source"]
@@ -86,35 +85,14 @@ def open_source(
     table: str | None = None,
     query: str | None = None,
 ) -> Source:
-    """Open a file, a frame or a table of a database as a table in normal form. None is changed.
+    """Open a file, a frame or a table of a database, as `read` takes them, as a table in normal form. None is changed.
 
-    Parameters
-    ----------
-    source
-        A path, the address of a database, or a frame. Lazy frames and relations are run, and so is a reader of
-        batches: once.
-    columns
-        Load only these. Names that the source does not have are passed over: compare with `Source.columns`.
-    delimiter, encoding, decimal, null_values
-        Of delimited text; other sources know these things themselves. The first two are detected unless given.
-        ``null_values`` replaces the spellings of missing values: ``(*NULL_SPELLINGS, "?")`` adds one.
-    narrow
-        Leave integers as narrow as they came, instead of widening them to 64 bits, and the texts of a database in
-        their dictionaries.
-    table, query
-        Of a database: what to read.
+    Lazy frames and relations are run, and so is a reader of batches: once. Of ``columns`` those that the source does
+    not have are passed over: compare with `Source.columns`. ``null_values`` replaces the spellings of missing values:
+    ``(*NULL_SPELLINGS, "?")`` adds one. With ``narrow`` integers stay as narrow as they came, and the texts of a
+    database in their dictionaries. A source that cannot be read or has no rows is a `SourceError`, column names that
+    are missing or repeated are a `SchemaError`, and values that no plain type can hold a `DomainError`.
 
-    Raises
-    ------
-    SourceError
-        The source cannot be read, or has no rows.
-    SchemaError
-        Column names are missing or repeated.
-    DomainError
-        A loaded column has nested values, or values that no plain type can hold.
-
-    Examples
-    --------
     >>> opened = open_source({"age": [30, None], "zip": ["01234", "12345"]}, columns=["zip"])
     >>> opened
     Source(kind='arrow', columns=('age', 'zip'), notices=())

@@ -33,6 +33,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import DomainError
+from glasshouse.microdata.unpacking import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +46,6 @@ __all__ = [
     "cleaned",
     "declared_spellings",
     "holds_texts",
-    "is_text",
     "key",
     "respelled",
     "same_numbers",
@@ -164,11 +164,6 @@ def _together(texts: Sequence[str], keys: Sequence[object]) -> list[list[int]]:
         kinds[one].append(place)
     several = [sorted(places, key=lambda place: texts[place]) for places in kinds.values() if len(places) > 1]
     return sorted(several, key=lambda places: texts[places[0]])
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Whether values of this type are texts, one after the other."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def holds_texts(kind: pa.DataType) -> bool:

@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 from glasshouse import bounds
 from glasshouse.errors import DisclosureWarning, DomainError, ParameterError
 from glasshouse.microdata.domains import few, text_of
-from glasshouse.microdata.spelling import is_text
 from glasshouse.microdata.taxonomy_tree import ANY, Tree
+from glasshouse.microdata.unpacking import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

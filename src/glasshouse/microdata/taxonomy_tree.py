@@ -23,8 +23,8 @@ import pyarrow.compute as pc
 
 from glasshouse.errors import DomainError, ParameterError
 from glasshouse.microdata.domains import few, text_of
-from glasshouse.microdata.spelling import is_text
 from glasshouse.microdata.taxonomy_bound import BoundTaxonomy, depths, first_leaves, level_order, renumbered, upward
+from glasshouse.microdata.unpacking import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import SourceError
-from glasshouse.microdata.spelling import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Room", "watched", "written_out"]
+__all__ = ["Room", "is_text", "watched", "written_out"]
 
 _TIMES = 100
 _LEAST = 1 << 29
@@ -123,3 +122,8 @@ def _lengths(values: pa.Array) -> NDArray[np.int64]:
     if is_text(kind):
         return np.asarray(pc.binary_length(values).fill_null(0)).astype(np.int64) + _VALUE
     return np.full(len(values), _VALUE, np.int64)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values of this type are texts, one after the other."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -161,19 +161,19 @@ def _taken(schema: str, name: str) -> OutputError:
 
 
 def _write(connection: Any, schema: str, name: str, table: pa.Table, release: Release) -> None:
-    fields = [pa.field(field.name, _stored(field.type)) for field in table.schema]
-    columns = ", ".join(f"{quoted(field.name)} {_type(field.type)}" for field in fields)
+    stored = {field.name: _stored(field.type) for field in table.schema}
+    columns = ", ".join(f"{quoted(column)} {named}" for column, (_, named) in stored.items())
     run(connection, f"CREATE TABLE {quoted(schema, name)} ({columns})")
     with connection.cursor() as cursor:
-        for batch in _batches(table, pa.schema(fields)):
+        for batch in _batches(table, pa.schema([(column, kind) for column, (kind, _) in stored.items()])):
             cursor.adbc_ingest(name, batch, mode="append", db_schema_name=schema)
     promise = release.guarantee.promise
     told = f"{_SIGN} {VERSION}: {promise}. The whole guarantee and the recipe are in {ABOUT}."
     _comment(connection, f"TABLE {quoted(schema, name)}", told)
     meanings = {column.name: f"{column.role}, {column.kind}: {column.meaning}" for column in release.columns}
-    for field in fields:
-        if field.name in meanings:
-            _comment(connection, f"COLUMN {quoted(schema, name, field.name)}", meanings[field.name])
+    for column in stored:
+        if column in meanings:
+            _comment(connection, f"COLUMN {quoted(schema, name, column)}", meanings[column])
 
 
 def _write_about(connection: Any, schema: str, release: Release) -> None:
@@ -198,32 +198,26 @@ def _batches(table: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _stored(kind: pa.DataType) -> pa.DataType:
-    """The Arrow type that becomes a type of PostgreSQL as it is."""
+def _stored(kind: pa.DataType) -> tuple[pa.DataType, str]:
+    """The Arrow type that becomes a type of PostgreSQL as it is, and the name of that."""
     types = pa.types
     if types.is_dictionary(kind):
         return _stored(kind.value_type)
     if types.is_integer(kind):
         bits = kind.bit_width + types.is_unsigned_integer(kind)
-        return pa.int16() if bits <= 16 else pa.int32() if bits <= 32 else pa.int64()
+        return (
+            (pa.int16(), "smallint")
+            if bits <= 16
+            else (pa.int32(), "integer")
+            if bits <= 32
+            else (pa.int64(), "bigint")
+        )
     if types.is_floating(kind):
-        return pa.float64()
+        return pa.float64(), "double precision"
     if types.is_timestamp(kind):
-        return pa.timestamp("us", kind.tz)
+        return pa.timestamp("us", kind.tz), "timestamp" if kind.tz is None else "timestamptz"
     if types.is_time(kind):
-        return pa.time64("us")
-    return kind if types.is_boolean(kind) or types.is_date(kind) else pa.string()
-
-
-def _type(kind: pa.DataType) -> str:
-    named = {
-        pa.int16(): "smallint",
-        pa.int32(): "integer",
-        pa.int64(): "bigint",
-        pa.float64(): "double precision",
-        pa.bool_(): "boolean",
-        pa.date32(): "date",
-        pa.time64("us"): "time",
-        pa.string(): "text",
-    }
-    return named.get(kind) or ("timestamp" if kind.tz is None else "timestamptz")
+        return pa.time64("us"), "time"
+    if types.is_boolean(kind):
+        return kind, "boolean"
+    return (kind, "date") if types.is_date(kind) else (pa.string(), "text")

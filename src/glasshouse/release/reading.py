@@ -49,14 +49,7 @@ def load(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Release:
     """Read a release back from its folder, after checking the sums of its files.
 
     Releases of every format that was ever written are read. One that was tampered with, cut short or added to is
-    refused, and so is what Glasshouse did not write. `glasshouse.load` checks the recipe too.
-
-    Parameters
-    ----------
-    path
-        The folder of the release.
-    most_bytes
-        Memory that its tables may take; more is refused before they are read. By default 4 GiB.
+    refused, and so is what Glasshouse did not write. `glasshouse.load` checks the recipe too, and explains the bound.
     """
     folder = Path(path)
     _mend(folder)
