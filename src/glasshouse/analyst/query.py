@@ -14,8 +14,8 @@ import pyarrow as pa
 from glasshouse.analyst.asked_values import settled
 from glasshouse.analyst.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
 from glasshouse.analyst.evidence import Evidence, seats_of
-from glasshouse.analyst.grouping_columns import GroupingColumn
 from glasshouse.analyst.inverting import Perturbation
+from glasshouse.analyst.proportions import GroupingColumn
 from glasshouse.analyst.questions import Question, disjoint_terms
 from glasshouse.analyst.sql import question_of
 from glasshouse.analyst.value_sets import ValueSet

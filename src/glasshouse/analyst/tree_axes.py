@@ -166,8 +166,8 @@ def axes_of_columns(table: pa.Table, categorical: Sequence[int] = ()) -> list[Ax
     """Make axes from exact values, of any type that can be coded; texts and truth values are categories."""
     axes: list[Axis] = []
     for i, (name, chunks) in enumerate(zip(table.column_names, table.columns, strict=True)):
-        column = chunks.combine_chunks() if isinstance(chunks, pa.ChunkedArray) else chunks
-        kind = kind_of(_plain_type(column.type), name)
+        column = _array(chunks)
+        kind = kind_of(column.type, name)
         if kind in ("category", "boolean") or i in categorical:
             texts, cell = _texts(column)
             keys = {text: code for code, text in enumerate(sorted(set(texts), key=lambda t: (t is None, t)))}

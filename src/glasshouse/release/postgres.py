@@ -205,13 +205,9 @@ def _stored(kind: pa.DataType) -> tuple[pa.DataType, str]:
         return _stored(kind.value_type)
     if types.is_integer(kind):
         bits = kind.bit_width + types.is_unsigned_integer(kind)
-        return (
-            (pa.int16(), "smallint")
-            if bits <= 16
-            else (pa.int32(), "integer")
-            if bits <= 32
-            else (pa.int64(), "bigint")
-        )
+        if bits > 32:
+            return pa.int64(), "bigint"
+        return (pa.int16(), "smallint") if bits <= 16 else (pa.int32(), "integer")
     if types.is_floating(kind):
         return pa.float64(), "double precision"
     if types.is_timestamp(kind):
