@@ -17,13 +17,13 @@ import numpy as np
 from glasshouse.microdata.domains import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from glasshouse.analyst.axes import Axis
 
-__all__ = ["AT_ONCE", "Points", "same_values", "sums_over_covering"]
+__all__ = ["AT_ONCE", "Points", "numbered", "same_values", "sums_over_covering"]
 
 AT_ONCE = 1 << 20  # steps down the tree that are held at once
 
@@ -40,12 +40,19 @@ class Points:
 
     def distinct(self) -> tuple[Points, NDArray[np.int64]]:
         """The different ones of them, and which of these each is."""
-        number = np.zeros(len(self), np.int64)
-        for own, codes in zip(self.values, self.codes, strict=True):
-            _, number = np.unique(number * len(own) + codes, return_inverse=True)
-            number = number.reshape(-1)
-        _, first = np.unique(number, return_index=True)
+        columns = [(codes, len(own)) for own, codes in zip(self.values, self.codes, strict=True)]
+        number, first = numbered(columns, len(self))
         return Points(self.values, [codes[first] for codes in self.codes]), number
+
+
+def numbered(columns: Iterable[tuple[NDArray[Any], int]], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the different combinations of codes, each below its size: every item's number, and an item for each."""
+    number = np.zeros(n, np.int64)
+    for codes, size in columns:
+        _, number = np.unique(number * size + codes, return_inverse=True)
+        number = number.reshape(-1)
+    _, first = np.unique(number, return_index=True)
+    return number, first
 
 
 def same_values(values: Sequence[Any], others: Sequence[Any]) -> NDArray[np.int64]:

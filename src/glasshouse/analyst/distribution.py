@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.covering import same_values
+from glasshouse.analyst.covering import numbered, same_values
 from glasshouse.analyst.divergence import kl_divergence
 from glasshouse.analyst.evidence import Reading
 from glasshouse.analyst.inverting import deperturbed
@@ -52,6 +52,11 @@ class Weights:
     offsets: NDArray[np.int64]
     codes: NDArray[np.int32]
     amounts: NDArray[Any]
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """The place of every amount."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -108,7 +113,7 @@ class Distribution:
         for axis, cells in zip(self.axes, self.of_place, strict=True):
             fits &= axis.covers(asked[axis.name])[cells]
         wanted = 0 if self.sensitive is None else int(same_values([asked[self.sensitive]], self.values)[0])
-        place = np.repeat(np.arange(len(self)), np.diff(self.weights.offsets))
+        place = self.weights.places
         chosen = np.flatnonzero(fits[place] & (self.weights.codes == wanted))
         densities = self.weights.amounts[chosen] / self.volumes[place[chosen]]
         total = densities.sum() if len(chosen) else 0
@@ -149,7 +154,7 @@ def reconstructed(
     reading = Reading.of(release, attributes, taxonomies=taxonomies, ordered=ordered, points=points)
     published, seats, column, axes = reading.published, reading.seats, reading.column, reading.axes
     of_seat = [reading.cells(axis) for axis in axes]
-    place, first = _numbered([(codes, len(axis.cells)) for codes, axis in zip(of_seat, axes, strict=True)], len(seats))
+    place, first = numbered([(codes, len(axis.cells)) for codes, axis in zip(of_seat, axes, strict=True)], len(seats))
     n_tuples = int(seats.count.sum())
     values: tuple[Any, ...] = published.values
     notes: tuple[str, ...] = ()
@@ -181,16 +186,6 @@ def reconstructed(
         n_tuples=n_tuples,
         notes=notes,
     )
-
-
-def _numbered(columns: Sequence[tuple[NDArray[np.int32], int]], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the different combinations of codes, each below its size: every item's number, and an item for each."""
-    number = np.zeros(n, np.int64)
-    for codes, size in columns:
-        _, number = np.unique(number * size + codes, return_inverse=True)
-        number = number.reshape(-1)
-    _, first = np.unique(number, return_index=True)
-    return number, first
 
 
 def _is_exact(n_entries: int, *, asked: bool | None) -> bool:

@@ -129,16 +129,15 @@ def _added_up(counted: _Counted, distribution: Distribution, at_once: int) -> li
     """D* at every point, all together."""
     names, weights = distribution.attributes, distribution.weights
     columns = [names.index(axis.name) for axis in distribution.axes]
-    place = np.repeat(np.arange(len(distribution)), np.diff(weights.offsets))
     amounts, volumes = (numbers.astype(np.float64) for numbers in (weights.amounts, distribution.volumes))
-    amount = amounts / volumes[place] / distribution.n_tuples
+    amount = amounts / volumes[weights.places] / distribution.n_tuples
     label = None
     if distribution.sensitive is not None:
         columns.append(names.index(distribution.sensitive))
         label = same_values(distribution.values, counted.points.values[columns[-1]])[weights.codes]
     points = Points([counted.points.values[c] for c in columns], [counted.points.codes[c] for c in columns])
     found = sums_over_covering(
-        points, distribution.axes, distribution.of_place, place, amount, label=label, at_once=at_once
+        points, distribution.axes, distribution.of_place, weights.places, amount, label=label, at_once=at_once
     )
     return [float(share) for share in found]
 

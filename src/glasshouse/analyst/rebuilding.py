@@ -125,7 +125,7 @@ def _error_by_place(shape: Distribution, truth: Microdata) -> Fraction | float:
     # tuples that have each value of their place's distribution
     code = same_values(column.domain.listed(), shape.values)[column.codes]
     keys, tuples = np.unique(place[code >= 0] * len(shape.values) + code[code >= 0], return_counts=True)
-    entry = np.repeat(np.arange(len(shape)), np.diff(weights.offsets)) * len(shape.values) + weights.codes
+    entry = weights.places * len(shape.values) + weights.codes
     at = np.minimum(np.searchsorted(keys, entry), max(len(keys) - 1, 0))
     right = np.where(keys[at] == entry, tuples[at], 0) if len(keys) else np.zeros(len(entry), np.int64)
     if shape.is_exact:
