@@ -8,6 +8,11 @@ node, so "the first" needs no sort and no comparison.
 
 import cython
 
+if cython.compiled:
+    from cython.cimports.glasshouse.kernels._sorting_kernels import sort_codes
+else:
+    from glasshouse.kernels._sorting_kernels import sort_codes
+
 
 def extents(
     column: cython.int[::1],
@@ -168,47 +173,6 @@ def half_cuts(
                 while i > 0 and buffer[i - 1] == value[g]:
                     i -= 1
                 ties[g] = half - i
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def sort_codes(buffer: cython.int[::1], n: cython.Py_ssize_t, high: cython.int) -> cython.void:
-    """Sort the first ``n`` codes of ``buffer``, which has room for ``2 * n``: insertion if short, else radix."""
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    x: cython.int
-    if n <= 48:
-        for i in range(1, n):
-            x = buffer[i]
-            j = i
-            while j > 0 and buffer[j - 1] > x:
-                buffer[j] = buffer[j - 1]
-                j -= 1
-            buffer[j] = x
-        return
-    source: cython.Py_ssize_t = 0
-    target: cython.Py_ssize_t = n
-    shift: cython.int = 0
-    digit: cython.int
-    places: cython.longlong[257] = [0] * 257
-    while (high >> shift) > 0:
-        for digit in range(257):
-            places[digit] = 0
-        for i in range(n):
-            places[((buffer[source + i] >> shift) & 255) + 1] += 1
-        for digit in range(256):
-            places[digit + 1] += places[digit]
-        for i in range(n):
-            x = buffer[source + i]
-            digit = (x >> shift) & 255
-            buffer[target + places[digit]] = x
-            places[digit] += 1
-        source, target = target, source
-        shift += 8
-    if source > 0:
-        for i in range(n):
-            buffer[i] = buffer[source + i]
 
 
 def mark_sides(

@@ -25,6 +25,11 @@ Sizes and boxes of blocks, histograms and counts of cells are zeros before and a
 
 import cython
 
+if cython.compiled:
+    from cython.cimports.glasshouse.kernels._sorting_kernels import sort_codes
+else:
+    from glasshouse.kernels._sorting_kernels import sort_codes
+
 
 def divide_nodes(
     rows: cython.ulonglong[::1],
@@ -444,47 +449,6 @@ def count_cells(
             boxes[q] = boxes[q] + (one << layout[1, j]) - (one << (layout[1, j] + 32))
             numbers[9, j] += 1
         at += length
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def sort_codes(codes: cython.int[::1], n: cython.Py_ssize_t, high: cython.longlong) -> cython.void:
-    """Sort the first ``n`` codes, of which ``high`` is the largest possible; there is room for ``2 * n``."""
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    x: cython.int
-    if n <= 48:
-        for i in range(1, n):
-            x = codes[i]
-            j = i
-            while j > 0 and codes[j - 1] > x:
-                codes[j] = codes[j - 1]
-                j -= 1
-            codes[j] = x
-        return
-    source: cython.Py_ssize_t = 0
-    target: cython.Py_ssize_t = n
-    shift: cython.int = 0
-    digit: cython.int
-    ends: cython.longlong[257] = [0] * 257
-    while (high >> shift) > 0:
-        for digit in range(257):
-            ends[digit] = 0
-        for i in range(n):
-            ends[((codes[source + i] >> shift) & 255) + 1] += 1
-        for digit in range(256):
-            ends[digit + 1] += ends[digit]
-        for i in range(n):
-            x = codes[source + i]
-            digit = (x >> shift) & 255
-            codes[target + ends[digit]] = x
-            ends[digit] += 1
-        source, target = target, source
-        shift += 8
-    if source > 0:
-        for i in range(n):
-            codes[i] = codes[source + i]
 
 
 @cython.cfunc
