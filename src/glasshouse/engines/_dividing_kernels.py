@@ -22,14 +22,8 @@ def extents(
     high: cython.int[::1],
 ) -> None:
     """Smallest and largest code of every node."""
-    m: cython.Py_ssize_t = starts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    a: cython.int
-    b: cython.int
-    x: cython.int
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             a = column[starts[g]]
             b = a
             for i in range(starts[g], stops[g]):
@@ -59,23 +53,16 @@ def median_cuts(
     and zeros again afterwards), with their weights if there are ``weights``; others are sorted in ``buffer``, which has
     room for twice the longest node, and weigh 1.
     """
-    m: cython.Py_ssize_t = starts.shape[0]
     weighted: cython.bint = weights is not None
     levels: cython.Py_ssize_t = ancestors.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    n: cython.Py_ssize_t
     depth: cython.Py_ssize_t
     low: cython.int
     high: cython.int
     last: cython.int
     x: cython.int
-    before: cython.longlong
     weight: cython.longlong
-    gap: cython.longlong
-    best: cython.longlong
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             n = stops[g] - starts[g]
             low = column[starts[g]]
             high = low
@@ -133,17 +120,11 @@ def half_cuts(
     ties: cython.longlong[::1],
 ) -> None:
     """Relaxed cuts: the first half of a node's tuples in (value, tie order); the smaller half is left."""
-    m: cython.Py_ssize_t = starts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    n: cython.Py_ssize_t
-    half: cython.longlong
-    before: cython.longlong
     low: cython.int
     high: cython.int
     x: cython.int
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             n = stops[g] - starts[g]
             half = n // 2
             low = column[starts[g]]
@@ -185,7 +166,6 @@ def mark_sides(
     left: cython.longlong[::1],
 ) -> None:
     """Mark the tuples that each cut sends left, and count them."""
-    m: cython.Py_ssize_t = starts.shape[0]
     g: cython.Py_ssize_t
     i: cython.Py_ssize_t
     v: cython.int
@@ -193,7 +173,7 @@ def mark_sides(
     remaining: cython.longlong
     side: cython.uchar
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             v = value[g]
             total = 0
             if ties[g] == 0:
@@ -220,16 +200,10 @@ def gather_sides(
     sides: cython.int[::1],
 ) -> None:
     """Copy a column node after node, the left part of each before its right part; the column stays as it is."""
-    m: cython.Py_ssize_t = starts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    a: cython.Py_ssize_t
-    b: cython.Py_ssize_t
-    place: cython.Py_ssize_t
     base: cython.Py_ssize_t = 0
     side: cython.Py_ssize_t
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             a = base
             b = base + left[g]
             for i in range(starts[g], stops[g]):
@@ -247,10 +221,8 @@ def append_code(
     size: cython.int,
 ) -> None:
     """Make each tuple's code the last digit of its key."""
-    n: cython.Py_ssize_t = keys.shape[0]
-    i: cython.Py_ssize_t
     with cython.nogil:
-        for i in range(n):
+        for i in range(keys.shape[0]):
             keys[i] = keys[i] * size + codes[i]
 
 
@@ -270,14 +242,10 @@ def gather_histograms(
 
     Point ``p`` has ``counts[e]`` tuples of ``values[e]`` for ``first[p] <= e < first[p + 1]``.
     """
-    m: cython.Py_ssize_t = starts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    e: cython.Py_ssize_t
     right: cython.Py_ssize_t
     used: cython.Py_ssize_t = 0
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             for right in range(2):
                 for i in range(starts[g], stops[g]):
                     if is_left[i] != right:
@@ -296,15 +264,10 @@ def split_column(
     spare: cython.int[::1],
 ) -> None:
     """Move each node's left tuples to its front, keeping the order inside both parts; ``spare``: the longest node."""
-    m: cython.Py_ssize_t = starts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    a: cython.Py_ssize_t
     b: cython.Py_ssize_t
-    x: cython.int
     side: cython.Py_ssize_t
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             a = starts[g]
             b = 0
             for i in range(starts[g], stops[g]):
@@ -325,10 +288,7 @@ def label_runs(
     labels: cython.int[::1],
 ) -> None:
     """Label the tuples of every leaf with the leaf's number."""
-    m: cython.Py_ssize_t = starts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             for i in range(starts[g], stops[g]):
                 labels[index[i]] = g

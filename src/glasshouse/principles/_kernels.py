@@ -28,12 +28,6 @@ def tree_work(
     root: cython.Py_ssize_t = len(parents) - 1
     whole: cython.longlong = masses[root]
     untouched: cython.longlong = 0  # the sum, by size of group, if the group had nothing anywhere
-    r: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    node: cython.Py_ssize_t
-    size: cython.longlong
-    gap: cython.longlong
-    total: cython.longlong
     with cython.nogil:
         for node in range(root):
             untouched += lengths[node] * masses[node]
@@ -77,16 +71,6 @@ def line_work(
     n: cython.Py_ssize_t = len(rows)
     m: cython.Py_ssize_t = len(cumulated)
     whole: cython.longlong = cumulated[m - 1]
-    r: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    first: cython.Py_ssize_t
-    past: cython.Py_ssize_t
-    turn: cython.Py_ssize_t
-    high: cython.Py_ssize_t
-    middle: cython.Py_ssize_t
-    size: cython.longlong
-    below: cython.longlong
-    total: cython.longlong
     with cython.nogil:
         for r in range(n):
             size = 0
@@ -121,10 +105,6 @@ def without_most_frequent(
     """For each group the sum of its counts but the largest, as many as ``top`` has places (at least one)."""
     n: cython.Py_ssize_t = len(rest)
     last: cython.Py_ssize_t = len(top) - 1
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    total: cython.longlong
     with cython.nogil:
         for g in range(n):
             total = 0

@@ -19,16 +19,11 @@ def label_ranges(
     missing: cython.uchar[::1],
 ) -> None:
     """Smallest and largest code below ``past`` of every label, and whether ``past`` itself (missing) occurs."""
-    n: cython.Py_ssize_t = labels.shape[0]
-    m: cython.Py_ssize_t = ends.shape[0]
-    i: cython.Py_ssize_t
-    g: cython.int
-    x: cython.int
     with cython.nogil:
-        for i in range(m):
+        for i in range(ends.shape[0]):
             ends[i, 0] = past
             ends[i, 1] = -1
-        for i in range(n):
+        for i in range(labels.shape[0]):
             g = labels[i]
             if g < 0:
                 continue
@@ -55,14 +50,11 @@ def sort_runs(
     zeros, a place per code, and stays zeros.
     """
     n_codes: cython.longlong = scratch.shape[0]
-    m: cython.Py_ssize_t = offsets.shape[0] - 1
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     low: cython.int
     high: cython.int
     x: cython.int
     with cython.nogil:
-        for g in range(m):
+        for g in range(offsets.shape[0] - 1):
             if offsets[g + 1] - offsets[g] <= short:
                 insert(codes, offsets[g], offsets[g + 1])
                 continue
@@ -91,11 +83,8 @@ def gather_by_box(
     by_box: cython.int[::1],
 ) -> None:
     """Copy each published tuple's code to its box; ``next_place`` starts as every box's first place."""
-    n: cython.Py_ssize_t = labels.shape[0]
-    i: cython.Py_ssize_t
-    b: cython.int
     with cython.nogil:
-        for i in range(n):
+        for i in range(labels.shape[0]):
             if labels[i] >= 0:
                 b = box_of_group[labels[i]]
                 by_box[next_place[b]] = codes[i]
@@ -109,11 +98,8 @@ def gather(
     by_group: cython.longlong[::1],
 ) -> None:
     """Copy each published tuple's key to its group; ``next_place`` starts as every group's first place."""
-    n: cython.Py_ssize_t = labels.shape[0]
-    i: cython.Py_ssize_t
-    g: cython.int
     with cython.nogil:
-        for i in range(n):
+        for i in range(labels.shape[0]):
             g = labels[i]
             if g >= 0:
                 by_group[next_place[g]] = keys[i]
@@ -151,12 +137,9 @@ def label_masks(
     masks: cython.longlong[::1],
 ) -> None:
     """Mark in ``masks[g]`` which codes from ``first`` to ``first + 62`` occur under label ``g``, a bit for each."""
-    n: cython.Py_ssize_t = labels.shape[0]
-    i: cython.Py_ssize_t
-    x: cython.int
     one: cython.longlong = 1
     with cython.nogil:
-        for i in range(n):
+        for i in range(labels.shape[0]):
             x = codes[i] - first
             if labels[i] >= 0 and 0 <= x < 63:
                 masks[labels[i]] |= one << x
@@ -172,17 +155,8 @@ def pick_smallest(
 
     Runs come out in another order. Hoare's selection: codes before the place that is sought are never larger.
     """
-    m: cython.Py_ssize_t = places.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    low: cython.Py_ssize_t
-    high: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    x: cython.int
-    y: cython.int
     with cython.nogil:
-        for g in range(m):
+        for g in range(places.shape[0]):
             low = offsets[g]
             high = offsets[g + 1] - 1
             k = low + places[g]
@@ -234,12 +208,9 @@ def find_overlap(
     """
     d: cython.Py_ssize_t = low.shape[1]
     a: cython.longlong
-    b: cython.longlong
     m: cython.longlong
     i: cython.longlong
-    j: cython.longlong
     c: cython.longlong
-    t: cython.Py_ssize_t
     dim: cython.Py_ssize_t
     turn: cython.Py_ssize_t = 0
     top: cython.Py_ssize_t = 0
