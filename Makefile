@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-KERNELS := $(shell find src -name '_*kernels.py')
+KERNELS := $(shell find src -name '_*kernels.py' -o -name '*.pxd')
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test prove fuzz check fix bench docs clean

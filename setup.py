@@ -1,6 +1,7 @@
 """Compiles the kernels, which are plain Python files with Cython types; everything else is in pyproject.toml.
 
-A kernel that cannot be compiled (no C compiler, no headers) is left out: the same file then runs interpreted.
+Kernels call each other, so either all of them are compiled or none is (no C compiler, no headers): the same files then
+run interpreted.
 """
 
 from pathlib import Path
@@ -24,12 +25,21 @@ extensions = [
 
 
 class KernelsIfPossible(build_ext):
-    """Compiles on all cores; leaves out what cannot be compiled, and says so."""
+    """Compiles on all cores; if a kernel cannot be compiled, leaves all of them out, and says so."""
 
     def initialize_options(self) -> None:
         """Begin with the usual options."""
         super().initialize_options()
         self.parallel = True
+        self.failed: list[str] = []
+
+    def build_extensions(self) -> None:
+        """Compile all kernels, or none."""
+        super().build_extensions()
+        if self.failed:
+            self.warn(f"the kernels run interpreted, for not all could be compiled: {'; '.join(self.failed)}")
+            for ext in self.extensions:
+                Path(self.get_ext_fullpath(ext.name)).unlink(missing_ok=True)
 
     def build_extension(self, ext: Extension) -> None:
         """Compile a kernel."""
@@ -37,15 +47,17 @@ class KernelsIfPossible(build_ext):
         try:
             super().build_extension(ext)
         except (OSError, BaseError, CCompilerError) as error:
-            self.warn(f"{ext.name} is not compiled, and runs interpreted: {error}")
+            self.failed.append(f"{ext.name}: {error}")
 
 
 setup(
     cmdclass={"build_ext": KernelsIfPossible},
     ext_modules=cythonize(
         extensions,
+        include_path=[SOURCE.as_posix()],
         compiler_directives={
             "language_level": "3",
+            "infer_types": True,
             "boundscheck": False,
             "wraparound": False,
             "cdivision": True,

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-KERNELS = "glasshouse._random_kernels"
+KERNELS = "glasshouse.kernels._random_kernels"
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "glasshouse"
 
 # Bounds that take one word or two, reject nothing, little or nearly half, and sit on each border.

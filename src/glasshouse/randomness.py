@@ -152,7 +152,7 @@ class Source:
     def __init__(self, key: bytes, *, is_seeded: bool) -> None:
         self._key = key
         self._is_seeded = is_seeded
-        self._kernels = compiled("glasshouse._random_kernels")
+        self._kernels = compiled("glasshouse.kernels._random_kernels")
         self._lock = Lock()
         self._process = _process()
         self._n_releases = 0  # that were made with this source

@@ -17,7 +17,7 @@ from glasshouse import catalog
 from tests.conftest import ROOT
 
 SOURCES = sorted((ROOT / "src" / "glasshouse").rglob("*.py"))
-PLAIN = [path for path in SOURCES if not path.name.endswith("kernels.py") or path.name == "kernels.py"]
+PLAIN = [path for path in SOURCES if not path.name.endswith("kernels.py")]
 HEAVY = ["pyarrow", "pandas", "polars", "duckdb", "click", "rich", "cryptography", "cython", "yaml"]
 
 

@@ -122,7 +122,7 @@ def histograms_of(n: int) -> Callable[[], Any]:
 
 def distances_of(n: int) -> Callable[[], Any]:
     codes, offsets, n_values = groups_of_four(n)
-    kernel = kernels.interpreted("glasshouse.principles._closeness_kernels").line_work
+    kernel = kernels.interpreted("glasshouse.principles._kernels").line_work
     values = np.sort(codes.reshape(-1, 4), axis=1).reshape(-1)
     cumulated = np.cumsum(np.bincount(values, minlength=n_values))
     sums = np.append(0, np.cumsum(cumulated))

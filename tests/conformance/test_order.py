@@ -283,7 +283,7 @@ def test_rows_with_equal_cells_in_the_order_of_the_input_would_be_noticed(monkey
 
 def unsorted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both sides of a group as they come."""
-    kernels = grouped.compiled("glasshouse.recoding._grouped_kernels")
+    kernels = grouped.compiled("glasshouse.recoding._kernels")
     kept = SimpleNamespace(gather=kernels.gather, sort_small_runs=lambda *runs: None)
     monkeypatch.setattr(grouped, "compiled", lambda name: kept)
 

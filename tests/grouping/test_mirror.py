@@ -213,9 +213,10 @@ def test_plans_are_those_of_the_twin_and_use_every_tuple(kernels: Any, alike: bo
         starts, slots = np.concatenate([[0], np.cumsum(sizes)]), np.empty(n, np.int32)
         of_value, runs = np.zeros((8, 20), np.int64), np.full((2, n + 1), -1, np.int64)
         columns, lengths = np.empty(n, np.int64), np.empty(n // size, np.int32)
-        n_kinds = kernels(KERNELS).plan_groups(
-            first, values, sizes, starts, np.array([coin]), leaf.ell, alike, of_value, runs, np.empty(size, np.int64),
-            columns, lengths, slots,
+        module = kernels(KERNELS)
+        n_kinds = module.plan_groups(
+            module.Leaves(first, values, sizes, starts, *of_value, *runs), np.array([coin]), leaf.ell, alike,
+            np.empty(size, np.int64), columns, lengths, slots,
         )  # fmt: skip
         taken: list[tuple[Counter[int], Counter[int]]] = [(Counter(), Counter()) for _ in range(n_kinds)]
         for segment in range(2):

@@ -111,6 +111,6 @@ def test_the_kernel_of_ranks_agrees_compiled_and_interpreted(histograms, ranks):
     expected = [sum(sorted(h, reverse=True)[ranks:]) for h in histograms]
     for module in kernels.compiled, kernels.interpreted:
         rest = np.empty(len(histograms), np.int64)
-        kernel = module("glasshouse.principles._frequency_kernels").without_most_frequent
+        kernel = module("glasshouse.principles._kernels").without_most_frequent
         kernel(offsets, entries, np.empty(ranks, np.int64), rest)
         assert rest.tolist() == expected

@@ -56,6 +56,6 @@ def test_the_code_at_a_place_of_the_sorted_run_is_picked(load: Any, runs: list[l
     codes = np.array([code for run in runs for code in run], np.int32)
     picked = np.empty(len(runs), np.int32)
     offsets = np.cumsum([0, *map(len, runs)])
-    load("glasshouse.recoding._sampling_kernels").pick_smallest(codes, offsets, np.array(places), picked)
+    load("glasshouse.recoding._kernels").pick_smallest(codes, offsets, np.array(places), picked)
 
     assert [sorted(run)[place] for run, place in zip(runs, places, strict=True)] == picked.tolist()

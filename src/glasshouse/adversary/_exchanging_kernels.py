@@ -26,25 +26,20 @@ def exchange(
     are the same for every way. ``pool`` is zero for everything before and afterwards; ``at`` and ``who`` are scratch
     space. Returns how many people now take another option.
     """
-    n_blocks: cython.Py_ssize_t = picks.shape[0]
-    r: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     b: cython.int
     level: cython.int
     phase: cython.int
     o: cython.int
-    stop: cython.int
     fits: cython.int
     nodes: cython.int
     units: cython.longlong
     ways: cython.longlong
-    wanted: cython.longlong
     changed: cython.longlong = 0
     one: cython.longlong = 1
     top: cython.longlong = one << 62
     with cython.nogil:
-        for r in range(n_blocks):
+        for r in range(picks.shape[0]):
             b = 0
             units = 0
             for i in range(r * size, (r + 1) * size):

@@ -9,6 +9,11 @@ found again through a table of hashes.
 
 import cython
 
+if cython.compiled:
+    from cython.cimports.glasshouse.kernels._random_kernels import below
+else:
+    from glasshouse.kernels._random_kernels import below
+
 
 @cython.cfunc
 @cython.nogil
@@ -45,22 +50,15 @@ def forwards(
     weight. The first state is ``keys[0]``. ``layers[k]`` is where the states after ``k`` values begin.
     ``table`` has a power of two of entries, all -1, twice as many as there are keys.
     """
-    n: cython.Py_ssize_t = steps.shape[0]
     room: cython.Py_ssize_t = keys.shape[0]
-    size: cython.Py_ssize_t = table.shape[0]
-    k: cython.Py_ssize_t
-    s: cython.Py_ssize_t
-    p: cython.Py_ssize_t
-    h: cython.Py_ssize_t
     used: cython.Py_ssize_t = 1
     moves: cython.longlong = 0
     too_many: cython.bint = False
-    after: cython.ulonglong
     layers[0] = 0
     layers[1] = 1
     ways[0] = 1.0
     with cython.nogil:
-        for k in range(n):
+        for k in range(steps.shape[0]):
             for s in range(layers[k], layers[k + 1]):
                 moves += first[steps[k] + 1] - first[steps[k]]
                 if moves > most:
@@ -83,7 +81,7 @@ def forwards(
                 if too_many:
                     break
             layers[k + 2] = used
-            for h in range(size):
+            for h in range(table.shape[0]):
                 table[h] = -1
             if too_many:
                 break
@@ -110,12 +108,6 @@ def backwards(
     n: cython.Py_ssize_t = steps.shape[0]
     size: cython.Py_ssize_t = table.shape[0]
     k: cython.Py_ssize_t
-    s: cython.Py_ssize_t
-    p: cython.Py_ssize_t
-    h: cython.Py_ssize_t
-    after: cython.ulonglong
-    there: cython.double
-    total: cython.double
     is_first: cython.bint
     with cython.nogil:
         for k in range(n - 1, -1, -1):
@@ -137,32 +129,6 @@ def backwards(
                 onwards[s] = total
         for h in range(size):
             table[h] = -1
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def below(state: cython.ulonglong[::1], bound: cython.ulonglong) -> cython.longlong:
-    """A uniform number below ``bound``, which is below 2^32: xorshift64* (Vigna 2016), multiplied, with rejection."""
-    x: cython.ulonglong = state[0]
-    word: cython.ulonglong
-    low: cython.ulonglong
-    top: cython.ulonglong = 0xFFFFFFFF
-    mask: cython.ulonglong = (top << 32) | top  # what C's own width does, for whoever runs this interpreted
-    factor: cython.ulonglong = 0x2545F491
-    factor = (factor << 32) | 0x4F6CDD1D
-    while True:
-        x = x ^ (x >> 12)
-        x = x ^ ((x << 25) & mask)
-        x = x ^ (x >> 27)
-        word = ((x * factor) & mask) >> 32
-        word = word * bound
-        low = word & top
-        if low >= bound or low >= (top - bound + 1) % bound:
-            break
-    state[0] = x
-    return word >> 32
 
 
 def draw(
@@ -193,14 +159,6 @@ def draw(
     n_groups: cython.Py_ssize_t = groups.shape[0] - 1
     n_cuts: cython.Py_ssize_t = parts.shape[1]
     n_types: cython.Py_ssize_t = here.shape[0] - 1
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    t: cython.Py_ssize_t
-    c: cython.int
-    v: cython.int
-    p: cython.int
     n_failed: cython.Py_ssize_t
     with cython.nogil:
         while tally[0] < wanted and tally[1] < most:

@@ -23,11 +23,6 @@ def draw_forward(
 ) -> None:
     """Take the tuples ``start .. stop - 1`` of ``n``: from the chances of the states before to those after."""
     n_states: cython.Py_ssize_t = chances.shape[0]
-    s: cython.Py_ssize_t
-    i: cython.longlong
-    at: cython.longlong
-    left: cython.longlong
-    share: cython.double
     for at in range(start, stop):
         for s in range(n_states - 1, -1, -1):  # larger states have already given away what they had
             if chances[s] > 0:
@@ -50,14 +45,8 @@ def draw_backward(
     weight: cython.double[::1],
 ) -> None:
     """Take the same tuples back: from the hopes of the states after (what may still go well) to those before."""
-    n_states: cython.Py_ssize_t = hopes.shape[0]
-    s: cython.Py_ssize_t
-    i: cython.longlong
-    at: cython.longlong
-    left: cython.longlong
-    hope: cython.double
     for at in range(stop - 1, start - 1, -1):
-        for s in range(n_states):  # larger states still have the hopes from after
+        for s in range(hopes.shape[0]):  # larger states still have the hopes from after
             left = lump - (at - drawn[s])
             hope = 0.0
             if drawn[s] <= at and left >= 0:
@@ -80,12 +69,8 @@ def next_tuple(
     shares: cython.double[::1],
 ) -> None:
     """Add up from which class (``owner`` of the move) the tuple after ``at`` others comes; the lump is the last."""
-    n_states: cython.Py_ssize_t = chances.shape[0]
     last: cython.Py_ssize_t = shares.shape[0] - 1
-    s: cython.Py_ssize_t
-    i: cython.longlong
-    left: cython.longlong
-    for s in range(n_states):
+    for s in range(chances.shape[0]):
         if chances[s] > 0:
             left = lump - (at - drawn[s])
             if left > 0:
@@ -100,14 +85,10 @@ def take_tuples(
     got: cython.int[:, ::1],
 ) -> None:
     """Draw tuples without putting them back: ``picks[r, i]`` is below what trial ``r`` has left after ``i`` draws."""
-    n_trials: cython.Py_ssize_t = picks.shape[0]
-    n_draws: cython.Py_ssize_t = picks.shape[1]
-    r: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     value: cython.Py_ssize_t
     pick: cython.longlong
-    for r in range(n_trials):
-        for i in range(n_draws):
+    for r in range(picks.shape[0]):
+        for i in range(picks.shape[1]):
             pick = picks[r, i]
             value = 0
             while pick >= left[r, value]:
@@ -150,22 +131,12 @@ def believe(
     begins, has in one bucket. ``people[k]``: how many a kind has. ``totals`` is -1 for every value, before and after.
     """
     n: cython.longlong = fresh.shape[0]
-    n_runs: cython.Py_ssize_t = group.shape[0]
     n_seen: cython.Py_ssize_t = 0
     n_found: cython.longlong = 0
     kind: cython.Py_ssize_t = -1
-    r: cython.Py_ssize_t
     g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    at: cython.longlong
-    stop: cython.longlong
-    edge: cython.longlong
-    row: cython.longlong
     slot: cython.longlong
-    length: cython.double
-    code: cython.int
-    for r in range(n_runs):
+    for r in range(group.shape[0]):
         g = group[r]
         at = starts[r]
         slot = 0

@@ -300,7 +300,7 @@ class _Layout:
 
     @cached_property
     def structure(self) -> tuple[NDArray[Any], ...]:
-        """The arrays that every kernel begins with."""
+        """What a world's kernels need to know of its groups, cells, cuts and slots."""
         return (
             self.group_of,
             self.places,
@@ -311,6 +311,8 @@ class _Layout:
             self.slot_offsets,
             self.slot_values,
             self.caps,
+            self.cut_offsets,
+            self.cut_places,
         )
 
     def result(self, found: _Round | None, acceptance: float, n_sweeps: int) -> SampledKinds:
@@ -490,11 +492,8 @@ class _Walk:
             held = layout.held.copy()
             source.shuffle_runs(held, layout.places)
             self._set(held)
-            left = self.kernels.repair(
-                *layout.structure, layout.cut_offsets, layout.cut_places, _NEVER, _NOISE, _TRIES,
-                (layout.n_places + 1000) << min(attempt, 6),
-                self.held, self.counts, self.violators, self.state, whole, where,
-            )  # fmt: skip
+            n_steps = (layout.n_places + 1000) << min(attempt, 6)
+            left = self.kernels.repair(self.world, _NEVER, _NOISE, _TRIES, n_steps, whole, where)
             if not left:
                 return
         raise NotSupported(
@@ -516,7 +515,8 @@ class _Walk:
     def _set(self, held: NDArray[np.int32]) -> None:
         layout = self.layout
         self.held, self.counts = held, layout.constants.copy()
-        self.kernels.count(*layout.structure[2:], self.held, self.counts, self.violators)
+        self.world = self.kernels.World(*layout.structure, self.held, self.counts, self.violators, self.state)
+        self.kernels.count(self.world)
 
     def half(self, looks: int, spare: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Walk half of a round: the mean of every batch, and the sum of squares of all looks."""
@@ -527,19 +527,15 @@ class _Walk:
             for _ in range(looks):
                 self.walk(spare * layout.n_places)
                 self.kernels.record(
-                    *layout.structure, layout.cell_places, layout.shifts, layout.pair_offsets, _MOST_PARTNERS,
-                    self.held, self.counts, self.violators, self.state, shares, sums, squares,
+                    self.world, layout.cell_places, layout.shifts, layout.pair_offsets, _MOST_PARTNERS, shares, sums,
+                    squares,
                 )  # fmt: skip
         batches /= looks
         return batches, squares
 
     def walk(self, n_moves: int) -> None:
         """Make so many moves."""
-        layout = self.layout
-        self.kernels.walk(
-            *layout.structure, layout.cut_offsets, layout.cut_places, layout.firsts, _MANY, _FEW,
-            self.held, self.counts, self.violators, self.state, n_moves, self.pairs, self.tally,
-        )  # fmt: skip
+        self.kernels.walk(self.world, self.layout.firsts, _MANY, _FEW, n_moves, self.pairs, self.tally)
 
 
 class _Round:

@@ -37,20 +37,8 @@ def expected_counts(
     ones: cython.Py_ssize_t = shares.shape[0] - 2
     product: cython.Py_ssize_t = shares.shape[0] - 1
     n_used: cython.Py_ssize_t = starts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    q: cython.Py_ssize_t
-    d: cython.Py_ssize_t
-    a: cython.Py_ssize_t
-    b: cython.Py_ssize_t
-    c: cython.Py_ssize_t
-    number: cython.int
     n: cython.double
-    p: cython.double
     hits: cython.double
-    size: cython.double
-    squared: cython.double
-    pairs: cython.double
     with cython.nogil:
         for g in range(borders.shape[0] - 1):
             for q in range(width):
@@ -114,16 +102,8 @@ def shown_counts(
     ones: cython.Py_ssize_t = shares.shape[0] - 2
     product: cython.Py_ssize_t = shares.shape[0] - 1
     n_used: cython.Py_ssize_t = starts.shape[0]
-    i: cython.Py_ssize_t
-    q: cython.Py_ssize_t
-    d: cython.Py_ssize_t
-    a: cython.Py_ssize_t
-    b: cython.Py_ssize_t
-    c: cython.Py_ssize_t
     value: cython.Py_ssize_t
     n: cython.double
-    p: cython.double
-    part: cython.double
     with cython.nogil:
         for i in range(sizes.shape[0]):
             a = starts[0] + cells[0, i] if n_used > 0 else ones
@@ -157,12 +137,6 @@ def exact_counts(
     ones: cython.Py_ssize_t = members.shape[0] - 2
     product: cython.Py_ssize_t = members.shape[0] - 1
     n_used: cython.Py_ssize_t = starts.shape[0]
-    i: cython.Py_ssize_t
-    q: cython.Py_ssize_t
-    d: cython.Py_ssize_t
-    a: cython.Py_ssize_t
-    b: cython.Py_ssize_t
-    c: cython.Py_ssize_t
     with cython.nogil:
         for i in range(cells.shape[1]):
             a = starts[0] + cells[0, i] if n_used > 0 else ones

@@ -8,6 +8,11 @@ node, so "the first" needs no sort and no comparison.
 
 import cython
 
+if cython.compiled:
+    from cython.cimports.glasshouse.kernels._sorting_kernels import sort_codes
+else:
+    from glasshouse.kernels._sorting_kernels import sort_codes
+
 
 def extents(
     column: cython.int[::1],
@@ -17,14 +22,8 @@ def extents(
     high: cython.int[::1],
 ) -> None:
     """Smallest and largest code of every node."""
-    m: cython.Py_ssize_t = starts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    a: cython.int
-    b: cython.int
-    x: cython.int
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             a = column[starts[g]]
             b = a
             for i in range(starts[g], stops[g]):
@@ -54,23 +53,16 @@ def median_cuts(
     and zeros again afterwards), with their weights if there are ``weights``; others are sorted in ``buffer``, which has
     room for twice the longest node, and weigh 1.
     """
-    m: cython.Py_ssize_t = starts.shape[0]
     weighted: cython.bint = weights is not None
     levels: cython.Py_ssize_t = ancestors.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    n: cython.Py_ssize_t
     depth: cython.Py_ssize_t
     low: cython.int
     high: cython.int
     last: cython.int
     x: cython.int
-    before: cython.longlong
     weight: cython.longlong
-    gap: cython.longlong
-    best: cython.longlong
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             n = stops[g] - starts[g]
             low = column[starts[g]]
             high = low
@@ -128,17 +120,11 @@ def half_cuts(
     ties: cython.longlong[::1],
 ) -> None:
     """Relaxed cuts: the first half of a node's tuples in (value, tie order); the smaller half is left."""
-    m: cython.Py_ssize_t = starts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    n: cython.Py_ssize_t
-    half: cython.longlong
-    before: cython.longlong
     low: cython.int
     high: cython.int
     x: cython.int
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             n = stops[g] - starts[g]
             half = n // 2
             low = column[starts[g]]
@@ -170,47 +156,6 @@ def half_cuts(
                 ties[g] = half - i
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def sort_codes(buffer: cython.int[::1], n: cython.Py_ssize_t, high: cython.int) -> cython.void:
-    """Sort the first ``n`` codes of ``buffer``, which has room for ``2 * n``: insertion if short, else radix."""
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    x: cython.int
-    if n <= 48:
-        for i in range(1, n):
-            x = buffer[i]
-            j = i
-            while j > 0 and buffer[j - 1] > x:
-                buffer[j] = buffer[j - 1]
-                j -= 1
-            buffer[j] = x
-        return
-    source: cython.Py_ssize_t = 0
-    target: cython.Py_ssize_t = n
-    shift: cython.int = 0
-    digit: cython.int
-    places: cython.longlong[257] = [0] * 257
-    while (high >> shift) > 0:
-        for digit in range(257):
-            places[digit] = 0
-        for i in range(n):
-            places[((buffer[source + i] >> shift) & 255) + 1] += 1
-        for digit in range(256):
-            places[digit + 1] += places[digit]
-        for i in range(n):
-            x = buffer[source + i]
-            digit = (x >> shift) & 255
-            buffer[target + places[digit]] = x
-            places[digit] += 1
-        source, target = target, source
-        shift += 8
-    if source > 0:
-        for i in range(n):
-            buffer[i] = buffer[source + i]
-
-
 def mark_sides(
     column: cython.int[::1],
     starts: cython.longlong[::1],
@@ -221,7 +166,6 @@ def mark_sides(
     left: cython.longlong[::1],
 ) -> None:
     """Mark the tuples that each cut sends left, and count them."""
-    m: cython.Py_ssize_t = starts.shape[0]
     g: cython.Py_ssize_t
     i: cython.Py_ssize_t
     v: cython.int
@@ -229,7 +173,7 @@ def mark_sides(
     remaining: cython.longlong
     side: cython.uchar
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             v = value[g]
             total = 0
             if ties[g] == 0:
@@ -256,16 +200,10 @@ def gather_sides(
     sides: cython.int[::1],
 ) -> None:
     """Copy a column node after node, the left part of each before its right part; the column stays as it is."""
-    m: cython.Py_ssize_t = starts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    a: cython.Py_ssize_t
-    b: cython.Py_ssize_t
-    place: cython.Py_ssize_t
     base: cython.Py_ssize_t = 0
     side: cython.Py_ssize_t
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             a = base
             b = base + left[g]
             for i in range(starts[g], stops[g]):
@@ -283,10 +221,8 @@ def append_code(
     size: cython.int,
 ) -> None:
     """Make each tuple's code the last digit of its key."""
-    n: cython.Py_ssize_t = keys.shape[0]
-    i: cython.Py_ssize_t
     with cython.nogil:
-        for i in range(n):
+        for i in range(keys.shape[0]):
             keys[i] = keys[i] * size + codes[i]
 
 
@@ -306,14 +242,10 @@ def gather_histograms(
 
     Point ``p`` has ``counts[e]`` tuples of ``values[e]`` for ``first[p] <= e < first[p + 1]``.
     """
-    m: cython.Py_ssize_t = starts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    e: cython.Py_ssize_t
     right: cython.Py_ssize_t
     used: cython.Py_ssize_t = 0
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             for right in range(2):
                 for i in range(starts[g], stops[g]):
                     if is_left[i] != right:
@@ -332,15 +264,10 @@ def split_column(
     spare: cython.int[::1],
 ) -> None:
     """Move each node's left tuples to its front, keeping the order inside both parts; ``spare``: the longest node."""
-    m: cython.Py_ssize_t = starts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    a: cython.Py_ssize_t
     b: cython.Py_ssize_t
-    x: cython.int
     side: cython.Py_ssize_t
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             a = starts[g]
             b = 0
             for i in range(starts[g], stops[g]):
@@ -361,10 +288,7 @@ def label_runs(
     labels: cython.int[::1],
 ) -> None:
     """Label the tuples of every leaf with the leaf's number."""
-    m: cython.Py_ssize_t = starts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     with cython.nogil:
-        for g in range(m):
+        for g in range(starts.shape[0]):
             for i in range(starts[g], stops[g]):
                 labels[index[i]] = g

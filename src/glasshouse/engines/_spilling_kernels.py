@@ -12,121 +12,6 @@ import cython
 Unsigned = cython.fused_type(cython.uchar, cython.ushort, cython.uint, cython.ulonglong)
 
 
-def deal(
-    order: cython.int[::1],
-    left: cython.longlong[::1],
-    current: cython.int[::1],
-    taken: cython.int[::1],
-    above: cython.int[::1],
-    state: cython.longlong[::1],
-    ell: cython.longlong,
-    small: cython.longlong,
-    groups: cython.int[::1],
-) -> None:
-    """Form the next ``len(groups) / ell`` groups: each takes one tuple of every one of the l largest buckets.
-
-    The same search-free rule as in `glasshouse.grouping`, between calls kept in a few places per bucket. ``state[0]``
-    is the level, the size of the smallest bucket that is taken. Buckets above it (``state[2]``, fewer than l) are all
-    taken; the others come from ``current`` (places ``state[3]`` to ``state[4]``), the buckets of that very size in the
-    order of values. What is taken from there waits in ``taken`` (``state[5]`` of them) until the level sinks by one,
-    and is then merged with the buckets that were smaller all along (``order`` from ``state[1]`` on).
-
-    Parameters
-    ----------
-    order
-        Buckets from the largest to the smallest, equal ones in the order of values.
-    left
-        Tuples that each bucket still has.
-    current, taken, above, state
-        As said.
-    ell
-        Tuples of a group.
-    small
-        Largest l for which values of a group are put in ascending order here.
-    groups
-        Gets the buckets of each group.
-    """
-    n_buckets: cython.Py_ssize_t = order.shape[0]
-    n_codes: cython.Py_ssize_t = groups.shape[0]
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    at: cython.Py_ssize_t = 0
-    kept: cython.Py_ssize_t
-    want: cython.Py_ssize_t
-    x: cython.int
-    level: cython.longlong = state[0]
-    q: cython.Py_ssize_t = state[1]
-    n_above: cython.Py_ssize_t = state[2]
-    head: cython.Py_ssize_t = state[3]
-    tail: cython.Py_ssize_t = state[4]
-    n_taken: cython.Py_ssize_t = state[5]
-    with cython.nogil:
-        while at < n_codes:
-            while tail - head < ell - n_above:  # too few of this size: all of them, and some of the next size
-                for i in range(head, tail):
-                    above[n_above] = current[i]
-                    n_above += 1
-                level -= 1
-                head = 0
-                tail = 0
-                i = 0
-                while True:  # merge by value: those that sank to this size, and those that had it all along
-                    if i < n_taken and (q == n_buckets or left[order[q]] != level or taken[i] < order[q]):
-                        current[tail] = taken[i]
-                        i += 1
-                    elif q < n_buckets and left[order[q]] == level:
-                        current[tail] = order[q]
-                        q += 1
-                    else:
-                        break
-                    tail += 1
-                n_taken = 0
-            want = ell - n_above
-            for i in range(head, head + want):
-                x = current[i]
-                groups[at] = x
-                at += 1
-                left[x] -= 1
-                j = n_taken
-                while j > 0 and taken[j - 1] > x:
-                    taken[j] = taken[j - 1]
-                    j -= 1
-                taken[j] = x
-                n_taken += 1
-            head += want
-            kept = 0
-            for i in range(n_above):
-                x = above[i]
-                groups[at] = x
-                at += 1
-                left[x] -= 1
-                if left[x] > level:
-                    above[kept] = x
-                    kept += 1
-                else:
-                    j = tail
-                    while j > head and current[j - 1] > x:
-                        current[j] = current[j - 1]
-                        j -= 1
-                    current[j] = x
-                    tail += 1
-            n_above = kept
-            if ell <= small:
-                for i in range(at - ell + 1, at):
-                    x = groups[i]
-                    j = i
-                    while j > at - ell and groups[j - 1] > x:
-                        groups[j] = groups[j - 1]
-                        j -= 1
-                    groups[j] = x
-    state[0] = level
-    state[1] = q
-    state[2] = n_above
-    state[3] = head
-    state[4] = tail
-    state[5] = n_taken
-
-
 def want(
     groups: cython.int[::1],
     ell: cython.longlong,
@@ -135,12 +20,9 @@ def want(
     tree: cython.longlong[::1],
 ) -> None:
     """Count at the leaves of ``tree`` what groups that lie in partitions ``parts`` want of every bucket."""
-    n_groups: cython.Py_ssize_t = parts.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     x: cython.longlong
     with cython.nogil:
-        for g in range(n_groups):
+        for g in range(parts.shape[0]):
             for i in range(g * ell, (g + 1) * ell):
                 x = groups[i]
                 tree[(2 * x + 1) * n_partitions + parts[g]] += 1
@@ -152,12 +34,9 @@ def bounds(
     out: cython.longlong[::1],
 ) -> cython.longlong:
     """How many tuples each tuple's bucket still has, counting that tuple; the first place that has none, or -1."""
-    n: cython.Py_ssize_t = codes.shape[0]
-    i: cython.Py_ssize_t
     lacking: cython.Py_ssize_t = -1
-    x: cython.int
     with cython.nogil:
-        for i in range(n):
+        for i in range(codes.shape[0]):
             x = codes[i]
             if left[x] <= 0:
                 lacking = i
@@ -175,7 +54,6 @@ def send(
     parts: cython.longlong[::1],
 ) -> None:
     """Send each tuple to the partition of the ``draw``-th place that is still wanted of its bucket."""
-    n: cython.Py_ssize_t = codes.shape[0]
     i: cython.Py_ssize_t
     node: cython.longlong
     base: cython.longlong
@@ -184,7 +62,7 @@ def send(
     right: cython.longlong
     x: cython.longlong
     with cython.nogil:
-        for i in range(n):
+        for i in range(codes.shape[0]):
             x = codes[i]
             base = 2 * x * n_partitions
             draw = draws[i]
@@ -210,7 +88,6 @@ def places(
     """Give each item the next place of its partition's page; stop when a page is full. How many items got a place."""
     n: cython.Py_ssize_t = parts.shape[0]
     i: cython.Py_ssize_t = 0
-    p: cython.longlong
     with cython.nogil:
         while i < n:
             p = parts[i]
@@ -230,8 +107,6 @@ def scatter(
 ) -> None:
     """Put each item, ``width`` numbers, in its place."""
     n: cython.Py_ssize_t = places.shape[0]
-    i: cython.Py_ssize_t
-    w: cython.Py_ssize_t
     with cython.nogil:
         if width == 1:
             for i in range(n):
@@ -248,11 +123,8 @@ def line_up(
     queue: cython.int[::1],
 ) -> None:
     """List tuples by bucket; ``places`` holds the first place of each bucket, and is moved on."""
-    n: cython.Py_ssize_t = codes.shape[0]
-    i: cython.Py_ssize_t
-    x: cython.int
     with cython.nogil:
-        for i in range(n):
+        for i in range(codes.shape[0]):
             x = codes[i]
             queue[places[x]] = i
             places[x] += 1
@@ -283,13 +155,9 @@ def match(
     ends
         Gets where each group ends.
     """
-    n_groups: cython.Py_ssize_t = order.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     at: cython.Py_ssize_t = 0
-    x: cython.int
     with cython.nogil:
-        for g in range(n_groups):
+        for g in range(order.shape[0]):
             for i in range(offsets[order[g]], offsets[order[g] + 1]):
                 x = buckets[i]
                 values[at] = x
@@ -310,16 +178,9 @@ def sort_runs(
 
     ``rows`` may be empty: nobody then asks who is who.
     """
-    n_runs: cython.Py_ssize_t = offsets.shape[0] - 1
     with_rows: cython.bint = rows.shape[0] > 0
-    r: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    w: cython.Py_ssize_t
-    key: cython.ulonglong
-    row: cython.longlong
     with cython.nogil:
-        for r in range(n_runs):
+        for r in range(offsets.shape[0] - 1):
             if offsets[r + 1] - offsets[r] > small:
                 continue
             for i in range(offsets[r] + 1, offsets[r + 1]):

@@ -24,10 +24,8 @@ def grow_diverse(
     """A group is complete if no counted value has more than one tuple in ``ell``; ``counts`` is zeros, one a value."""
     n: cython.longlong = codes.shape[0]
     random: cython.longlong = coins.shape[0]
-    i: cython.longlong
     at: cython.longlong = 0
     start: cython.longlong = 0
-    stop: cython.longlong
     top: cython.longlong = 0
     n_groups: cython.longlong = 0
     complete: cython.longlong = 1
@@ -93,15 +91,9 @@ def grow_close(
     root: cython.longlong = n_nodes - 1
     whole: cython.longlong = masses[root]
     step: cython.longlong = most * (numerator + denominator)  # how much nearer one tuple can bring a group
-    i: cython.longlong
-    node: cython.longlong
     at: cython.longlong = 0
     start: cython.longlong = 0
-    stop: cython.longlong
-    size: cython.longlong
     excess: cython.longlong = 0
-    gap: cython.longlong
-    below: cython.longlong
     n_groups: cython.longlong = 0
     growing: cython.longlong = 0
     merging: cython.longlong = 0
@@ -171,7 +163,6 @@ def join_codes(
     keys: cython.uint[::1],
 ) -> None:
     """Append a column to the keys of the tuples ``start .. stop - 1``: its codes are below ``factor``."""
-    i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(start, stop):
             keys[i] = keys[i] * factor + codes[i]
@@ -186,7 +177,6 @@ def load_keys(
 ) -> None:
     """Put key and number of each tuple into one word, in the given order; an empty order is that of the numbers."""
     given: cython.Py_ssize_t = order.shape[0]
-    i: cython.Py_ssize_t
     row: cython.ulonglong
     key: cython.ulonglong
     with cython.nogil:
@@ -205,7 +195,6 @@ def count_digits(
     counts: cython.longlong[::1],
 ) -> None:
     """Count the digits of some words; ``counts`` is zeros, one a digit."""
-    i: cython.Py_ssize_t
     digit: cython.Py_ssize_t
     with cython.nogil:
         for i in range(start, stop):
@@ -223,7 +212,6 @@ def place_digits(
     target: cython.ulonglong[::1],
 ) -> None:
     """Move some words to the places of their digits, one after another; ``places``: where the first of each goes."""
-    i: cython.Py_ssize_t
     digit: cython.Py_ssize_t
     with cython.nogil:
         for i in range(start, stop):
@@ -241,7 +229,6 @@ def unload_keys(
 ) -> None:
     """Take the numbers of tuples out of their words; ``fresh``: whether a key differs from the one before."""
     low: cython.ulonglong = 0xFFFFFFFF
-    i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(start, stop):
             order[i] = packed[i] & low
@@ -256,7 +243,6 @@ def mark_fresh(
     fresh: cython.uchar[::1],
 ) -> None:
     """Mark also where these keys differ from the ones before."""
-    i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(start if start > 0 else 1, stop):
             if keys[order[i]] != keys[order[i - 1]]:
@@ -271,7 +257,6 @@ def gather(
     found: cython.int[::1],
 ) -> None:
     """Copy the codes of some tuples of an order."""
-    i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(start, stop):
             found[i] = codes[order[i]]
@@ -285,7 +270,6 @@ def scatter(
     target: cython.int[::1],
 ) -> None:
     """Give some tuples of an order their values."""
-    i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(start, stop):
             target[order[i]] = values[i]
@@ -300,8 +284,6 @@ def label_runs(
     labels: cython.int[::1],
 ) -> None:
     """Label the tuples of the runs ``first .. last - 1`` of an order with their run's number, or -1 if too large."""
-    i: cython.Py_ssize_t
-    run: cython.Py_ssize_t
     label: cython.int
     with cython.nogil:
         for run in range(first, last):
@@ -326,19 +308,10 @@ def hilbert_keys(
     first cell stand at ``start``.
     """
     d: cython.Py_ssize_t = cells.shape[0]
-    n: cython.Py_ssize_t = cells.shape[1]
-    row: cython.Py_ssize_t
-    dim: cython.Py_ssize_t
     digit: cython.Py_ssize_t
-    level: cython.longlong
-    below: cython.longlong
-    reflected: cython.longlong
-    exchanged: cython.longlong
-    turned: cython.longlong
-    missing: cython.longlong
     key: cython.ulonglong
     with cython.nogil:
-        for row in range(n):
+        for row in range(cells.shape[1]):
             for dim in range(d):
                 x[dim] = cells[dim, row]
             for level in range(bits - 1, 0, -1):

@@ -1,233 +1,249 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mirror: bare loops over packed tuples, called through `glasshouse.grouping.mirror` and its refinement.
 
-A tuple is ``words`` 64-bit words of fields, and one more word: its sensitive code (upper half) and its row number. An
-attribute's code ``x`` is a field in the lower half of its word; ``top - x``, its complement, lies 32 bits higher; the
-highest bit of every field is 0. The fieldwise maximum of some tuples is their *box*: largest codes below, complements
-of the smallest above. With ``guard`` the highest bits of all fields of a word, ``((a | guard) - b) & guard`` keeps the
-guards of those fields in which ``a`` is at least ``b``.
-
-Tables that the functions on nodes share:
-
-* ``layout``, a column per attribute: its word, the shift of its field, ``top``, and the *slot* of its code 0; in one
-  more column the number of all slots: a slot is a place for a code of an attribute;
-* ``fields``, a column per word: the bits of its fields, and its guards;
-* ``limits``: l, words, attributes, sensitive values, k, the thresholds dense, strip, small, then the slack as two
-  numbers, over and under the line;
-* ``places``: per slot, the place of its code (`weighted_places`);
-* ``dims``: the attributes that may be halved, in the order that breaks ties;
-* ``tally``: zeros, a place per slot: how many tuples of the node have the code;
-* ``median``: for the i-th of ``dims``, the code in the middle, how many tuples with it go left, and whether the node
-  has one code only; then the choice: which of ``dims``;
-* ``boxes``: for the i-th of ``dims`` the boxes of both halves and of what they cannot exceed; last, that of the node.
+How tuples and boxes are packed, and what the arrays are that say so: see `glasshouse.kernels._packed_kernels`.
 """
 
 import cython
 
+if cython.compiled:
+    from cython.cimports.glasshouse.kernels._packed_kernels import extend, join, largest_count, part, width
+    from cython.cimports.glasshouse.kernels._sorting_kernels import sort_codes
+else:
+    from glasshouse.kernels._packed_kernels import extend, join, largest_count, part, width
+    from glasshouse.kernels._sorting_kernels import sort_codes
 
-def divide_nodes(
-    rows: cython.ulonglong[::1],
-    spare: cython.ulonglong[::1],
-    close: cython.ulonglong[::1],
-    starts: cython.longlong[::1],
-    stops: cython.longlong[::1],
-    limits: cython.longlong[::1],
-    layout: cython.longlong[:, ::1],
-    fields: cython.ulonglong[:, ::1],
-    places: cython.longlong[::1],
-    dims: cython.longlong[::1],
-    tally: cython.longlong[::1],
-    codes: cython.int[::1],
-    median: cython.longlong[:, ::1],
-    boxes: cython.ulonglong[::1],
-    histogram: cython.longlong[::1],
-    stack: cython.longlong[:, ::1],
-    leaves: cython.longlong[:, ::1],
-    parts: cython.longlong[:, ::1],
-    made: cython.longlong[::1],
-) -> None:
-    """Halve every node under frequency l-diversity; nodes of at most ``small`` tuples until only leaves are left.
 
-    A node is tested if it has more than k tuples and slack: no value's count times l times slack is above its size.
-    ``leaves`` (starts, stops, whether tested) and ``parts`` (starts, stops) receive what becomes of the nodes, ``made``
-    how many of each; ``parts`` may be halved further. The left half of a leaf that was tested lies before its right
-    one. ``spare`` is as long as ``rows``, ``close`` half as long as a small node.
+@cython.final
+@cython.cclass
+class Halving:
+    """What one thread halves nodes with; the tuples are everybody's.
+
+    ``spare`` is as long as ``rows``, ``close`` half as long as a small node. ``dims`` are the attributes that may be
+    halved, in the order that breaks ties. ``tally`` is zeros, a place per slot; ``histogram`` is zeros, a place per
+    sensitive value; ``codes`` has room for twice the longest node that is sorted.
+
+    A face of a node is halved along the i-th of ``dims`` before code ``middle[i]``, but for the first ``ties[i]`` of
+    the tuples with this very code; ``below[i]`` is the last code that is wholly left (or the same code, if none is).
+    ``boxes`` holds, for the i-th of ``dims``, the boxes of both halves and of what they cannot exceed; last, that of
+    the face. The slack is ``over / under``.
     """
-    ell: cython.longlong = limits[0]
-    k: cython.longlong = limits[4]
-    small: cython.longlong = limits[7]
-    words: cython.Py_ssize_t = limits[1]
-    g: cython.Py_ssize_t
-    depth: cython.Py_ssize_t
-    start: cython.longlong
-    stop: cython.longlong
-    half: cython.longlong
-    most: cython.longlong
-    left: cython.longlong
-    right: cython.longlong
-    tested: cython.bint
-    with cython.nogil:
-        made[0] = 0
-        made[1] = 0
-        for g in range(starts.shape[0]):
-            stack[0, 0] = starts[g]
-            stack[1, 0] = stops[g]
-            stack[2, 0] = largest(rows, starts[g], stops[g], limits, histogram)
-            depth = 1
-            while depth > 0:
-                depth -= 1
-                start = stack[0, depth]
-                stop = stack[1, depth]
-                most = stack[2, depth]
-                half = (stop - start) // 2
-                tested = stop - start > k and most * ell * limits[8] <= (stop - start) * limits[9]
-                if tested:
-                    choose(rows, start, stop, 1, limits, layout, fields, places, dims, tally, codes, median, boxes)
-                    if stop - start <= small:
-                        split(rows, start, stop, 1, limits, layout, dims, tally, codes, median, boxes, close, 0)
-                    else:
-                        split(
-                            rows, start, stop, 1, limits, layout, dims, tally, codes, median, boxes,
-                            spare, start * (words + 1),
-                        )  # fmt: skip
-                    left = largest(rows, start, start + half, limits, histogram)
-                    right = largest(rows, start + half, stop, limits, histogram)
-                    if left * ell <= half and right * ell <= half:
-                        if half > small:
-                            parts[0, made[1]] = start
-                            parts[1, made[1]] = start + half
-                            parts[0, made[1] + 1] = start + half
-                            parts[1, made[1] + 1] = stop
-                            made[1] += 2
-                        else:
-                            stack[0, depth] = start
-                            stack[1, depth] = start + half
-                            stack[2, depth] = left
-                            stack[0, depth + 1] = start + half
-                            stack[1, depth + 1] = stop
-                            stack[2, depth + 1] = right
-                            depth += 2
-                        continue
-                leaves[0, made[0]] = start
-                leaves[1, made[0]] = stop
-                leaves[2, made[0]] = tested
-                made[0] += 1
 
+    rows: cython.ulonglong[::1]
+    spare: cython.ulonglong[::1]
+    close: cython.ulonglong[::1]
+    word: cython.longlong[::1]
+    shift: cython.longlong[::1]
+    top: cython.longlong[::1]
+    slot: cython.longlong[::1]
+    bits: cython.ulonglong[::1]
+    guards: cython.ulonglong[::1]
+    places: cython.longlong[::1]
+    dims: cython.longlong[::1]
+    tally: cython.longlong[::1]
+    histogram: cython.longlong[::1]
+    codes: cython.int[::1]
+    boxes: cython.ulonglong[::1]
+    middle: cython.longlong[::1]
+    ties: cython.longlong[::1]
+    below: cython.longlong[::1]
+    ell: cython.longlong
+    k: cython.longlong
+    over: cython.longlong
+    under: cython.longlong
+    n_values: cython.Py_ssize_t
+    dense: cython.longlong
+    strip: cython.longlong
+    small: cython.longlong
+    words: cython.Py_ssize_t
+    face: cython.Py_ssize_t  # where the box of a face lies
 
-def halve_nodes(
-    rows: cython.ulonglong[::1],
-    spare: cython.ulonglong[::1],
-    starts: cython.longlong[::1],
-    stops: cython.longlong[::1],
-    faces: cython.longlong[::1],
-    limits: cython.longlong[::1],
-    layout: cython.longlong[:, ::1],
-    fields: cython.ulonglong[:, ::1],
-    places: cython.longlong[::1],
-    dims: cython.longlong[::1],
-    tally: cython.longlong[::1],
-    codes: cython.int[::1],
-    median: cython.longlong[:, ::1],
-    boxes: cython.ulonglong[::1],
-) -> None:
-    """Put the left halves of all faces of every node before the right halves, whatever becomes of them.
+    def __init__(self, *state):
+        (
+            self.rows, self.spare, self.close, self.word, self.shift, self.top, self.slot, self.bits, self.guards,
+            self.places, self.dims, self.tally, self.histogram, self.codes, self.boxes, self.middle, self.ties,
+            self.below, self.ell, self.k, self.over, self.under, self.n_values, self.dense, self.strip, self.small,
+        ) = state  # fmt: skip
+        self.words = len(self.bits)
+        self.face = 4 * len(self.dims) * self.words
 
-    The faces of a node are runs of equally many tuples, one after another; so are their halves afterwards.
-    """
-    words: cython.Py_ssize_t = limits[1]
-    g: cython.Py_ssize_t
-    with cython.nogil:
-        for g in range(starts.shape[0]):
-            choose(
-                rows, starts[g], stops[g], faces[g], limits, layout, fields, places, dims, tally, codes, median, boxes
-            )
-            split(
-                rows, starts[g], stops[g], faces[g], limits, layout, dims, tally, codes, median, boxes,
-                spare, starts[g] * (words + 1),
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def halve(self, start: cython.longlong, stop: cython.longlong, faces: cython.longlong) -> cython.void:
+        """Put the left halves of all faces of a node before the right ones: of all halvings the one candidate.
+
+        It has the least sum of widths, then the first attribute. All faces are halved along the same attribute, each in
+        its own middle, and their left halves together are one half.
+        """
+        n: cython.Py_ssize_t = self.dims.shape[0]
+        d: cython.Py_ssize_t = self.word.shape[0] - 1
+        size: cython.longlong = (stop - start) // faces
+        best: cython.Py_ssize_t = 0
+        least: cython.longlong = 0
+        for f in range(faces):
+            enclose(
+                self.rows, start + f * size, start + (f + 1) * size, self.words, self.bits, self.guards, self.boxes,
+                self.face,
             )  # fmt: skip
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def largest(
-    rows: cython.ulonglong[::1],
-    start: cython.longlong,
-    stop: cython.longlong,
-    limits: cython.longlong[::1],
-    histogram: cython.longlong[::1],
-) -> cython.longlong:
-    """How many tuples have the most frequent value; ``histogram`` is zeros before and after."""
-    stride: cython.Py_ssize_t = limits[1] + 1
-    i: cython.Py_ssize_t
-    x: cython.Py_ssize_t
-    most: cython.longlong = 0
-    for i in range(start, stop):
-        histogram[rows[i * stride + stride - 1] >> 32] += 1
-    if limits[3] <= stop - start:
-        for x in range(limits[3]):
-            most = histogram[x] if histogram[x] > most else most
-            histogram[x] = 0
-    else:
-        for i in range(start, stop):
-            x = rows[i * stride + stride - 1] >> 32
-            most = histogram[x] if histogram[x] > most else most
-            histogram[x] = 0
-    return most
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def choose(
-    rows: cython.ulonglong[::1],
-    start: cython.longlong,
-    stop: cython.longlong,
-    faces: cython.longlong,
-    limits: cython.longlong[::1],
-    layout: cython.longlong[:, ::1],
-    fields: cython.ulonglong[:, ::1],
-    places: cython.longlong[::1],
-    dims: cython.longlong[::1],
-    tally: cython.longlong[::1],
-    codes: cython.int[::1],
-    median: cython.longlong[:, ::1],
-    boxes: cython.ulonglong[::1],
-) -> cython.void:
-    """The one candidate of a node: of all halvings that with the least sum of widths, then the first attribute.
-
-    All faces are halved along the same attribute, each in its own middle, and their left halves together are one half.
-    """
-    words: cython.Py_ssize_t = limits[1]
-    n: cython.Py_ssize_t = dims.shape[0]
-    d: cython.Py_ssize_t = limits[2]
-    frame: cython.Py_ssize_t = 4 * n * words
-    size: cython.longlong = (stop - start) // faces
-    f: cython.Py_ssize_t
-    t: cython.Py_ssize_t
-    best: cython.Py_ssize_t = 0
-    cost: cython.longlong
-    least: cython.longlong = 0
-    for f in range(faces):
-        enclose(rows, start + f * size, start + (f + 1) * size, words, fields, boxes, frame)
-        find_medians(
-            rows, start + f * size, start + (f + 1) * size, 0, n, limits, layout, dims, tally, codes, median, boxes,
-            frame,
-        )  # fmt: skip
+            for t in range(n):
+                self.find_median(start + f * size, start + (f + 1) * size, t)
+            if n > 1:
+                self.bound_halves(f == 0)
+                for t in range(n):
+                    self.enclose_halves(start + f * size, start + (f + 1) * size, t)
         if n > 1:
-            bound_halves(limits, layout, dims, median, boxes, frame, f == 0)
-            enclose_halves(rows, start + f * size, start + (f + 1) * size, limits, layout, fields, dims, median, boxes)
-    if n > 1:
-        for t in range(n):
-            cost = width(boxes, 4 * t * words, d, layout, places)
-            cost += width(boxes, (4 * t + 1) * words, d, layout, places)
-            if t == 0 or cost < least:
-                least = cost
-                best = t
-    median[0, n] = best
+            for t in range(n):
+                a = 4 * t * self.words
+                cost = width(self.boxes, a, d, self.word, self.shift, self.top, self.slot, self.places)
+                a += self.words
+                cost += width(self.boxes, a, d, self.word, self.shift, self.top, self.slot, self.places)
+                if t == 0 or cost < least:
+                    least = cost
+                    best = t
+        if stop - start <= self.small:
+            self.split(start, stop, faces, best, self.close, 0)
+        else:
+            self.split(start, stop, faces, best, self.spare, start * (self.words + 1))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def find_median(self, start: cython.longlong, stop: cython.longlong, t: cython.Py_ssize_t) -> cython.void:
+        """Where the t-th attribute halves a face: its codes are counted if they are dense, and else sorted."""
+        stride: cython.Py_ssize_t = self.words + 1
+        half: cython.longlong = (stop - start) // 2
+        j: cython.Py_ssize_t = self.dims[t]
+        word: cython.Py_ssize_t = self.word[j]
+        shift: cython.ulonglong = self.shift[j]
+        top: cython.ulonglong = self.top[j]
+        at: cython.Py_ssize_t = self.slot[j]
+        high: cython.longlong = (self.boxes[self.face + word] >> shift) & top
+        low: cython.longlong = self.top[j] - ((self.boxes[self.face + word] >> (shift + 32)) & top)
+        x: cython.longlong = low
+        last: cython.longlong = low
+        before: cython.longlong = 0
+        if high == low:
+            self.middle[t] = low
+            self.ties[t] = half
+            self.below[t] = low
+        elif high - low <= self.dense * (stop - start):
+            count_codes(self.rows, start, stop, stride, word, shift, top, self.tally, at)
+            while before + self.tally[at + x] <= half:
+                if self.tally[at + x] > 0:
+                    last = x
+                before += self.tally[at + x]
+                x += 1
+            self.middle[t] = x
+            self.ties[t] = half - before
+            self.below[t] = last if before > 0 else x
+            for x in range(at + low, at + high + 1):
+                self.tally[x] = 0
+        else:
+            for i in range(stop - start):
+                self.codes[i] = (self.rows[(start + i) * stride + word] >> shift) & top
+            sort_codes(self.codes, stop - start, high)
+            x = self.codes[half]
+            i = half
+            while i > 0 and self.codes[i - 1] == x:
+                i -= 1
+            self.middle[t] = x
+            self.ties[t] = half - i
+            self.below[t] = self.codes[i - 1] if i > 0 else x
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def bound_halves(self, anew: cython.bint) -> cython.void:
+        """What the box of a half of a face cannot exceed: the face's, and on the attribute the codes of that half.
+
+        The boxes of the halves are emptied if they are begun ``anew``.
+        """
+        words: cython.Py_ssize_t = self.words
+        shift: cython.ulonglong
+        top: cython.ulonglong
+        x: cython.ulonglong
+        for t in range(self.dims.shape[0]):
+            j = self.dims[t]
+            shift = self.shift[j]
+            top = self.top[j]
+            a = 4 * t * words
+            for q in range(words):
+                if anew:
+                    self.boxes[a + q] = 0
+                    self.boxes[a + words + q] = 0
+                self.boxes[a + 2 * words + q] = self.boxes[self.face + q]
+                self.boxes[a + 3 * words + q] = self.boxes[self.face + q]
+            a += 2 * words + self.word[j]
+            x = self.middle[t] if self.ties[t] > 0 else self.below[t]
+            self.boxes[a] = (self.boxes[a] & ~(top << shift)) | (x << shift)
+            a += words
+            x = self.top[j] - self.middle[t]
+            self.boxes[a] = (self.boxes[a] & ~(top << (shift + 32))) | (x << (shift + 32))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def enclose_halves(self, start: cython.longlong, stop: cython.longlong, t: cython.Py_ssize_t) -> cython.void:
+        """The boxes of both halves for one attribute, strip by strip of tuples until they cannot grow any more."""
+        j: cython.Py_ssize_t = self.dims[t]
+        a: cython.Py_ssize_t = 4 * t * self.words
+        ties: cython.longlong = self.ties[t]
+        full: cython.bint = False
+        while start < stop and not full:
+            last = start + self.strip if start + self.strip < stop else stop
+            ties = enclose_sides(
+                self.rows, start, last, self.words, self.word[j], self.shift[j], self.top[j], self.middle[t], ties,
+                self.bits, self.guards, self.boxes, a,
+            )  # fmt: skip
+            full = True
+            for q in range(2 * self.words):
+                if self.boxes[a + q] != self.boxes[a + 2 * self.words + q]:
+                    full = False
+            start = last
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def split(
+        self,
+        start: cython.longlong,
+        stop: cython.longlong,
+        faces: cython.longlong,
+        t: cython.Py_ssize_t,
+        spare: cython.ulonglong[::1],
+        at: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Move the left halves of all faces to the front, keeping orders; the right ones pass through ``spare``."""
+        stride: cython.Py_ssize_t = self.words + 1
+        j: cython.Py_ssize_t = self.dims[t]
+        word: cython.Py_ssize_t = self.word[j]
+        shift: cython.ulonglong = self.shift[j]
+        top: cython.ulonglong = self.top[j]
+        size: cython.longlong = (stop - start) // faces
+        a: cython.Py_ssize_t = start * stride
+        b: cython.Py_ssize_t = at
+        for f in range(faces):
+            first = start + f * size
+            if faces > 1:  # the median at hand is that of the last face
+                low = top
+                high = 0
+                for i in range(first, first + size):
+                    x = (self.rows[i * stride + word] >> shift) & top
+                    low = x if x < low else low
+                    high = x if x > high else high
+                self.boxes[self.face + word] = (high << shift) | ((top - low) << (shift + 32))
+                self.find_median(first, first + size, t)
+            b = part(
+                self.rows, first, first + size, stride, word, shift, top, self.middle[t], self.ties[t], a, spare, b
+            )
+            a += size // 2 * stride
+        for i in range(b - at):
+            self.rows[a + i] = spare[at + i]
 
 
 @cython.cfunc
+@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
 def enclose(
@@ -235,386 +251,162 @@ def enclose(
     start: cython.longlong,
     stop: cython.longlong,
     words: cython.Py_ssize_t,
-    fields: cython.ulonglong[:, ::1],
+    bits: cython.ulonglong[::1],
+    guards: cython.ulonglong[::1],
     boxes: cython.ulonglong[::1],
-    frame: cython.Py_ssize_t,
+    at: cython.Py_ssize_t,
 ) -> cython.void:
-    """The box of a node."""
-    i: cython.Py_ssize_t
-    q: cython.Py_ssize_t
-    one: cython.ulonglong = 1
-    guard: cython.ulonglong
-    bits: cython.ulonglong
-    kept: cython.ulonglong
-    mask: cython.ulonglong
-    box: cython.ulonglong
-    row: cython.ulonglong
+    """The box of some tuples."""
     for q in range(words):
-        guard = fields[1, q]
-        bits = fields[0, q]
         box = 0
         for i in range(start, stop):
             row = rows[i * (words + 1) + q]
-            kept = ((box | guard) - row) & guard
-            if kept != guard:
-                mask = (kept >> (bits - 1)) * ((one << bits) - 1)
-                box = (box & mask) | (row & ~mask)
-        boxes[frame + q] = box
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def find_medians(
-    rows: cython.ulonglong[::1],
-    start: cython.longlong,
-    stop: cython.longlong,
-    first: cython.Py_ssize_t,
-    last_dim: cython.Py_ssize_t,
-    limits: cython.longlong[::1],
-    layout: cython.longlong[:, ::1],
-    dims: cython.longlong[::1],
-    tally: cython.longlong[::1],
-    codes: cython.int[::1],
-    median: cython.longlong[:, ::1],
-    boxes: cython.ulonglong[::1],
-    frame: cython.Py_ssize_t,
-) -> cython.void:
-    """Where the attributes ``first .. last_dim - 1`` of the list halve a face: codes are counted where they are dense.
-
-    Others are sorted. The face's box is the last of ``boxes``.
-
-    ``median``: the first code that is not wholly left, how many tuples with it are left, and the last code that is
-    wholly left (or the same code, if none is).
-    """
-    stride: cython.Py_ssize_t = limits[1] + 1
-    m: cython.Py_ssize_t = stop - start
-    half: cython.longlong = m // 2
-    before: cython.longlong
-    t: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    word: cython.Py_ssize_t
-    at: cython.Py_ssize_t
-    shift: cython.ulonglong
-    top: cython.ulonglong
-    low: cython.longlong
-    high: cython.longlong
-    x: cython.longlong
-    last: cython.longlong
-    for t in range(first, last_dim):
-        j = dims[t]
-        word = layout[0, j]
-        shift = layout[1, j]
-        top = layout[2, j]
-        at = layout[3, j]
-        high = (boxes[frame + word] >> shift) & top
-        low = layout[2, j] - ((boxes[frame + word] >> (shift + 32)) & top)
-        if high == low:
-            median[0, t] = low
-            median[1, t] = half
-            median[2, t] = low
-        elif high - low <= limits[5] * m:
-            for i in range(start, stop):
-                tally[at + ((rows[i * stride + word] >> shift) & top)] += 1
-            before = 0
-            x = low
-            last = low
-            while before + tally[at + x] <= half:
-                if tally[at + x] > 0:
-                    last = x
-                before += tally[at + x]
-                x += 1
-            median[0, t] = x
-            median[1, t] = half - before
-            median[2, t] = last if before > 0 else x
-            for x in range(at + low, at + high + 1):
-                tally[x] = 0
-        else:
-            for i in range(m):
-                codes[i] = (rows[(start + i) * stride + word] >> shift) & top
-            sort_codes(codes, m, high)
-            x = codes[half]
-            i = half
-            while i > 0 and codes[i - 1] == x:
-                i -= 1
-            median[0, t] = x
-            median[1, t] = half - i
-            median[2, t] = codes[i - 1] if i > 0 else x
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def sort_codes(codes: cython.int[::1], n: cython.Py_ssize_t, high: cython.longlong) -> cython.void:
-    """Sort the first ``n`` codes, which have room for ``2 * n``: by insertion if they are few, else digit by digit."""
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    x: cython.int
-    if n <= 48:
-        for i in range(1, n):
-            x = codes[i]
-            j = i
-            while j > 0 and codes[j - 1] > x:
-                codes[j] = codes[j - 1]
-                j -= 1
-            codes[j] = x
-        return
-    source: cython.Py_ssize_t = 0
-    target: cython.Py_ssize_t = n
-    shift: cython.int = 0
-    digit: cython.int
-    places: cython.longlong[257] = [0] * 257
-    while (high >> shift) > 0:
-        for digit in range(257):
-            places[digit] = 0
-        for i in range(n):
-            places[((codes[source + i] >> shift) & 255) + 1] += 1
-        for digit in range(256):
-            places[digit + 1] += places[digit]
-        for i in range(n):
-            x = codes[source + i]
-            digit = (x >> shift) & 255
-            codes[target + places[digit]] = x
-            places[digit] += 1
-        source, target = target, source
-        shift += 8
-    if source > 0:
-        for i in range(n):
-            codes[i] = codes[source + i]
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def bound_halves(
-    limits: cython.longlong[::1],
-    layout: cython.longlong[:, ::1],
-    dims: cython.longlong[::1],
-    median: cython.longlong[:, ::1],
-    boxes: cython.ulonglong[::1],
-    frame: cython.Py_ssize_t,
-    anew: cython.bint,
-) -> cython.void:
-    """What the box of a half of a face cannot exceed: the face's, and on the attribute itself the codes of that half.
-
-    The boxes of the halves are emptied if they are begun ``anew``.
-    """
-    words: cython.Py_ssize_t = limits[1]
-    t: cython.Py_ssize_t
-    q: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    a: cython.Py_ssize_t
-    shift: cython.ulonglong
-    top: cython.ulonglong
-    x: cython.ulonglong
-    for t in range(dims.shape[0]):
-        j = dims[t]
-        shift = layout[1, j]
-        top = layout[2, j]
-        a = 4 * t * words
-        for q in range(words):
-            if anew:
-                boxes[a + q] = 0
-                boxes[a + words + q] = 0
-            boxes[a + 2 * words + q] = boxes[frame + q]
-            boxes[a + 3 * words + q] = boxes[frame + q]
-        q = layout[0, j]
-        x = median[0, t] if median[1, t] > 0 else median[2, t]
-        boxes[a + 2 * words + q] = (boxes[a + 2 * words + q] & ~(top << shift)) | (x << shift)
-        x = layout[2, j] - median[0, t]
-        boxes[a + 3 * words + q] = (boxes[a + 3 * words + q] & ~(top << (shift + 32))) | (x << (shift + 32))
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def enclose_halves(
-    rows: cython.ulonglong[::1],
-    start: cython.longlong,
-    stop: cython.longlong,
-    limits: cython.longlong[::1],
-    layout: cython.longlong[:, ::1],
-    fields: cython.ulonglong[:, ::1],
-    dims: cython.longlong[::1],
-    median: cython.longlong[:, ::1],
-    boxes: cython.ulonglong[::1],
-) -> cython.void:
-    """The boxes of both halves for every attribute, strip by strip of tuples until they cannot grow any more."""
-    words: cython.Py_ssize_t = limits[1]
-    stride: cython.Py_ssize_t = words + 1
-    strip: cython.longlong = limits[6]
-    t: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    q: cython.Py_ssize_t
-    a: cython.Py_ssize_t
-    b: cython.Py_ssize_t
-    side: cython.Py_ssize_t
-    word: cython.Py_ssize_t
-    shift: cython.ulonglong
-    top: cython.ulonglong
-    x: cython.longlong
-    middle: cython.longlong
-    ties: cython.longlong
-    first: cython.longlong
-    last: cython.longlong
-    one: cython.ulonglong = 1
-    guard: cython.ulonglong
-    bits: cython.ulonglong
-    kept: cython.ulonglong
-    mask: cython.ulonglong
-    row: cython.ulonglong
-    full: cython.bint
-    for t in range(dims.shape[0]):
-        word = layout[0, dims[t]]
-        shift = layout[1, dims[t]]
-        top = layout[2, dims[t]]
-        middle = median[0, t]
-        ties = median[1, t]
-        a = 4 * t * words
-        first = start
-        full = False
-        while first < stop and not full:
-            last = first + strip if first + strip < stop else stop
-            if words == 1:
-                guard = fields[1, 0]
-                bits = fields[0, 0]
-                for i in range(first, last):
-                    row = rows[2 * i]
-                    x = (row >> shift) & top
-                    b = a + 1 - ((x < middle) | ((x == middle) & (ties > 0)))  # no branch: nobody could foretell it
-                    ties -= x == middle
-                    kept = ((boxes[b] | guard) - row) & guard
-                    if kept != guard:
-                        mask = (kept >> (bits - 1)) * ((one << bits) - 1)
-                        boxes[b] = (boxes[b] & mask) | (row & ~mask)
-            else:
-                for i in range(first, last):
-                    x = (rows[i * stride + word] >> shift) & top
-                    side = 0 if (x < middle) | ((x == middle) & (ties > 0)) else 1
-                    ties -= x == middle
-                    b = a + side * words
-                    for q in range(words):
-                        guard = fields[1, q]
-                        bits = fields[0, q]
-                        row = rows[i * stride + q]
-                        kept = ((boxes[b + q] | guard) - row) & guard
-                        if kept != guard:
-                            mask = (kept >> (bits - 1)) * ((one << bits) - 1)
-                            boxes[b + q] = (boxes[b + q] & mask) | (row & ~mask)
-            full = True
-            for q in range(2 * words):
-                if boxes[a + q] != boxes[a + 2 * words + q]:
-                    full = False
-            first = last
+            if ((box | guards[q]) - row) & guards[q] != guards[q]:
+                box = join(box, row, guards[q], bits[q])
+        boxes[at + q] = box
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def width(
-    boxes: cython.ulonglong[::1],
-    a: cython.Py_ssize_t,
-    d: cython.Py_ssize_t,
-    layout: cython.longlong[:, ::1],
-    places: cython.longlong[::1],
-) -> cython.longlong:
-    """The sum of a box's widths."""
-    j: cython.Py_ssize_t
-    high: cython.Py_ssize_t
-    low: cython.Py_ssize_t
-    box: cython.ulonglong
-    total: cython.longlong = 0
-    for j in range(d):
-        box = boxes[a + layout[0, j]] >> layout[1, j]
-        high = box & layout[2, j]
-        low = layout[2, j] - ((box >> 32) & layout[2, j])
-        total += places[layout[3, j] + high] - places[layout[3, j] + low]
-    return total
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def split(
+def count_codes(
     rows: cython.ulonglong[::1],
     start: cython.longlong,
     stop: cython.longlong,
-    faces: cython.longlong,
-    limits: cython.longlong[::1],
-    layout: cython.longlong[:, ::1],
-    dims: cython.longlong[::1],
+    stride: cython.Py_ssize_t,
+    word: cython.Py_ssize_t,
+    shift: cython.ulonglong,
+    top: cython.ulonglong,
     tally: cython.longlong[::1],
-    codes: cython.int[::1],
-    median: cython.longlong[:, ::1],
-    boxes: cython.ulonglong[::1],
-    spare: cython.ulonglong[::1],
     at: cython.Py_ssize_t,
 ) -> cython.void:
-    """Move the left halves of all faces to the front, keeping orders; the right ones pass through ``spare``."""
-    stride: cython.Py_ssize_t = limits[1] + 1
-    n: cython.Py_ssize_t = dims.shape[0]
-    best: cython.Py_ssize_t = median[0, n]
-    word: cython.Py_ssize_t = layout[0, dims[best]]
-    shift: cython.ulonglong = layout[1, dims[best]]
-    top: cython.ulonglong = layout[2, dims[best]]
-    size: cython.longlong = (stop - start) // faces
-    frame: cython.Py_ssize_t = 4 * n * limits[1]
-    middle: cython.longlong
-    ties: cython.longlong
-    a: cython.Py_ssize_t = start * stride
-    b: cython.Py_ssize_t = at
-    f: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    q: cython.Py_ssize_t
-    side: cython.Py_ssize_t
-    low: cython.ulonglong
-    high: cython.ulonglong
+    """Count the codes of one attribute."""
+    for i in range(start, stop):
+        tally[at + ((rows[i * stride + word] >> shift) & top)] += 1
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def enclose_sides(
+    rows: cython.ulonglong[::1],
+    start: cython.longlong,
+    stop: cython.longlong,
+    words: cython.Py_ssize_t,
+    word: cython.Py_ssize_t,
+    shift: cython.ulonglong,
+    top: cython.ulonglong,
+    middle: cython.longlong,
+    ties: cython.longlong,
+    bits: cython.ulonglong[::1],
+    guards: cython.ulonglong[::1],
+    boxes: cython.ulonglong[::1],
+    a: cython.Py_ssize_t,
+) -> cython.longlong:
+    """Extend the boxes of both sides by some tuples; return how many ties are left."""
     x: cython.longlong
-    y: cython.ulonglong
-    row: cython.ulonglong
-    for f in range(faces):
-        if faces > 1:  # the median at hand is that of the last face
-            low = top
-            high = 0
-            for i in range(start + f * size, start + (f + 1) * size):
-                y = (rows[i * stride + word] >> shift) & top
-                low = y if y < low else low
-                high = y if y > high else high
-            boxes[frame + word] = (high << shift) | ((top - low) << (shift + 32))
-            find_medians(
-                rows, start + f * size, start + (f + 1) * size, best, best + 1, limits, layout, dims, tally, codes,
-                median, boxes, frame,
-            )  # fmt: skip
-        middle = median[0, best]
-        ties = median[1, best]
-        if stride == 2:
-            for i in range(start + f * size, start + (f + 1) * size):
-                row = rows[2 * i]
-                y = rows[2 * i + 1]
-                x = (row >> shift) & top
-                side = (x < middle) | ((x == middle) & (ties > 0))
-                ties -= x == middle
-                rows[a] = row  # safe: not behind i
-                rows[a + 1] = y
-                spare[b] = row
-                spare[b + 1] = y
-                a += 2 * side
-                b += 2 - 2 * side
-        else:
-            for i in range(start + f * size, start + (f + 1) * size):
-                x = (rows[i * stride + word] >> shift) & top
-                side = (x < middle) | ((x == middle) & (ties > 0))
-                ties -= x == middle
-                for q in range(stride):
-                    y = rows[i * stride + q]
-                    rows[a + q] = y
-                    spare[b + q] = y
-                a += stride * side
-                b += stride * (1 - side)
-    for i in range(b - at):
-        rows[a + i] = spare[at + i]
+    b: cython.Py_ssize_t
+    guard: cython.ulonglong = guards[0]
+    if words == 1:
+        for i in range(start, stop):
+            row = rows[2 * i]
+            x = (row >> shift) & top
+            b = a + 1 - ((x < middle) | ((x == middle) & (ties > 0)))  # no branch: it could not be foretold
+            ties -= x == middle
+            if ((boxes[b] | guard) - row) & guard != guard:
+                boxes[b] = join(boxes[b], row, guard, bits[0])
+        return ties
+    for i in range(start, stop):
+        x = (rows[i * (words + 1) + word] >> shift) & top
+        b = a if (x < middle) | ((x == middle) & (ties > 0)) else a + words
+        ties -= x == middle
+        extend(boxes, b, rows, i * (words + 1), words, bits, guards)
+    return ties
+
+
+def divide_nodes(
+    halving: Halving,
+    starts: cython.longlong[::1],
+    stops: cython.longlong[::1],
+    stack: cython.longlong[:, ::1],
+    leaves: cython.longlong[:, ::1],
+    parts: cython.longlong[:, ::1],
+) -> tuple[int, int]:
+    """Halve every node under frequency l-diversity; nodes of at most ``small`` tuples until only leaves are left.
+
+    A node is tested if it has more than k tuples and slack: no value's count times l times slack is above its size.
+    ``leaves`` (start, stop, whether tested) and ``parts`` (start, stop) receive what becomes of the nodes, a row for
+    each; return how many of each. ``parts`` may be halved further. The left half of a leaf that was tested lies before
+    its right one. On the ``stack`` lie nodes (start, stop, count of the most frequent value).
+    """
+    ell: cython.longlong = halving.ell
+    stride: cython.Py_ssize_t = halving.words + 1
+    n_leaves: cython.longlong = 0
+    n_parts: cython.longlong = 0
+    depth: cython.Py_ssize_t
+    tested: cython.bint
+    with cython.nogil:
+        for g in range(starts.shape[0]):
+            most = largest_count(halving.rows, starts[g], stops[g], stride, halving.n_values, halving.histogram)
+            push(stack, 0, starts[g], stops[g], most)
+            depth = 1
+            while depth > 0:
+                depth -= 1
+                start = stack[depth, 0]
+                stop = stack[depth, 1]
+                most = stack[depth, 2]
+                half = (stop - start) // 2
+                tested = stop - start > halving.k and most * ell * halving.over <= (stop - start) * halving.under
+                if tested:
+                    halving.halve(start, stop, 1)
+                    left = largest_count(halving.rows, start, start + half, stride, halving.n_values, halving.histogram)
+                    right = largest_count(halving.rows, start + half, stop, stride, halving.n_values, halving.histogram)
+                    if left * ell <= half and right * ell <= half:
+                        if half > halving.small:
+                            parts[n_parts, 0] = start
+                            parts[n_parts, 1] = start + half
+                            parts[n_parts + 1, 0] = start + half
+                            parts[n_parts + 1, 1] = stop
+                            n_parts += 2
+                        else:
+                            push(stack, depth, start, start + half, left)
+                            push(stack, depth + 1, start + half, stop, right)
+                            depth += 2
+                        continue
+                push(leaves, n_leaves, start, stop, tested)
+                n_leaves += 1
+    return n_leaves, n_parts
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def push(
+    nodes: cython.longlong[:, ::1],
+    at: cython.Py_ssize_t,
+    start: cython.longlong,
+    stop: cython.longlong,
+    what: cython.longlong,
+) -> cython.void:
+    """Write down a node."""
+    nodes[at, 0] = start
+    nodes[at, 1] = stop
+    nodes[at, 2] = what
+
+
+def halve_nodes(
+    halving: Halving, starts: cython.longlong[::1], stops: cython.longlong[::1], faces: cython.longlong[::1]
+) -> None:
+    """Put the left halves of all faces of every node before the right halves, whatever becomes of them.
+
+    The faces of a node are runs of equally many tuples, one after another; so are their halves afterwards.
+    """
+    with cython.nogil:
+        for g in range(starts.shape[0]):
+            halving.halve(starts[g], stops[g], faces[g])
 
 
 def sensitive_codes(
@@ -626,10 +418,7 @@ def sensitive_codes(
     numbers: cython.int[::1],
 ) -> None:
     """The sensitive codes and the row numbers of the tuples of some nodes, node after node."""
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     used: cython.Py_ssize_t = 0
-    word: cython.ulonglong
     half: cython.ulonglong = 0xFFFFFFFF
     with cython.nogil:
         for g in range(starts.shape[0]):
@@ -648,10 +437,6 @@ def take_tuples(
     numbers: cython.int[::1],
 ) -> None:
     """Copy the tuples that lie at these places, numbered anew from 0; ``numbers`` gets their row numbers."""
-    i: cython.Py_ssize_t
-    q: cython.Py_ssize_t
-    at: cython.Py_ssize_t
-    word: cython.ulonglong
     number: cython.ulonglong
     half: cython.ulonglong = 0xFFFFFFFF
     with cython.nogil:
@@ -669,7 +454,6 @@ def part_order(
     order: cython.int[::1], chosen: cython.uchar[::1], rest: cython.int[::1], remainder: cython.int[::1]
 ) -> None:
     """Part an order in two, keeping it inside both; ``chosen`` marks places in it."""
-    i: cython.Py_ssize_t
     a: cython.Py_ssize_t = 0
     b: cython.Py_ssize_t = 0
     with cython.nogil:
@@ -685,16 +469,176 @@ def part_order(
 # --- balanced groups -------------------------------------------------------------------------------------------------
 
 
+@cython.final
+@cython.cclass
+class Leaves:
+    """The classes of all leaves, and what is known of the values of the leaf at hand.
+
+    Segment ``2 * e`` is the left half of leaf ``e`` and segment ``2 * e + 1`` the right one. The tuples of a segment
+    with one value are a class: segment ``s`` has the classes ``first[s] .. first[s + 1] - 1``, each with its value, its
+    size and its first slot.
+
+    An entry per value, zeros at first: what is left in the first part, in the second, and in both; the next slot of
+    either; how often the group takes it; the values before and after it in the list. An entry per count up to the
+    largest, -1 at first: the first and the last value of that count in the list, whose first value is ``top``.
+    """
+
+    first: cython.longlong[::1]
+    values: cython.int[::1]
+    sizes: cython.longlong[::1]
+    starts: cython.longlong[::1]
+    in_first: cython.longlong[::1]
+    in_second: cython.longlong[::1]
+    left: cython.longlong[::1]
+    slot_of_first: cython.longlong[::1]
+    slot_of_second: cython.longlong[::1]
+    times: cython.longlong[::1]
+    before: cython.longlong[::1]
+    after: cython.longlong[::1]
+    first_with: cython.longlong[::1]
+    last_with: cython.longlong[::1]
+    top: cython.longlong
+
+    def __init__(self, *arrays):
+        (
+            self.first, self.values, self.sizes, self.starts, self.in_first, self.in_second, self.left,
+            self.slot_of_first, self.slot_of_second, self.times, self.before, self.after, self.first_with,
+            self.last_with,
+        ) = arrays  # fmt: skip
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def collect(self, e: cython.Py_ssize_t, coin: cython.longlong) -> cython.longlong:
+        """Write down the histograms of both parts of a leaf; return how many tuples it has."""
+        total: cython.longlong = 0
+        s: cython.Py_ssize_t = 2 * e + (0 if coin == 1 else 1)
+        for b in range(self.first[s], self.first[s + 1]):
+            v = self.values[b]
+            self.in_first[v] = self.sizes[b]
+            self.slot_of_first[v] = self.starts[b]
+            self.left[v] += self.sizes[b]
+            total += self.sizes[b]
+        s = 4 * e + 1 - s
+        for b in range(self.first[s], self.first[s + 1]):
+            v = self.values[b]
+            self.in_second[v] = self.sizes[b]
+            self.slot_of_second[v] = self.starts[b]
+            self.left[v] += self.sizes[b]
+            total += self.sizes[b]
+        return total
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def list_values(self, e: cython.Py_ssize_t) -> cython.void:
+        """Link the values of a leaf, by count (the largest first), then by code."""
+        a: cython.Py_ssize_t = self.first[2 * e]
+        b: cython.Py_ssize_t = self.first[2 * e + 1]
+        middle: cython.Py_ssize_t = b
+        stop: cython.Py_ssize_t = self.first[2 * e + 2]
+        largest: cython.longlong = 0
+        last: cython.longlong = -1
+        v: cython.longlong
+        self.top = -1
+        while a < middle or b < stop:  # both halves' values ascend
+            if b >= stop or (a < middle and self.values[a] <= self.values[b]):
+                v = self.values[a]
+                b += b < stop and self.values[b] == v
+                a += 1
+            else:
+                v = self.values[b]
+                b += 1
+            c = self.left[v]
+            largest = c if c > largest else largest
+            if self.first_with[c] < 0:
+                self.first_with[c] = v
+            else:
+                self.after[self.last_with[c]] = v
+                self.before[v] = self.last_with[c]
+            self.last_with[c] = v
+        for c in range(largest, 0, -1):
+            if self.first_with[c] >= 0:
+                self.before[self.first_with[c]] = last
+                if last < 0:
+                    self.top = self.first_with[c]
+                else:
+                    self.after[last] = self.first_with[c]
+                last = self.last_with[c]
+        self.after[last] = -1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def take_one(self, v: cython.longlong) -> cython.void:
+        """Count one tuple less of a value, which moves in the list, or leaves it."""
+        c: cython.longlong = self.left[v]
+        before: cython.longlong = self.before[v]
+        after: cython.longlong = self.after[v]
+        if before >= 0:
+            self.after[before] = after
+        else:
+            self.top = after
+        if after >= 0:
+            self.before[after] = before
+        if self.first_with[c] == v and self.last_with[c] == v:
+            self.first_with[c] = -1
+            self.last_with[c] = -1
+        elif self.first_with[c] == v:
+            self.first_with[c] = after
+        elif self.last_with[c] == v:
+            self.last_with[c] = before
+        self.left[v] = c - 1
+        self.times[v] -= 1
+        if c == 1:
+            return
+        if self.first_with[c - 1] < 0:  # behind what has more
+            before = self.last_with[c] if self.last_with[c] >= 0 else before
+            self.first_with[c - 1] = v
+            self.last_with[c - 1] = v
+        elif v < self.first_with[c - 1]:
+            before = self.before[self.first_with[c - 1]]
+            self.first_with[c - 1] = v
+        else:
+            before = self.last_with[c - 1]
+            while before > v:
+                before = self.before[before]
+            if before == self.last_with[c - 1]:
+                self.last_with[c - 1] = v
+        if before >= 0:
+            after = self.after[before]
+            self.after[before] = v
+        else:
+            after = self.top
+            self.top = v
+        self.before[v] = before
+        self.after[v] = after
+        if after >= 0:
+            self.before[after] = v
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def fill(
+        self, v: cython.longlong, a: cython.longlong, alpha: cython.longlong, column: cython.int, slots: cython.int[::1]
+    ) -> cython.void:
+        """Give ``alpha`` slots of a value to each of its columns: ``a`` of them are of the first part."""
+        for c in range(self.times[v]):
+            if c < a:
+                at = self.slot_of_first[v]
+                self.slot_of_first[v] += alpha
+            else:
+                at = self.slot_of_second[v]
+                self.slot_of_second[v] += alpha
+            for i in range(at, at + alpha):
+                slots[i] = column + c
+
+
 def plan_groups(
-    first: cython.longlong[::1],
-    values: cython.int[::1],
-    sizes: cython.longlong[::1],
-    starts: cython.longlong[::1],
+    leaves: Leaves,
     coins: cython.longlong[::1],
     ell: cython.longlong,
     alike: cython.bint,
-    of_value: cython.longlong[:, ::1],
-    runs: cython.longlong[:, ::1],
     chosen: cython.longlong[::1],
     columns: cython.longlong[::1],
     lengths: cython.int[::1],
@@ -702,23 +646,11 @@ def plan_groups(
 ) -> cython.longlong:
     """Plan balanced groups, several of a kind at once: return how many kinds there are, of all leaves together.
 
-    Segment ``2 * e`` is the left half of leaf ``e`` and segment ``2 * e + 1`` the right one. The tuples of a segment
-    with one value are a class: segment ``s`` has the classes ``first[s] .. first[s + 1] - 1``, each with its value, its
-    size and its first slot. A coin of 1 lets the left half of a leaf play the first part.
-
     A kind is one bucket of ``lengths`` groups, which take the same values from the same halves: a column for each tuple
     of a group, and in every slot of a class the number of a column. Column ``c`` begins at place ``columns[c]``; as
     many columns as a group has tuples belong to each bucket. If groups need not be ``alike``, every bucket is a group.
-
-    Parameters
-    ----------
-    of_value
-        Zeros, a column per value: what is left in the first part, in the second, and in both; the next slot of either;
-        how often the group takes it; the values before and after it in the list.
-    runs
-        Of -1, a column per count up to the largest: the first and the last value of that count in the list.
-    chosen
-        A place per tuple of a group: the values that it takes.
+    A coin of 1 lets the left half of a leaf play the first part. ``chosen`` has a place per tuple of a group: the
+    values that it takes.
     """
     size: cython.longlong = ell if ell % 2 == 0 else 2 * ell
     most: cython.longlong = size // ell
@@ -726,94 +658,76 @@ def plan_groups(
     n_columns: cython.int = 0
     n_kinds: cython.longlong = 0
     place: cython.longlong = 0
-    e: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    p: cython.Py_ssize_t
-    v: cython.longlong
-    top: cython.longlong
-    part: cython.Py_ssize_t
     n_chosen: cython.Py_ssize_t
-    m: cython.longlong
-    c: cython.longlong
-    alpha: cython.longlong
-    times: cython.longlong
-    total: cython.longlong
-    only_first: cython.longlong
-    only_second: cython.longlong
-    a: cython.longlong
-    b: cython.longlong
     with cython.nogil:
         for e in range(coins.shape[0]):
-            m = collect_leaf(e, coins[e], first, values, sizes, starts, of_value) // size
-            top = list_values(e, first, values, of_value, runs)
+            m = leaves.collect(e, coins[e]) // size
+            leaves.list_values(e)
             while m > 0:
                 n_chosen = 0
                 total = 0
                 only_first = 0  # tuples that only the first part can give
                 only_second = 0
-                v = top
-                while v >= 0 and of_value[2, v] > most * (m - 1):  # what later groups could not take
-                    times = of_value[2, v] - most * (m - 1)
-                    of_value[5, v] = times
+                v = leaves.top
+                while v >= 0 and leaves.left[v] > most * (m - 1):  # what later groups could not take
+                    times = leaves.left[v] - most * (m - 1)
+                    leaves.times[v] = times
                     chosen[n_chosen] = v
                     n_chosen += 1
                     total += times
-                    only_first += times - of_value[1, v] if times > of_value[1, v] else 0
-                    only_second += times - of_value[0, v] if times > of_value[0, v] else 0
-                    v = of_value[7, v]
+                    only_first += beyond(times, leaves.in_second[v])
+                    only_second += beyond(times, leaves.in_first[v])
+                    v = leaves.after[v]
                 for times in range(1, most + 1):
-                    v = top
+                    v = leaves.top
                     while v >= 0 and total < size:
-                        c = of_value[5, v]
-                        if c < times and c < of_value[2, v]:
-                            a = only_first + (1 if c >= of_value[1, v] else 0)
-                            b = only_second + (1 if c >= of_value[0, v] else 0)
+                        c = leaves.times[v]
+                        if c < times and c < leaves.left[v]:
+                            a = only_first + (1 if c >= leaves.in_second[v] else 0)
+                            b = only_second + (1 if c >= leaves.in_first[v] else 0)
                             if a <= half and b <= half:
                                 only_first = a
                                 only_second = b
                                 if c == 0:
                                     chosen[n_chosen] = v
                                     n_chosen += 1
-                                of_value[5, v] = c + 1
+                                leaves.times[v] = c + 1
                                 total += 1
-                        v = of_value[7, v]
+                        v = leaves.after[v]
                 # So many groups of this kind leave counts that the others can take.
                 alpha = m if alike else 1
-                v = top
+                v = leaves.top
                 while v >= 0 and alpha > 1:
-                    c = most - of_value[5, v]
-                    if c > 0 and c * alpha > most * m - of_value[2, v]:
-                        alpha = (most * m - of_value[2, v]) // c
-                    v = of_value[7, v]
+                    c = most - leaves.times[v]
+                    if c > 0 and c * alpha > most * m - leaves.left[v]:
+                        alpha = (most * m - leaves.left[v]) // c
+                    v = leaves.after[v]
                 c = only_first
                 for p in range(n_chosen):
                     v = chosen[p]
-                    times = of_value[5, v]
-                    a = first_part(times, of_value[0, v], of_value[1, v], half - c)
-                    c += a - (times - of_value[1, v] if times > of_value[1, v] else 0)
-                    if a > 0 and a * alpha > of_value[0, v]:
-                        alpha = of_value[0, v] // a
-                    if times > a and (times - a) * alpha > of_value[1, v]:
-                        alpha = of_value[1, v] // (times - a)
+                    times = leaves.times[v]
+                    a = first_part(times, leaves.in_first[v], leaves.in_second[v], half - c)
+                    c += a - beyond(times, leaves.in_second[v])
+                    if a > 0 and a * alpha > leaves.in_first[v]:
+                        alpha = leaves.in_first[v] // a
+                    if times > a and (times - a) * alpha > leaves.in_second[v]:
+                        alpha = leaves.in_second[v] // (times - a)
                 for p in range(n_chosen):
                     v = chosen[p]
-                    times = of_value[5, v]
-                    a = first_part(times, of_value[0, v], of_value[1, v], half - only_first)
-                    only_first += a - (times - of_value[1, v] if times > of_value[1, v] else 0)
-                    of_value[0, v] -= a * alpha
-                    of_value[1, v] -= (times - a) * alpha
-                    for c in range(times):
-                        part = 3 if c < a else 4
-                        for i in range(of_value[part, v], of_value[part, v] + alpha):
-                            slots[i] = n_columns
-                        of_value[part, v] += alpha
+                    times = leaves.times[v]
+                    a = first_part(times, leaves.in_first[v], leaves.in_second[v], half - only_first)
+                    only_first += a - beyond(times, leaves.in_second[v])
+                    leaves.in_first[v] -= a * alpha
+                    leaves.in_second[v] -= (times - a) * alpha
+                    leaves.fill(v, a, alpha, n_columns, slots)
+                    for _ in range(times):
                         columns[n_columns] = place
                         n_columns += 1
                         place += alpha
-                    of_value[5, v] = times * alpha
+                    leaves.times[v] = times * alpha
                 for p in range(n_chosen):
-                    while of_value[5, chosen[p]] > 0:
-                        top = take_one(top, chosen[p], of_value, runs)
+                    while leaves.times[chosen[p]] > 0:
+                        leaves.take_one(chosen[p])
                 lengths[n_kinds] = alpha
                 n_kinds += 1
                 m -= alpha
@@ -824,141 +738,19 @@ def plan_groups(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
+def beyond(times: cython.longlong, held: cython.longlong) -> cython.longlong:
+    """How many of ``times`` tuples a part does not hold."""
+    return times - held if times > held else 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
 def first_part(
     times: cython.longlong, first: cython.longlong, second: cython.longlong, room: cython.longlong
 ) -> cython.longlong:
     """How many of ``times`` tuples the first part gives: what the second has not, and of the rest what has room."""
-    a: cython.longlong = times - second if times > second else 0
-    b: cython.longlong = times - first if times > first else 0
-    free: cython.longlong = times - a - b
+    a: cython.longlong = beyond(times, second)
+    free: cython.longlong = times - a - beyond(times, first)
     return a + (free if free < room else room)
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def collect_leaf(
-    e: cython.Py_ssize_t,
-    coin: cython.longlong,
-    first: cython.longlong[::1],
-    values: cython.int[::1],
-    sizes: cython.longlong[::1],
-    starts: cython.longlong[::1],
-    of_value: cython.longlong[:, ::1],
-) -> cython.longlong:
-    """Write down the histograms of both parts of a leaf; return how many tuples it has."""
-    part: cython.Py_ssize_t
-    s: cython.Py_ssize_t
-    b: cython.Py_ssize_t
-    v: cython.Py_ssize_t
-    total: cython.longlong = 0
-    for part in range(2):
-        s = 2 * e + (part if coin == 1 else 1 - part)
-        for b in range(first[s], first[s + 1]):
-            v = values[b]
-            of_value[part, v] = sizes[b]
-            of_value[2, v] += sizes[b]
-            of_value[3 + part, v] = starts[b]
-            total += sizes[b]
-    return total
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def list_values(
-    e: cython.Py_ssize_t,
-    first: cython.longlong[::1],
-    values: cython.int[::1],
-    of_value: cython.longlong[:, ::1],
-    runs: cython.longlong[:, ::1],
-) -> cython.longlong:
-    """Link the values of a leaf, by count (the largest first), then by code; return the first."""
-    a: cython.Py_ssize_t = first[2 * e]
-    b: cython.Py_ssize_t = first[2 * e + 1]
-    middle: cython.Py_ssize_t = b
-    stop: cython.Py_ssize_t = first[2 * e + 2]
-    v: cython.longlong
-    c: cython.longlong
-    largest: cython.longlong = 0
-    top: cython.longlong = -1
-    last: cython.longlong = -1
-    while a < middle or b < stop:  # both halves' values ascend
-        if b >= stop or (a < middle and values[a] <= values[b]):
-            v = values[a]
-            b += b < stop and values[b] == v
-            a += 1
-        else:
-            v = values[b]
-            b += 1
-        c = of_value[2, v]
-        largest = c if c > largest else largest
-        if runs[0, c] < 0:
-            runs[0, c] = v
-        else:
-            of_value[7, runs[1, c]] = v
-            of_value[6, v] = runs[1, c]
-        runs[1, c] = v
-    for c in range(largest, 0, -1):
-        if runs[0, c] >= 0:
-            of_value[6, runs[0, c]] = last
-            if last < 0:
-                top = runs[0, c]
-            else:
-                of_value[7, last] = runs[0, c]
-            last = runs[1, c]
-    of_value[7, last] = -1
-    return top
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def take_one(
-    top: cython.longlong, v: cython.longlong, of_value: cython.longlong[:, ::1], runs: cython.longlong[:, ::1]
-) -> cython.longlong:
-    """Count one tuple less of a value, which moves in the list, or leaves it; return the first of the list."""
-    c: cython.longlong = of_value[2, v]
-    before: cython.longlong = of_value[6, v]
-    after: cython.longlong = of_value[7, v]
-    if before >= 0:
-        of_value[7, before] = after
-    else:
-        top = after
-    if after >= 0:
-        of_value[6, after] = before
-    if runs[0, c] == v and runs[1, c] == v:
-        runs[0, c] = -1
-        runs[1, c] = -1
-    elif runs[0, c] == v:
-        runs[0, c] = after
-    elif runs[1, c] == v:
-        runs[1, c] = before
-    of_value[2, v] = c - 1
-    of_value[5, v] -= 1
-    if c == 1:
-        return top
-    if runs[0, c - 1] < 0:  # behind what has more
-        before = runs[1, c] if runs[1, c] >= 0 else before
-        runs[0, c - 1] = v
-        runs[1, c - 1] = v
-    elif v < runs[0, c - 1]:
-        before = of_value[6, runs[0, c - 1]]
-        runs[0, c - 1] = v
-    else:
-        before = runs[1, c - 1]
-        while before > v:
-            before = of_value[6, before]
-        if before == runs[1, c - 1]:
-            runs[1, c - 1] = v
-    if before >= 0:
-        after = of_value[7, before]
-        of_value[7, before] = v
-    else:
-        after = top
-        top = v
-    of_value[6, v] = before
-    of_value[7, v] = after
-    if after >= 0:
-        of_value[6, after] = v
-    return top

@@ -204,10 +204,7 @@ def sort_points(
 ) -> cython.void:
     """Put the points of a node in order of one attribute, those with equal codes as they lie."""
     n: cython.Py_ssize_t = stop - start
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
     p: cython.int
-    x: cython.int
     y: cython.int
     if high - low <= dense * n:
         for i in range(start, stop):

@@ -271,7 +271,7 @@ class _Run:
         self.n_words = rows.n_words
         self.spans = rows.fields
         self.largest = max(rows.sizes)
-        self.fields, joined = _fields(rows.layout, rows.fields, places)
+        self.layout = rows.layout
         self.ell = ell
         self.halves = isinstance(penalty, Discernibility)
         self.judge = penalty if isinstance(penalty, Judge) else None
@@ -280,7 +280,8 @@ class _Run:
         self.kernels = compiled(KERNELS)
         # Perimeters that do not fit into 64 bits are Python's integers: the same loops, interpreted.
         self.slicing = self.kernels if places.fits else interpreted(KERNELS)
-        self.weights: Any = joined if places.fits else joined.tolist()
+        joined = np.concatenate(places.tables)
+        self.places: Any = joined.astype(np.int64, copy=False) if places.fits else joined.tolist()
         self.placed = np.empty(self.n_tuples, np.int32)  # row numbers, group after group
         self.rooms: list[_Room] = []
 
@@ -331,18 +332,13 @@ class _Run:
         columns = room.take("columns", n, np.int64)
         n_buckets = n // self.ell
         starts, lengths, widths = np.empty(n_buckets, np.int64), *np.empty((2, n_buckets), np.int32)
-        used = np.zeros(3, np.int64)
-        self.kernels.plan(
-            self.tuples, self.n_words, offsets, self.ell, counts, fill, keys, handed, runs, values, classes, columns,
-            starts, lengths, widths, used,
-        )  # fmt: skip
-        n_classes, _, n_buckets = used.tolist()
+        stride = self.n_words + 1
+        segments = self.kernels.Segments(self.tuples, offsets, handed, runs, values, classes, columns, fill, stride)
+        n_classes, n_buckets = self.kernels.plan(segments, self.ell, counts, keys, starts, lengths, widths)
         assert n_classes >= 0, "a segment is not l-eligible"
         source.shuffle_runs(handed, runs[: n_classes + 1])
         words = room.take("words", n * self.n_words, np.uint64)
-        self.kernels.distribute(
-            self.tuples, self.n_words, offsets, handed, runs, values, classes, columns, fill, words, placed
-        )
+        self.kernels.distribute(segments, words, placed)
         return words, starts[:n_buckets].copy(), lengths[:n_buckets].copy(), widths[:n_buckets].copy()
 
     def _slice(
@@ -364,22 +360,16 @@ class _Run:
         room = self._room()
         longest = int(lengths[begin:end].max())
         most = int((lengths[begin:end].astype(np.int64) * widths[begin:end]).max())
-        self.slicing.slice_buckets(
+        limits = self.thresholds
+        slicing = self.slicing.Slicing(
             words,
             placed,
             starts,
             lengths,
             widths,
-            begin,
-            end,
-            self.fields,
-            self.spans,
-            self.weights,
-            self.n_words,
-            self.halves,
-            self.thresholds.dense,
-            self.thresholds.short,
-            self.thresholds.pairs,
+            *self.layout,
+            *self.spans,
+            self.places,
             room.take("spare words", (most + 1) * self.n_words, np.uint64),
             room.take("spare", most + 1, np.int32),
             room.take("ranks", 2 * most, np.int32),
@@ -388,8 +378,13 @@ class _Run:
             room.take("sorting", 2 * longest, np.int64),
             room.take("tally", 4 * self.largest, np.int32),
             room.take("stack", 2 * _STACK, np.int64),
-            room.take("boxes", (_STACK + 3) * self.n_words + self.fields.shape[1], np.uint64),
+            room.take("boxes", (_STACK + 3) * self.n_words + self.layout.shape[1] - 1, np.uint64),
+            self.halves,
+            limits.dense,
+            limits.short,
+            limits.pairs,
         )
+        self.slicing.slice_buckets(slicing, begin, end)
         self.rooms.append(room)
 
     def _room(self) -> _Room:
@@ -413,10 +408,11 @@ class _Planned(_Run):
         made = self.plan((last >> np.uint64(32)).astype(np.int32), offsets - offsets[0], source)
         source.shuffle_runs(made.handed, made.runs)
         words = room.take("words", len(placed) * self.n_words, np.uint64)
-        self.kernels.distribute(
-            self.tuples, self.n_words, made.segments + offsets[0], made.handed, made.runs, made.values, made.classes,
-            made.columns, room.take("fill", self.n_values, np.int64), words, placed,
+        segments = self.kernels.Segments(
+            self.tuples, made.segments + offsets[0], made.handed, made.runs, made.values, made.classes, made.columns,
+            room.take("fill", self.n_values, np.int64), stride,
         )  # fmt: skip
+        self.kernels.distribute(segments, words, placed)
         works = made.lengths.astype(np.int64) * made.widths
         return words, np.cumsum(works) - works, made.lengths, made.widths
 
@@ -454,21 +450,3 @@ def _sliced(judge: Judge, bucket: NDArray[np.int32]) -> NDArray[np.int32]:
         for part in (by_value[:, size:], by_value[:, :size]):
             waiting.append(np.take_along_axis(columns, np.sort(part, axis=1), axis=1))
     return np.concatenate(groups)
-
-
-def _fields(
-    layout: NDArray[np.int64], spans: NDArray[np.uint64], places: Places
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Where each field lies (word, shift, mask), where its weights begin, and the weights of all: see the kernels."""
-    sizes = [len(table) for table in places.tables]
-    d = len(sizes)
-    fields = np.empty((4, 2 * d), np.int64)
-    for half in (0, 1):
-        mine = slice(half * d, half * d + d)
-        fields[0, mine] = layout[0, :d]
-        fields[1, mine] = layout[1, :d] + 32 * half
-        fields[2, mine] = layout[2, :d]
-        fields[3, mine] = np.cumsum([half * sum(sizes), *sizes[:-1]])
-    # Complements count down from a field's largest number: the largest code's is not 0 unless it fills the field.
-    fields[3, d:] -= layout[2, :d] + 1 - np.array(sizes)
-    return fields, np.concatenate([*places.tables, *(-table[::-1] for table in places.tables)])

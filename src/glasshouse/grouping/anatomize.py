@@ -189,28 +189,28 @@ def _anatomize(
     starts = np.concatenate([[0], np.cumsum(sizes)])
     widest, largest = int(np.diff(first).max(initial=0)), int(sizes.max(initial=0))
     slots = np.empty(int(starts[-1]), np.int32)
-    residues, bases, choices = (np.empty(len(sizes), np.int64) for _ in range(3))
-    totals = np.zeros(2, np.int64)
-    kernels.deal(
+    residues = np.empty((3, len(sizes)), np.int64)
+    ell = min(ell, len(slots) + 1)  # any larger l is as far out of reach, and products with it fit
+    dealer = compiled("glasshouse.kernels._dealing_kernels").Dealer(
+        np.empty(widest, np.int32),
+        np.empty(widest, np.int64),
+        *np.empty((2, widest), np.int32),
+        np.empty(widest + 1, np.int32),
+        np.empty(ell, np.int32),
+        ell,
+    )
+    n_groups, n_residues = kernels.deal(
+        dealer,
         first,
         sizes,
         starts,
-        min(ell, len(slots) + 1),  # any larger l is as far out of reach, and products with it fit
-        np.empty(widest, np.int32),
         np.empty(widest, np.int64),
-        np.empty(widest, np.int64),
-        np.empty(widest, np.int32),
-        np.empty(widest, np.int32),
-        np.empty(widest + 1, np.int32),
         np.zeros(largest + 2, np.int64),
         slots,
         residues,
-        bases,
-        choices,
-        totals,
     )
-    n_groups, n_residues = totals.tolist()
-    kernels.settle(residues[:n_residues], bases[:n_residues], source.belows(choices[:n_residues]), sizes, starts, slots)
+    buckets, bases, choices = residues[:, :n_residues]
+    kernels.settle(buckets, bases, source.belows(choices), sizes, starts, slots)
     shuffle_runs(slots, starts, source, engine)
     kernels.hand_out(codes, offsets, first, values, starts, np.zeros(n_values, np.int64), slots, labels)
     return int(n_groups)

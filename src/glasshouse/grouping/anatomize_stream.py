@@ -164,17 +164,14 @@ class _Plan:
         left = sizes.astype(np.int64)
         order = np.argsort(-left, kind="stable").astype(np.int32)
         n_groups = int(left.sum()) // ell
-        level = int(left[order[ell - 1]])
-        n_above = int((left > level).sum())
-        n_level = int((left == level).sum())
-        current, taken, above = (np.empty(n_values + 1, np.int32) for _ in range(3))
-        above[:n_above] = order[:n_above]
-        current[:n_level] = order[n_above : n_above + n_level]
-        state = np.array([level, n_above + n_level, n_above, 0, n_level, 0])
+        dealing = compiled("glasshouse.kernels._dealing_kernels")
+        scratch = np.empty((3, n_values + 1), np.int32)
+        dealer = dealing.Dealer(order, left, *scratch, np.empty(ell, np.int32), ell)
+        dealing.begin(dealer, n_values)
         step = max(1, _DEALT // ell)
         for start in range(0, n_groups, step):
             some = np.empty(min(step, n_groups - start) * ell, np.int32)
-            self._kernels.deal(order, left, current, taken, above, state, ell, small, some)
+            dealing.deal(dealer, small, some)
             if ell > small:
                 some = np.sort(some.reshape(-1, ell), axis=1).reshape(-1)
             parts = source.belows(n_partitions, len(some) // ell)

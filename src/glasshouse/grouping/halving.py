@@ -8,6 +8,7 @@ failed tests made, equally large; all of them are halved at once, so that either
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +22,7 @@ from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata.counts import Counts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -94,7 +95,7 @@ class HalvedRows:
         self._dims = np.array(dims, np.int64)
         self._stride = packed.n_words + 1
         self._spare = packed._spare  # what packing needed is free again
-        self._pool: list[_Scratch] = []
+        self._pool: list[tuple[NDArray[Any], ...]] = []
         joined = np.concatenate(places.tables)
         fits = 2 * len(places.tables) * int(joined.max(initial=0)) < _SAFE
         self._moving = compiled(KERNELS)
@@ -149,28 +150,14 @@ class HalvedRows:
 
     def _divided(self, ell: int, k: int, slack: Fraction, failed: list[Nodes], nodes: Nodes) -> tuple[Nodes, Nodes]:
         """Halve nodes under frequency l-diversity, small ones to the end: what may be halved further, and leaves."""
-        scratch = self._scratch(ell, k, slack)
-        n_parts = 2 * len(nodes)
-        leaves = np.empty((3, int(nodes.sizes.sum()) // k + 1), np.int64)
-        parts, made = np.empty((2, n_parts), np.int64), np.zeros(2, np.int64)
-        self._halving.divide_nodes(
-            self.packed.tuples,
-            self._spare,
-            scratch.close,
-            nodes.starts,
-            nodes.stops,
-            *self._shared(scratch),
-            scratch.histogram,
-            scratch.stack,
-            leaves,
-            parts,
-            made,
-        )
-        self._pool.append(scratch)
-        done, left = made.tolist()
-        starts, stops, tested = leaves[:, :done]
+        leaves = np.empty((int(nodes.sizes.sum()) // k + 1, 3), np.int64)
+        parts = np.empty((2 * len(nodes), 2), np.int64)
+        with self._at_work(ell, k, slack) as halving:
+            stack = np.empty((_STACK, 3), np.int64)
+            done, left = self._halving.divide_nodes(halving, nodes.starts, nodes.stops, stack, leaves, parts)
+        starts, stops, tested = leaves[:done].T
         failed.append(Nodes(starts[tested == 1], stops[tested == 1]))
-        return Nodes(*parts[:, :left].copy()), Nodes(starts[tested == 0], stops[tested == 0])
+        return Nodes(*parts[:left].T.copy()), Nodes(starts[tested == 0], stops[tested == 0])
 
     def _halved(self, requirement: Requirement, k: int, mirrors: int, nodes: Nodes) -> tuple[Nodes, Nodes]:
         """Halve nodes once under any requirement: those that may be halved further, and leaves."""
@@ -179,11 +166,8 @@ class HalvedRows:
         untested, nodes = nodes[~halvable], nodes[halvable]
         if not len(nodes):
             return nodes, untested
-        scratch = self._scratch(1, k, Fraction(1))
-        self._halving.halve_nodes(
-            self.packed.tuples, self._spare, nodes.starts, nodes.stops, nodes.faces, *self._shared(scratch)
-        )
-        self._pool.append(scratch)
+        with self._at_work(1, k, Fraction(1)) as halving:
+            self._halving.halve_nodes(halving, nodes.starts, nodes.stops, nodes.faces)
         middles = (nodes.starts + nodes.stops) // 2
         holds = requirement.holds(self._counts(nodes, requirement))
         both = holds[0::2] & holds[1::2]
@@ -206,40 +190,30 @@ class HalvedRows:
             *(Counts(column.codes[numbers], borders, column.domain.size) for column in others),
         ]
 
-    def _shared(self, scratch: _Scratch) -> tuple[Any, ...]:
-        """What kernels need to choose a candidate."""
-        return (
-            scratch.limits,
-            self.packed.layout,
-            self.packed.fields,
-            self._places,
-            self._dims,
-            scratch.tally,
-            scratch.codes,
-            scratch.median,
-            scratch.boxes,
-        )
-
-    def _scratch(self, ell: int, k: int, slack: Fraction) -> _Scratch:
+    @contextmanager
+    def _at_work(self, ell: int, k: int, slack: Fraction) -> Iterator[Any]:
+        """What the kernels halve nodes with, on memory that no other thread uses meanwhile."""
+        packed, t = self.packed, self._thresholds
         try:
             scratch = self._pool.pop()
         except IndexError:
-            scratch = _Scratch(self.packed, len(self._dims), self._thresholds)
-        scratch.limits[[0, 4, 8, 9]] = ell, k, slack.numerator, slack.denominator
-        return scratch
+            scratch = _scratch(packed, len(self._dims), t)
+        yield self._halving.Halving(
+            packed.tuples, self._spare, scratch[0], *packed.layout, *packed.fields, self._places, self._dims,
+            *scratch[1:], ell, k, slack.numerator, slack.denominator, packed.n_values, t.dense, t.strip, t.small,
+        )  # fmt: skip
+        self._pool.append(scratch)
 
 
-class _Scratch:
+def _scratch(rows: PackedRows, n_dims: int, t: Thresholds) -> tuple[NDArray[Any], ...]:
     """What one thread works with; zeros where the kernel expects zeros."""
-
-    def __init__(self, rows: PackedRows, n_dims: int, t: Thresholds) -> None:
-        words, n = rows.n_words, rows.n_tuples
-        sorted_at_most = min(n, max(rows.sizes) // t.dense + 1) if t.dense else n
-        self.limits = np.array([1, words, len(rows.sizes), rows.n_values, 1, t.dense, t.strip, t.small, 1, 1], np.int64)
-        self.close = np.empty((t.small // 2 + 2) * (words + 1), np.uint64)
-        self.tally = np.zeros(sum(rows.sizes), np.int64)
-        self.codes = np.empty(2 * sorted_at_most, np.int32)
-        self.median = np.zeros((3, n_dims + 1), np.int64)
-        self.boxes = np.zeros((4 * n_dims + 1) * words, np.uint64)
-        self.histogram = np.zeros(rows.n_values, np.int64)
-        self.stack = np.empty((3, _STACK), np.int64)
+    words, n = rows.n_words, rows.n_tuples
+    sorted_at_most = min(n, max(rows.sizes) // t.dense + 1) if t.dense else n
+    return (
+        np.empty((t.small // 2 + 2) * (words + 1), np.uint64),  # close
+        np.zeros(sum(rows.sizes), np.int64),  # tally
+        np.zeros(rows.n_values, np.int64),  # histogram
+        np.empty(2 * sorted_at_most, np.int32),  # codes
+        np.zeros((4 * n_dims + 1) * words, np.uint64),  # boxes
+        *np.zeros((3, n_dims), np.int64),  # middle, ties, below
+    )

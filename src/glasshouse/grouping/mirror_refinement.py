@@ -175,19 +175,11 @@ def _planned(
     starts = np.concatenate([[0], np.cumsum(sizes)])
     slots, columns = np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
     lengths = np.empty(len(codes) // group_size(ell), np.int32)
-    n_kinds = compiled("glasshouse.grouping._mirror_kernels").plan_groups(
-        first,
-        values,
-        sizes,
-        starts,
-        source.belows(2, len(middles)),
-        ell,
-        alike,
-        np.zeros((8, n_values), np.int64),
-        np.full((2, 2 * int(sizes.max(initial=0)) + 1), -1, np.int64),
-        np.empty(group_size(ell), np.int64),
-        columns,
-        lengths,
-        slots,
-    )
+    coins = source.belows(2, len(middles))
+    kernels = compiled("glasshouse.grouping._mirror_kernels")
+    of_value = np.zeros((8, n_values), np.int64)
+    of_count = np.full((2, 2 * int(sizes.max(initial=0)) + 1), -1, np.int64)
+    leaves = kernels.Leaves(first, values, sizes, starts, *of_value, *of_count)
+    chosen = np.empty(group_size(ell), np.int64)
+    n_kinds = kernels.plan_groups(leaves, coins, ell, alike, chosen, columns, lengths, slots)
     return halves, first, values, starts, slots, columns, lengths[:n_kinds]

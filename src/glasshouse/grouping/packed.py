@@ -10,7 +10,7 @@ the row number. Tuples are moved physically as nodes are cut, and stay in tie or
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -115,7 +115,7 @@ class PackedRows:
         self.layout, self.fields = _layout(self.sizes)
         self.n_words = self.fields.shape[1]
         self._stride = self.n_words + 1
-        self._pool: list[_Scratch] = []
+        self._pool: list[tuple[NDArray[Any], ...]] = []
 
         packed = np.zeros(self.n_tuples * self._stride, np.uint64)
         for j, attribute in enumerate(table.quasi):
@@ -134,9 +134,9 @@ class PackedRows:
             try:
                 scratch = self._pool.pop()
             except IndexError:
-                scratch = _Scratch(self, ell)
+                scratch = _scratch(self)
             try:
-                return self._cut(nodes, scratch)
+                return self._cut(nodes, ell, scratch)
             finally:
                 self._pool.append(scratch)
 
@@ -162,61 +162,43 @@ class PackedRows:
             frame[0, word] |= np.uint64(((size - 1) << shift) | (top << (shift + 32)))
         return _Framed(np.array([0]), np.array([self.n_tuples]), frame)
 
-    def _cut(self, nodes: _Framed, scratch: _Scratch) -> tuple[Nodes, Nodes]:
-        room = int(nodes.sizes.sum()) // int(scratch.limits[0]) + 2 * len(nodes) + 2
-        leaves, parts = np.empty((2, room), np.int64), np.empty((2, room), np.int64)
-        frames, made = np.empty(room * self.n_words, np.uint64), np.zeros(2, np.int64)
-        self._kernels.divide_nodes(
-            self.tuples,
-            self._spare,
-            scratch.close,
+    def _cut(self, nodes: _Framed, ell: int, scratch: tuple[NDArray[Any], ...]) -> tuple[Nodes, Nodes]:
+        t = self._thresholds
+        room = int(nodes.sizes.sum()) // ell + 2 * len(nodes) + 2
+        leaves, parts = np.empty((room, 2), np.int64), np.empty((room, 2), np.int64)
+        frames = np.empty(room * self.n_words, np.uint64)
+        cutting = self._kernels.Cutting(
+            self.tuples, self._spare, scratch[0], *self.layout, *self.fields, self._places, *scratch[1:], leaves, parts,
+            frames, ell, self.n_values, t.dense, t.crowd, t.far, t.near, t.small,
+        )  # fmt: skip
+        done, left = self._kernels.divide_nodes(
+            cutting,
             nodes.starts,
             nodes.stops,
             np.ascontiguousarray(nodes.frames).ravel(),
-            scratch.limits,
-            self.layout,
-            self.fields,
-            self._places,
-            scratch.histogram,
-            scratch.tally,
-            scratch.cells,
-            scratch.codes,
-            scratch.numbers,
-            scratch.boxes,
-            scratch.changes,
-            scratch.best,
-            scratch.stack,
-            scratch.waiting,
-            leaves,
-            parts,
-            frames,
-            made,
+            np.empty((_STACK, 2), np.int64),
+            np.empty(_STACK * self.n_words, np.uint64),
         )
-        done, left = made.tolist()
-        starts, stops = parts[:, :left].copy()
+        starts, stops = parts[:left].T.copy()
         inner = _Framed(starts, stops, frames[: left * self.n_words].reshape(left, self.n_words).copy())
-        return inner, Nodes(*leaves[:, :done].copy())
+        return inner, Nodes(*leaves[:done].T.copy())
 
 
-class _Scratch:
+def _scratch(rows: PackedRows) -> tuple[NDArray[Any], ...]:
     """What one thread works with; zeros where the kernel expects zeros."""
-
-    def __init__(self, rows: PackedRows, ell: int) -> None:
-        t, words, n = rows._thresholds, rows.n_words, rows.n_tuples
-        d, slots, widest = len(rows.sizes), sum(rows.sizes), max(rows.sizes)
-        sorted_at_most = min(n, widest // t.dense + 1) if t.dense else n
-        self.limits = np.array([ell, words, d, rows.n_values, t.dense, t.crowd, t.far, t.near, t.small], np.int64)
-        self.close = np.empty((t.small // 2 + 2) * rows._stride, np.uint64)
-        self.histogram = np.zeros(2 * rows.n_values, np.int64)
-        self.tally = np.zeros(n + 2, np.int64)
-        self.cells = np.zeros(_CELLS, np.int32)
-        self.codes = np.empty(2 * sorted_at_most, np.int32)
-        self.numbers = np.zeros((10, slots), np.int64)
-        self.boxes = np.zeros((3 * slots + 5) * words, np.uint64)
-        self.changes = np.empty((2, 2 * slots + 2), np.int64)
-        self.best = np.zeros(5, np.int64)
-        self.stack = np.empty((2, _STACK), np.int64)
-        self.waiting = np.empty(_STACK * words, np.uint64)
+    t, words, n = rows._thresholds, rows.n_words, rows.n_tuples
+    slots, widest = sum(rows.sizes), max(rows.sizes)
+    sorted_at_most = min(n, widest // t.dense + 1) if t.dense else n
+    return (
+        np.empty((t.small // 2 + 2) * (words + 1), np.uint64),  # close
+        np.zeros(2 * rows.n_values, np.int64),  # histogram
+        np.zeros(n + 2, np.int64),  # tally
+        np.zeros(_CELLS, np.int32),  # cells
+        np.empty(2 * sorted_at_most, np.int32),  # codes
+        *np.zeros((10, slots), np.int64),  # sizes, present, before, two widths, n_codes, and the odometer
+        np.zeros((3 * slots + 5) * words, np.uint64),  # boxes
+        *np.empty((2, 2 * slots + 2), np.int64),  # change_at, change_width
+    )
 
 
 def _layout(sizes: list[int]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:

@@ -15,13 +15,9 @@ def largest_counts(
     weights: cython.int[::1] = None,
 ) -> None:
     """For each group the count of its most frequent code; ``scratch`` is zeros, a place per code, and stays zeros."""
-    n: cython.Py_ssize_t = largest.shape[0]
     weighted: cython.bint = weights is not None
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    top: cython.longlong
     with cython.nogil:
-        for g in range(n):
+        for g in range(largest.shape[0]):
             top = 0
             for i in range(offsets[g], offsets[g + 1]):
                 scratch[codes[i]] += weights[i] if weighted else 1
@@ -46,19 +42,12 @@ def histograms(
     Values ascend within a group. The work is that of the group's own tuples: where its codes lie close together they
     are read off in order, and where they are few among many, those that occur are listed and sorted.
     """
-    n: cython.Py_ssize_t = offsets.shape[0] - 1
     weighted: cython.bint = weights is not None
     w: cython.Py_ssize_t = scratch.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     used: cython.longlong = 0
-    begin: cython.longlong
-    low: cython.Py_ssize_t
-    high: cython.Py_ssize_t
-    c: cython.Py_ssize_t
     with cython.nogil:
         starts[0] = 0
-        for g in range(n):
+        for g in range(offsets.shape[0] - 1):
             low = w
             high = -1
             for i in range(offsets[g], offsets[g + 1]):
@@ -99,11 +88,6 @@ def sort_entries(
     n: cython.longlong = stop - begin
     start: cython.longlong = n // 2
     end: cython.longlong = n
-    root: cython.longlong
-    child: cython.longlong
-    i: cython.longlong
-    x: cython.int
-    y: cython.longlong
     if n <= 32:
         for i in range(begin + 1, stop):
             x = values[i]
@@ -155,12 +139,9 @@ def group_weights(
     sizes: cython.longlong[::1],
 ) -> None:
     """Add up the weights of every group."""
-    n: cython.Py_ssize_t = sizes.shape[0]
-    g: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     total: cython.longlong
     with cython.nogil:
-        for g in range(n):
+        for g in range(sizes.shape[0]):
             total = 0
             for i in range(offsets[g], offsets[g + 1]):
                 total += weights[i]
@@ -172,10 +153,8 @@ def label_sizes(
     sizes: cython.longlong[::1],
 ) -> None:
     """Add up how many tuples have each label; -1 is left out."""
-    i: cython.Py_ssize_t
-    n: cython.Py_ssize_t = labels.shape[0]
     with cython.nogil:
-        for i in range(n):
+        for i in range(labels.shape[0]):
             if labels[i] >= 0:
                 sizes[labels[i]] += 1
 
@@ -186,10 +165,8 @@ def relabel(
     relabelled: cython.int[::1],
 ) -> None:
     """Give every label its new number; -1 stays -1."""
-    i: cython.Py_ssize_t
-    n: cython.Py_ssize_t = labels.shape[0]
     with cython.nogil:
-        for i in range(n):
+        for i in range(labels.shape[0]):
             relabelled[i] = numbers[labels[i]] if labels[i] >= 0 else -1
 
 
@@ -200,11 +177,8 @@ def gather_codes(
     gathered: cython.int[::1],
 ) -> None:
     """Copy every tuple's code to its group; ``next_place`` starts as each group's first place; -1 is left out."""
-    i: cython.Py_ssize_t
-    g: cython.int
-    n: cython.Py_ssize_t = labels.shape[0]
     with cython.nogil:
-        for i in range(n):
+        for i in range(labels.shape[0]):
             g = labels[i]
             if g >= 0:
                 gathered[next_place[g]] = codes[i]
@@ -217,11 +191,8 @@ def group_order(
     order: cython.int[::1],
 ) -> None:
     """Stable counting sort of tuples by label; ``next_place`` starts as each group's first place; -1 is left out."""
-    i: cython.Py_ssize_t
-    g: cython.int
-    n: cython.Py_ssize_t = labels.shape[0]
     with cython.nogil:
-        for i in range(n):
+        for i in range(labels.shape[0]):
             g = labels[i]
             if g >= 0:
                 order[next_place[g]] = i

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EarthMover"]
 
-_KERNELS = "glasshouse.principles._closeness_kernels"
+_KERNELS = "glasshouse.principles._kernels"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -94,7 +94,7 @@ class RecursiveLDiversity(Principle):
         offsets, _, entries = counts.histogram
         ranks = min(self.ell - 1, max(int(counts.distinct.max(initial=0)), 1))
         rarer = np.empty(len(counts), np.int64)
-        kernels = compiled("glasshouse.principles._frequency_kernels")
+        kernels = compiled("glasshouse.principles._kernels")
         kernels.without_most_frequent(offsets, entries, np.empty(ranks, np.int64), rarer)
         return rarer
 

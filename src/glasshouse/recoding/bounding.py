@@ -110,7 +110,7 @@ def _set_texts(column: Column, sets: list[tuple[int, ...]]) -> pa.Array:
 
 def _marked_sets(column: Column, groups: Groups) -> tuple[list[tuple[int, ...]], NDArray[np.int32]]:
     """Do as `group_sets` does, with a bit for every code."""
-    kernels = compiled("glasshouse.recoding._bounding_kernels")
+    kernels = compiled("glasshouse.recoding._kernels")
     firsts = range(0, column.domain.size, _BITS)
     marks = np.zeros((len(firsts), groups.n_groups), np.int64)
     number, n_numbers = np.zeros(groups.n_groups, np.int32), 1

@@ -51,13 +51,13 @@ def find_overlap(
     """
     n, largest = len(low), int(high.max(initial=0))
     found = np.empty(2, np.int32)
-    status = compiled("glasshouse.recoding._separating_kernels").find_overlap(
+    status = compiled("glasshouse.recoding._kernels").find_overlap(
         np.ascontiguousarray(low),
         np.ascontiguousarray(high),
         np.arange(n, dtype=np.int32),
         np.zeros(128, np.int64),
         *np.zeros((2, largest + 1), np.int64),
-        *np.empty((2, n), np.int32),
+        *np.empty((2, 2 * n), np.int32),
         few,
         limit,
         dense,

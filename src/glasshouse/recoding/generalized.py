@@ -196,4 +196,4 @@ def _joint_codes(sensitive: Sequence[Column], n_tuples: int) -> tuple[NDArray[np
 
 
 def _kernels() -> Any:
-    return compiled("glasshouse.recoding._generalizing_kernels")
+    return compiled("glasshouse.recoding._kernels")

@@ -52,7 +52,7 @@ class Side:
         else:
             keys = self._packed()
         self._keys = np.empty(int(groups.offsets[-1]), np.int64)
-        kernels = compiled("glasshouse.recoding._grouped_kernels")
+        kernels = compiled("glasshouse.recoding._kernels")
         kernels.gather(groups.labels, keys, groups.offsets[:-1].copy(), self._keys)
         kernels.sort_small_runs(self._keys, self._offsets, small)
         for g in np.flatnonzero(groups.sizes > small):

@@ -356,12 +356,10 @@ def _sample(codes: NDArray[np.int32], groups: Groups, order: NDArray[np.intp], s
     rank[order] = np.arange(groups.n_groups, dtype=np.int32)
     offsets = np.concatenate([[0], np.cumsum(groups.sizes[order])])
     by_group = np.empty(int(offsets[-1]), np.int32)
-    compiled("glasshouse.recoding._generalizing_kernels").gather_by_box(
-        groups.labels, rank, codes, offsets[:-1].copy(), by_group
-    )
+    compiled("glasshouse.recoding._kernels").gather_by_box(groups.labels, rank, codes, offsets[:-1].copy(), by_group)
     picked = np.empty(groups.n_groups, np.int32)
     places = source.belows(np.diff(offsets))
-    compiled("glasshouse.recoding._sampling_kernels").pick_smallest(by_group, offsets, places, picked)
+    compiled("glasshouse.recoding._kernels").pick_smallest(by_group, offsets, places, picked)
     return picked
 
 

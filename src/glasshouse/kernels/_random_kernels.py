@@ -26,8 +26,6 @@ def fill(
     i: cython.Py_ssize_t = progress[1]
     top: cython.ulonglong = 0xFFFFFFFF
     bound: cython.ulonglong
-    word: cython.ulonglong
-    low: cython.ulonglong
     with cython.nogil:
         while i < n and at < n_words:
             bound = bounds[i * step]
@@ -78,7 +76,6 @@ def shuffle(
     top: cython.ulonglong = 0xFFFFFFFF
     bound: cython.ulonglong
     word: cython.ulonglong
-    low: cython.ulonglong
     kept: Integer
     with cython.nogil:
         while i > 0 and at < n_words:
@@ -114,13 +111,10 @@ def shuffle_runs(
     item: cython.Py_ssize_t = progress[1]
     run: cython.Py_ssize_t = 0
     beyond: cython.Py_ssize_t = offsets.shape[0] - 1
-    start: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     top: cython.ulonglong = 0xFFFFFFFF
     bound: cython.ulonglong
     word: cython.ulonglong
-    low: cython.ulonglong
     kept: Integer
     with cython.nogil:
         while run + 1 < beyond:  # the run in which the last call stopped: the last one that starts at or before item
@@ -162,11 +156,38 @@ def mark_subset(
     """Floyd's subset: ``draws[t]`` is below(n-k+t+1); mark it, or n-k+t if it is marked already."""
     k: cython.Py_ssize_t = draws.shape[0]
     first: cython.Py_ssize_t = marks.shape[0] - k
-    t: cython.Py_ssize_t
-    place: cython.Py_ssize_t
     with cython.nogil:
         for t in range(k):
             place = draws[t]
             if marks[place]:
                 place = first + t
             marks[place] = 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def below(state: cython.ulonglong[::1], bound: cython.ulonglong) -> cython.longlong:
+    """A uniform number below ``bound``, which is below 2^32, by multiplication with rejection.
+
+    ``state[0]`` is the generator: xorshift64* (Vigna, ACM TOMS 42(4), 2016, doi:10.1145/2845077), of whose words the
+    upper 32 bits are used. It is for estimates: nothing that protects anybody may be drawn from it.
+    """
+    x: cython.ulonglong = state[0]
+    word: cython.ulonglong
+    low: cython.ulonglong
+    top: cython.ulonglong = 0xFFFFFFFF
+    mask: cython.ulonglong = (top << 32) | top  # interpreted, this cuts to 64 bits what C cuts by itself
+    factor: cython.ulonglong = 0x2545F491
+    factor = (factor << 32) | 0x4F6CDD1D
+    while True:
+        x = x ^ (x >> 12)
+        x = x ^ ((x << 25) & mask)
+        x = x ^ (x >> 27)
+        word = ((x * factor) & mask) >> 32
+        word = word * bound
+        low = word & top
+        if low >= bound or low >= (top - bound + 1) % bound:
+            break
+    state[0] = x
+    return word >> 32

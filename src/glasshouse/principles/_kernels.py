@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The work of moving earth, group by group: bare loops, called through `EarthMover`.
+"""Sums over the values of every group: bare loops, called through `EarthMover` and `RecursiveLDiversity`.
 
-All of it is in integers: a group's count times the whole table's size, against the whole table's count times the
-group's size. Run interpreted on lists, the same loops work in integers of any length.
+The work of moving earth is in integers: a group's count times the whole table's size, against the whole table's count
+times the group's size. Run interpreted on lists, the same loops work in integers of any length.
 """
 
 import cython
@@ -28,12 +28,6 @@ def tree_work(
     root: cython.Py_ssize_t = len(parents) - 1
     whole: cython.longlong = masses[root]
     untouched: cython.longlong = 0  # the sum, by size of group, if the group had nothing anywhere
-    r: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    node: cython.Py_ssize_t
-    size: cython.longlong
-    gap: cython.longlong
-    total: cython.longlong
     with cython.nogil:
         for node in range(root):
             untouched += lengths[node] * masses[node]
@@ -77,16 +71,6 @@ def line_work(
     n: cython.Py_ssize_t = len(rows)
     m: cython.Py_ssize_t = len(cumulated)
     whole: cython.longlong = cumulated[m - 1]
-    r: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    first: cython.Py_ssize_t
-    past: cython.Py_ssize_t
-    turn: cython.Py_ssize_t
-    high: cython.Py_ssize_t
-    middle: cython.Py_ssize_t
-    size: cython.longlong
-    below: cython.longlong
-    total: cython.longlong
     with cython.nogil:
         for r in range(n):
             size = 0
@@ -110,3 +94,30 @@ def line_work(
                 first = past
                 below += counts[i] if i < offsets[rows[r] + 1] else 0
             work[r] = total
+
+
+def without_most_frequent(
+    offsets: cython.longlong[::1],
+    counts: cython.longlong[::1],
+    top: cython.longlong[::1],
+    rest: cython.longlong[::1],
+) -> None:
+    """For each group the sum of its counts but the largest, as many as ``top`` has places (at least one)."""
+    n: cython.Py_ssize_t = len(rest)
+    last: cython.Py_ssize_t = len(top) - 1
+    with cython.nogil:
+        for g in range(n):
+            total = 0
+            for j in range(last + 1):
+                top[j] = 0
+            for i in range(offsets[g], offsets[g + 1]):
+                total += counts[i]
+                if counts[i] > top[last]:  # the largest so far stay in descending order
+                    j = last
+                    while j > 0 and top[j - 1] < counts[i]:
+                        top[j] = top[j - 1]
+                        j -= 1
+                    top[j] = counts[i]
+            for j in range(last + 1):
+                total -= top[j]
+            rest[g] = total

@@ -3,10 +3,15 @@
 
 A kernel file (``_*kernels.py``) is plain Python with Cython types. Installed with a compiler at hand it is an
 extension module; otherwise the very same file runs interpreted, with the same results and one warning.
+
+What several kernels share lies in this folder: sorting, packed words and their boxes, and random draws. Each of these
+files has a ``.pxd`` beside it, by which a compiled kernel calls it without Python between them; an interpreted kernel
+imports it as any module.
 """
 
 from __future__ import annotations
 
+import builtins
 import functools
 import importlib
 import importlib.util
@@ -31,8 +36,8 @@ _warned = False
 def compiled(name: str) -> Any:
     """Return the kernel module ``name``, compiled if it was compiled, else interpreted after one warning.
 
-    >>> compiled("glasshouse._random_kernels").__name__
-    'glasshouse._random_kernels'
+    >>> compiled("glasshouse.kernels._random_kernels").__name__
+    'glasshouse.kernels._random_kernels'
     """
     module = importlib.import_module(name)
     if _is_extension(module):
@@ -52,17 +57,27 @@ def compiled(name: str) -> Any:
 def interpreted(name: str) -> Any:
     """Return the kernel module ``name`` run from its source, whether or not it was compiled; for tests.
 
-    >>> interpreted("glasshouse._random_kernels").__name__
-    'glasshouse._random_kernels'
+    >>> interpreted("glasshouse.kernels._random_kernels").__name__
+    'glasshouse.kernels._random_kernels'
     """
-    root = Path(__file__).parent
-    path = root.joinpath(*name.split(".")[1:]).with_suffix(".py")
+    return _on_plain_integers(_from_source(name))
+
+
+def _from_source(name: str) -> ModuleType:
+    """Run the source of a kernel, and of the kernels that it imports; what is imported elsewhere stays as it is."""
+    path = Path(__file__).parent.parent.joinpath(*name.split(".")[1:]).with_suffix(".py")
     loader = SourceFileLoader(name, path.as_posix())
     spec = importlib.util.spec_from_loader(name, loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
+    vars(module)["__builtins__"] = {**vars(builtins), "__import__": _import_from_source}
     loader.exec_module(module)
-    return _on_plain_integers(module)
+    return module
+
+
+def _import_from_source(name: str, *arguments: Any) -> ModuleType:
+    """What ``import`` does in a kernel that is run from its source."""
+    return _from_source(name) if name.endswith("kernels") else builtins.__import__(name, *arguments)
 
 
 def _is_extension(module: ModuleType) -> bool:
