@@ -19,7 +19,7 @@ from glasshouse.errors import GlasshouseError, SourceError
 from glasshouse.microdata.domains import text_of
 from glasshouse.promise import promised_by_recipe
 from glasshouse.recoding import Perturbed
-from glasshouse.recoding.carrying import cells_of
+from glasshouse.recoding.columns import cells_of
 from glasshouse.release import reading
 
 if TYPE_CHECKING:

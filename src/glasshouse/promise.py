@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from glasshouse import catalog
-from glasshouse.adversary.restated import FOREIGN
 from glasshouse.errors import InputError
 from glasshouse.grouping import exact_share
-from glasshouse.principles import BackgroundSensitive, Requirement
-from glasshouse.recoding import Perturbed
+from glasshouse.principles import Requirement
 from glasshouse.release import Guarantee
 from glasshouse.release.guarantee import ONE_ROW_PER_PERSON
+from glasshouse.release.layout import FOREIGN
 
 if TYPE_CHECKING:
+    from glasshouse.grouping import Method
     from glasshouse.principles.adversaries import Claim
     from glasshouse.recoding import Recoding
     from glasshouse.release import Release
@@ -89,23 +89,17 @@ def promised_by_recipe(release: Release) -> Guarantee:
     True
     """
     recipe = release.recipe
-    if recipe.recoding.get("name") == FOREIGN:
+    if release.layout is FOREIGN:
         return FOREIGN_GUARANTEE
     _check_numbers(release)
-    principle, method, recoding = catalog.principle_of(recipe), catalog.method_of(recipe), catalog.recoding_of(recipe)
-    if isinstance(principle, BackgroundSensitive) != isinstance(recoding, Perturbed):
+    method: Method = catalog.method_of(recipe)
+    recoding: Recoding = catalog.recoding_of(recipe)
+    requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive)
+    if (requirement.target is None) != (recoding.layout.size is None):
         raise InputError("a bound on beliefs and the recoding 'perturbed' go together, and one is without the other")
-    if isinstance(principle, BackgroundSensitive):
-        requirement = Requirement.in_words(principle.grouping(), recipe.sensitive)
-        if len(recipe.sensitive) != 1 or recoding.p is None:
-            raise InputError("a perturbed sample has one sensitive column, and says with which retention")
-        claim = recoding.claim_for(principle, recipe.sensitive[0])
-    else:
-        requirement = Requirement.in_words(principle, recipe.sensitive)
-        claim = method.claim(requirement)
     return guarantee_of(
         requirement,
-        claim,
+        recoding.claimed(method.claim(requirement), requirement, recipe.sensitive),
         recoding,
         n_sensitive=len(recipe.sensitive),
         n_whole=release.n_tuples + release.n_dropped,

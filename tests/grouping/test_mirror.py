@@ -20,7 +20,7 @@ from glasshouse.engines import Memory
 from glasshouse.grouping import Mirror, halving, remainder
 from glasshouse.grouping import mirror as module
 from glasshouse.grouping.ace import packed_rows
-from glasshouse.grouping.mirror import least_size
+from glasshouse.grouping.method import least_size
 from glasshouse.grouping.mirror_refinement import balanced_segments, balanced_slices
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.remainder import shape_of
@@ -454,9 +454,9 @@ def test_a_further_mirror_finds_the_attribute_that_can_be_halved() -> None:
 
 
 def test_what_leaves_are_divided_by_follows_from_the_recoding() -> None:
-    assert Mirror().suiting(exact=True).inner == "anatomize"
-    assert Mirror().suiting(exact=False).inner == "ace"
-    assert Mirror(inner="ace").suiting(exact=True).inner == "ace"
+    assert Mirror().suiting(gh.Anatomy.layout).inner == "anatomize"
+    assert Mirror().suiting(gh.Boxes.layout).inner == "ace"
+    assert Mirror(inner="ace").suiting(gh.Angel.layout).inner == "ace"
 
 
 def test_a_priority_must_name_quasi_identifiers() -> None:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from glasshouse.engines import Memory
-from glasshouse.grouping.method import frequency_ell
-from glasshouse.grouping.orderings import canonical
+from glasshouse.grouping.method import Method, frequency_ell
+from glasshouse.grouping.orderings import canonical, is_seeded
 from glasshouse.grouping.pieces import pieces_of_runs, share, shuffle_runs
 from glasshouse.grouping.sorting import along, spread
 from glasshouse.kernels import compiled
@@ -35,7 +35,7 @@ __all__ = ["Anatomize", "anatomize_segments"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Anatomize:
+class Anatomize(Method):
     """Take one tuple of each of the l most frequent sensitive values left, again and again; then place the residues.
 
     ANATOMY Figure 3. While l values are left, a group takes a tuple of each of the l values with the most tuples left:
@@ -88,22 +88,12 @@ class Anatomize:
             limits=("tuples of a group have nothing in common: boxes around them would say little",),
         )
 
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` into groups of different sensitive values; random choices are drawn from ``source``."""
-        from glasshouse.randomness import Source as SecureSource
-
         ell, column = frequency_ell(requirement, "Anatomize")
         requirement.check_eligible()
-        source, engine = source or SecureSource.secure(), engine or Memory()
         # tuples of a bucket are shuffled, so their order does not matter; a seeded run must not depend on it at all
-        order = canonical(table, source, engine) if isinstance(source, SecureSource) and source.is_seeded else None
+        order = canonical(table, source, engine) if is_seeded(source) else None
         codes = column.codes if order is None else along(column.codes, order, engine)
         whole = np.array([0, len(codes)])
         labels = anatomize_segments(codes, whole, column.domain.size, ell, source, engine)

@@ -13,17 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from math import ceil
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from glasshouse.engines import Memory, Nodes
+from glasshouse.engines import Nodes
 from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.grouping.ace import ace_segments, packed_rows
 from glasshouse.grouping.anatomize import anatomize_segments
 from glasshouse.grouping.halving import HalvedRows
-from glasshouse.grouping.method import K_ANONYMITY_ALONE, QUASI_ALONE, chosen_blindly, is_frequency_diversity
+from glasshouse.grouping.method import Method, chosen_blindly, least_size, quasi_claim
 from glasshouse.grouping.mirror_refinement import balanced_segments, balanced_slices, group_size
 from glasshouse.grouping.orderings import ORDERINGS, check_ordering
 from glasshouse.grouping.perimeter import weighted_places
@@ -33,27 +32,27 @@ from glasshouse.grouping.weights import multipliers, read_weights, weigh
 from glasshouse.microdata.groups import Groups
 from glasshouse.microdata.ties import tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
-from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.parameters import Exact, fraction, integer, plain
-from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from glasshouse.engines import Memory
     from glasshouse.grouping.perimeter import Places
     from glasshouse.grouping.weights import Weights
     from glasshouse.microdata import Microdata
     from glasshouse.principles.requirement import Requirement
+    from glasshouse.randomness import Source
+    from glasshouse.release.layout import Layout
 
 __all__ = ["Mirror", "alike_together"]
 
 INNER = ("ace", "anatomize", "none")
-_FLOOR = 8  # the least size of a node where nothing says which
 _FINEST = 10**6  # of the slack: what it is multiplied by must fit into 64 bits
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Mirror:
+class Mirror(Method):
     """Halve the table along one attribute, and each half again, while both halves obey the principle.
 
     1. *Sizes.* ``2^h k`` tuples are halved, with k at least ``floor`` and such that few are left over. The remainder is
@@ -121,7 +120,6 @@ class Mirror:
     """
 
     name: ClassVar[str] = "mirror"
-    looks_at: ClassVar[str] = "both"
     randomised: ClassVar[bool] = True
 
     floor: int | None = None
@@ -147,20 +145,15 @@ class Mirror:
         object.__setattr__(self, "priority", names)
         object.__setattr__(self, "weights", read_weights("Mirror", self.weights))
 
-    def suiting(self, *, exact: bool) -> Mirror:
-        """The same method with ``inner`` settled: for a recoding that publishes quasi-identifiers exactly, or not."""
-        return replace(self, inner="anatomize" if exact else "ace") if self.inner is None else self
+    def suiting(self, layout: Layout) -> Mirror:
+        """The same method with ``inner`` settled: ``ace`` for cells that enclose whole groups."""
+        return replace(self, inner="ace" if layout.around_groups else "anatomize") if self.inner is None else self
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         assumptions = chosen_blindly(self, "priority", "weights")
         if not requirement.columns:
-            return Claim(
-                adversary=Adversary.ALGORITHM_AWARE,
-                theorem=QUASI_ALONE,
-                limits=(K_ANONYMITY_ALONE,),
-                assumptions=assumptions,
-            )
+            return quasi_claim(assumptions)
         if self._ell(requirement) is None:
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
@@ -182,18 +175,10 @@ class Mirror:
             assumptions=assumptions,
         )
 
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` into groups that satisfy ``requirement``, by random choices of ``source``."""
         dims, by = self._dims(table), multipliers(self.weights, [column.name for column in table.quasi])
         requirement.check_eligible()
-        source, engine = source or Source.secure(), engine or Memory()
         ell = self._ell(requirement)
         floor, step = self.floor or least_size(requirement), 1
         if ell is not None:  # failed leaves have 2 k tuples or more: whole groups
@@ -220,10 +205,7 @@ class Mirror:
 
     def _ell(self, requirement: Requirement) -> int | None:
         """The l for which leaves are divided further, if they are."""
-        principle = requirement.parts[0].principle
-        if self.inner == "none" or not is_frequency_diversity(requirement) or not isinstance(principle, LDiversity):
-            return None
-        return principle.ell
+        return None if self.inner == "none" else requirement.frequency_ell
 
     def _dims(self, table: Microdata) -> list[int]:
         """The numbers of the attributes that may be halved."""
@@ -297,15 +279,3 @@ def _has_slack(ell: int, slack: Fraction, n: int, most: int) -> bool:
 def _ascending(nodes: Nodes) -> Nodes:
     """The same nodes in the order in which they lie, whoever found them first."""
     return nodes[np.argsort(nodes.starts)]
-
-
-def least_size(requirement: Requirement) -> int:
-    """How many tuples a group must have in any case, as far as the principles say: their k or l; 8 if they do not."""
-    named = [
-        getattr(principle, parameter)
-        for part in requirement.parts
-        for principle in getattr(part.principle, "principles", (part.principle,))
-        for parameter in ("k", "ell")
-        if hasattr(principle, parameter) and not hasattr(principle, "values")
-    ]
-    return max(map(ceil, named), default=_FLOOR)

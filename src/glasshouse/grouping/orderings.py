@@ -20,6 +20,7 @@ from glasshouse.grouping.pieces import share, shuffle_runs, stretches
 from glasshouse.grouping.sorting import along, joined, runs, sorted_by, spread
 from glasshouse.kernels import compiled
 from glasshouse.microdata.ties import tie_order
+from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 
     from glasshouse.grouping.sorting import Keys
     from glasshouse.microdata import Column, Microdata
-    from glasshouse.randomness import Source
+    from glasshouse.randomness import Draws
 
-__all__ = ["ORDERINGS", "arranged", "canonical", "check_ordering", "hilbert", "lexicographic"]
+__all__ = ["ORDERINGS", "arranged", "canonical", "check_ordering", "hilbert", "is_seeded", "lexicographic"]
 
 ORDERINGS = ("lexicographic", "hilbert")
 
@@ -61,8 +62,7 @@ def arranged(
     if table.identifier is not None:
         return sorted_by(keys, tie_order(table, source), engine)[0]
     # ties are shuffled, so their order does not matter; a seeded run must not depend on it at all
-    seeded = getattr(source, "is_seeded", False)  # other draws than those of a source are not
-    sensitive = joined([column.codes for column in table.sensitive] if seeded else [], engine)
+    sensitive = joined([column.codes for column in table.sensitive] if is_seeded(source) else [], engine)
     start = sorted_by(sensitive, None, engine)[0] if sensitive else None
     order, offsets = runs(keys, start, engine)
     shuffle_runs(order, offsets, source.child("ties"), engine)
@@ -112,6 +112,11 @@ def hilbert(
     """
     engine = engine or Memory()
     return sorted_by(_places(columns, engine), ties, engine)[0]
+
+
+def is_seeded(source: Draws) -> bool:
+    """Whether the same choices can be had again; those that an adversary enumerates are not of a source."""
+    return isinstance(source, Source) and source.is_seeded
 
 
 def canonical(table: Microdata, source: Source, engine: Memory) -> NDArray[np.int32]:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from glasshouse.engines import Memory, Nodes
-from glasshouse.errors import NotSupported
-from glasshouse.grouping.mirror import least_size
+from glasshouse.engines import Nodes
+from glasshouse.grouping.method import Method, check_monotone, least_size
 from glasshouse.grouping.mondrian import both_hold, claim_of_cuts
 from glasshouse.grouping.snug_points import SnugPoints
 
 if TYPE_CHECKING:
+    from glasshouse.engines import Memory
     from glasshouse.microdata import Groups, Microdata
     from glasshouse.principles.adversaries import Claim
     from glasshouse.principles.requirement import Requirement
@@ -29,7 +29,7 @@ __all__ = ["Snug"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Snug:
+class Snug(Method):
     """Divide top-down: of two cuts on every attribute make the cheapest that leaves both parts safe.
 
     People who are equal in all quasi-identifiers stay together. With k the least size that the principle names (its k
@@ -73,31 +73,17 @@ class Snug:
     """
 
     name: ClassVar[str] = "snug"
-    looks_at: ClassVar[str] = "both"
-    randomised: ClassVar[bool] = False
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         return claim_of_cuts("Snug", requirement)
 
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` into groups that satisfy ``requirement``; nothing is drawn from ``source``."""
-        if not requirement.monotone:
-            raise NotSupported(
-                f"Snug under {requirement.describe()}, which is not monotone",
-                instead="choose a principle for which a union of safe groups is safe",
-            )
-        engine = engine or Memory()
+        check_monotone(requirement, "Snug")
         points = SnugPoints(table, requirement.columns, engine)
         unit = least_size(requirement)
-        least = unit if names_size(requirement) else 1  # smaller parts are not safe, and need not be looked at
+        least = requirement.smallest_group or 1  # smaller parts are not safe, and need not be looked at
 
         def step(nodes: Nodes) -> tuple[Nodes, Nodes]:
             """Cut every node once: return the parts of those that could be cut, and the others, which are groups."""
@@ -121,13 +107,3 @@ class Snug:
             return Nodes.join(parts), nodes[np.concatenate([*leaves, whole])]
 
         return points.groups(engine.visit(points.whole(), step))
-
-
-def names_size(requirement: Requirement) -> bool:
-    """Whether some principle says how many tuples a group has at least, by its k or its l."""
-    return any(
-        hasattr(principle, size) and not hasattr(principle, "values")
-        for part in requirement.parts
-        for principle in getattr(part.principle, "principles", (part.principle,))
-        for size in ("k", "ell")
-    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from glasshouse.errors import InputError, ParameterError
-from glasshouse.principles.principle import Bound, Principle
+from glasshouse.principles.principle import Bound, Caps, Principle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +60,26 @@ class AllOf(Principle):
     def needs_sensitive(self) -> bool:
         """Whether one of them does."""
         return any(principle.needs_sensitive for principle in self.principles)
+
+    @property
+    def anonymity(self) -> int:
+        """The largest of them."""
+        return max(principle.anonymity for principle in self.principles)
+
+    @property
+    def smallest_group(self) -> int | None:
+        """The largest that one of them names."""
+        return max((p.smallest_group for p in self.principles if p.smallest_group is not None), default=None)
+
+    @property
+    def caps(self) -> tuple[Caps, ...] | None:
+        """Those of all of them."""
+        each = [principle.caps for principle in self.principles]
+        return None if None in each else tuple(cap for caps in each for cap in caps or ())
+
+    def singles(self) -> tuple[Principle, ...]:
+        """All of them, also those of combinations among them."""
+        return tuple(one for principle in self.principles for one in principle.singles())
 
     @property
     def title(self) -> str:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from glasshouse.errors import Infeasible
-from glasshouse.principles.exact import at_most
-from glasshouse.principles.parameters import fraction, integer, plain
-from glasshouse.principles.principle import Principle
+from glasshouse.principles.parameters import at_most, fraction, integer, plain
+from glasshouse.principles.principle import Caps, Principle
 from glasshouse.principles.witness import most_frequent
 
 if TYPE_CHECKING:
@@ -57,6 +56,25 @@ class AlphaKAnonymity(Principle):
     def __init__(self, *, alpha: Exact, k: int) -> None:
         object.__setattr__(self, "alpha", fraction("AlphaKAnonymity", "alpha", alpha, above=0, below=1))
         object.__setattr__(self, "k", integer("AlphaKAnonymity", "k", k, least=1))
+
+    @property
+    def anonymity(self) -> int:
+        """Its k."""
+        return self.k
+
+    @property
+    def smallest_group(self) -> int:
+        """Its k."""
+        return self.k
+
+    @property
+    def caps(self) -> tuple[Caps, ...]:
+        """A size and a share."""
+        return (Caps(least=self.k, share=self.alpha),)
+
+    def asked(self) -> dict[str, Any]:
+        """In the words of `verify`."""
+        return {"k": self.k, "alpha": self.alpha}
 
     @property
     def title(self) -> str:

@@ -41,6 +41,7 @@ class BackgroundSensitive(Principle):
     Subclasses name the belief and its bound; the bound may be left open, to be told what a retention achieves.
     """
 
+    bounds_beliefs: ClassVar[bool] = True
     theorem: ClassVar[str]
     """Where it is proved."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from glasshouse.principles.background_sensitive import BackgroundSensitive, group_size, skew
 from glasshouse.principles.parameters import fraction, plain
@@ -77,6 +77,10 @@ class DeltaGrowth(BackgroundSensitive):
     def bounded(self, bound: Fraction) -> Self:
         """The same promise with this ``delta``."""
         return replace(self, delta=bound)
+
+    def asked(self) -> dict[str, Any]:
+        """In the words of `verify`."""
+        return {}
 
     @property
     def title(self) -> str:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
-from glasshouse.principles.exact import at_most, per_group
-from glasshouse.principles.parameters import integer
+from glasshouse.principles.parameters import at_most, integer, per_group
 from glasshouse.principles.principle import Bound, Principle
 from glasshouse.principles.witness import most_frequent
 
@@ -52,6 +51,24 @@ class DesignatedLDiversity(Principle):
         if not isinstance(self.values, tuple | list) or not self.values:
             raise ParameterError("DesignatedLDiversity", "values", "a tuple of sensitive values", self.values)
         object.__setattr__(self, "values", tuple(_plain(value) for value in self.values))
+
+    @property
+    def one_in(self) -> int:
+        """Its l."""
+        return self.ell
+
+    @property
+    def named(self) -> tuple[Any, ...]:
+        """The designated values."""
+        return self.values
+
+    def naming(self, values: tuple[Any, ...]) -> Self:
+        """The same for other designated values."""
+        return replace(self, values=values)
+
+    def asked(self) -> dict[str, Any]:
+        """In the words of `verify`."""
+        return {"designated_ell": self.ell, "designated": self.values}
 
     @property
     def title(self) -> str:

@@ -8,7 +8,7 @@ simplest version of l-diversity. A group with one frequent value and l - 1 rare 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from glasshouse.errors import Infeasible
 from glasshouse.principles.parameters import integer
@@ -46,6 +46,15 @@ class DistinctLDiversity(Principle):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ell", integer("DistinctLDiversity", "ell", self.ell, least=2))
+
+    @property
+    def smallest_group(self) -> int:
+        """Its l."""
+        return self.ell
+
+    def asked(self) -> dict[str, Any]:
+        """In the words of `verify`."""
+        return {"distinct_ell": self.ell}
 
     @property
     def title(self) -> str:

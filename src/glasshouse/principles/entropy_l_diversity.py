@@ -17,14 +17,13 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import exp, floor, gcd, log
-from typing import TYPE_CHECKING, ClassVar, Self
+from math import ceil, exp, floor, gcd, log
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from glasshouse.errors import Infeasible
-from glasshouse.principles.exact import at_most, per_group
-from glasshouse.principles.parameters import fraction, plain
+from glasshouse.principles.parameters import at_most, fraction, per_group, plain
 from glasshouse.principles.principle import Principle
 from glasshouse.principles.witness import most_frequent
 
@@ -62,6 +61,15 @@ class EntropyLDiversity(Principle):
 
     def __init__(self, *, ell: Exact) -> None:
         object.__setattr__(self, "ell", fraction("EntropyLDiversity", "ell", ell, above=1))
+
+    @property
+    def smallest_group(self) -> int:
+        """Its l, rounded up."""
+        return ceil(self.ell)
+
+    def asked(self) -> dict[str, Any]:
+        """In the words of `verify`."""
+        return {"entropy_ell": self.ell}
 
     @property
     def title(self) -> str:

@@ -8,11 +8,11 @@ group has at least k members. It looks at no sensitive value, and protects none.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from glasshouse.errors import Infeasible
 from glasshouse.principles.parameters import integer
-from glasshouse.principles.principle import Principle
+from glasshouse.principles.principle import Caps, Principle
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +50,25 @@ class KAnonymity(Principle):
     def needs_sensitive(self) -> bool:
         """It looks at sizes alone."""
         return False
+
+    @property
+    def anonymity(self) -> int:
+        """Its k."""
+        return self.k
+
+    @property
+    def smallest_group(self) -> int:
+        """Its k."""
+        return self.k
+
+    @property
+    def caps(self) -> tuple[Caps, ...]:
+        """A size."""
+        return (Caps(least=self.k),)
+
+    def asked(self) -> dict[str, Any]:
+        """In the words of `verify`."""
+        return {"k": self.k}
 
     @property
     def title(self) -> str:

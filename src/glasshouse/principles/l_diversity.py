@@ -8,10 +8,9 @@ most a 1/l fraction of the tuples has the most frequent sensitive value. MINIMAL
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from glasshouse.principles.exact import at_most
-from glasshouse.principles.parameters import integer
+from glasshouse.principles.parameters import at_most, integer
 from glasshouse.principles.principle import Principle
 from glasshouse.principles.witness import most_frequent
 
@@ -51,6 +50,20 @@ class LDiversity(Principle):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ell", integer("LDiversity", "ell", self.ell, least=2))
+
+    @property
+    def smallest_group(self) -> int:
+        """Its l."""
+        return self.ell
+
+    @property
+    def one_in(self) -> int:
+        """Its l."""
+        return self.ell
+
+    def asked(self) -> dict[str, Any]:
+        """In the words of `verify`."""
+        return {"ell": self.ell}
 
     @property
     def title(self) -> str:

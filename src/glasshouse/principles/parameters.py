@@ -1,23 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of principles: checked when a principle is made, and held exactly.
+"""Exact numbers: the parameters of principles, and decisions about many groups at once, in integers.
 
 A share such as ``alpha`` or ``t`` decides whether a group is safe, so it is a fraction, never a float. A float that is
-given means the number that it prints: ``0.2`` is one fifth, not its nearest binary neighbour.
+given means the number that it prints: ``0.2`` is one fifth, not its nearest binary neighbour. Products never overflow,
+and reductions mind empty groups.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from glasshouse import bounds
 from glasshouse.errors import ParameterError
 
-__all__ = ["Exact", "fraction", "integer", "plain"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["LARGEST", "Exact", "at_most", "fraction", "integer", "per_group", "plain"]
 
 Exact: TypeAlias = int | float | str | Decimal | Fraction
 """What may be given where an exact number is wanted."""
+
+LARGEST = 2**63 - 1
+"""The largest number that an array of integers holds."""
 
 
 def integer(owner: str, name: str, value: object, *, least: int) -> int:
@@ -80,3 +89,40 @@ def plain(number: Fraction) -> int | str:
             digits = str(number.numerator * (10**places // number.denominator)).rjust(places + 1, "0")
             return f"{digits[:-places]}.{digits[-places:]}"
     return str(number)
+
+
+def at_most(
+    left: NDArray[np.int64], left_factor: int, right: NDArray[np.int64], right_factor: int
+) -> NDArray[np.bool_]:
+    """Compare ``left * left_factor <= right * right_factor`` group by group, exactly; nothing may be negative.
+
+    Groups whose products might not fit 64 bits are compared in Python's integers.
+
+    >>> at_most(np.array([1, 2**62]), 3, np.array([3, 2**62]), 2).tolist()
+    [True, False]
+    """
+    holds = np.zeros(len(left), np.bool_)
+    fits = holds.copy()
+    if max(left_factor, right_factor) <= LARGEST:
+        fits = (left <= LARGEST // max(left_factor, 1)) & (right <= LARGEST // max(right_factor, 1))
+        if fits.all():
+            return np.asarray(left * left_factor <= right * right_factor)
+        holds[fits] = left[fits] * left_factor <= right[fits] * right_factor
+    large = np.flatnonzero(~fits)
+    pairs = zip(left[large].tolist(), right[large].tolist(), strict=True)
+    holds[large] = [a * left_factor <= b * right_factor for a, b in pairs]
+    return holds
+
+
+def per_group(reduction: np.ufunc, entries: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[Any]:
+    """Reduce the entries of each group to one number; an empty group gets 0.
+
+    >>> per_group(np.add, np.array([1, 2, 4]), np.array([0, 2, 2, 3])).tolist()
+    [3, 0, 4]
+    """
+    reduced = np.zeros(len(offsets) - 1, entries.dtype)
+    filled = np.diff(offsets) > 0
+    if filled.any():
+        # an empty group starts where the next one does: without it the remaining starts bound the right entries
+        reduced[filled] = reduction.reduceat(entries, offsets[:-1][filled])
+    return reduced

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from glasshouse.errors import Infeasible, InputError
+from glasshouse.errors import Infeasible, InputError, NotSupported
 from glasshouse.principles.parameters import plain
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.counts import Counts
     from glasshouse.microdata.domains import Domain
 
-__all__ = ["Bound", "Principle"]
+__all__ = ["Bound", "Caps", "Principle"]
 
 
 class Bound(Protocol):
@@ -39,6 +39,18 @@ class Bound(Protocol):
         """Judge each group; a group without tuples obeys nothing."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caps:
+    """When a group breaks a principle: it is too small, or too large a share of it has some value.
+
+    ``values`` are those that are capped; None stands for all of them.
+    """
+
+    least: int = 1
+    share: Fraction = Fraction(1)
+    values: tuple[Any, ...] | None = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Principle:
     """A privacy principle: a frozen value, checked when made, that prints as the code that makes it."""
@@ -48,10 +60,63 @@ class Principle:
     monotone: ClassVar[bool] = True
     """ANGEL Definition 5: the union of two groups that obey it obeys it."""
 
+    bounds_beliefs: ClassVar[bool] = False
+    """Whether it is a promise about beliefs, which no group can keep or break: see `BackgroundSensitive`."""
+
     @property
     def needs_sensitive(self) -> bool:
         """Whether it says something about sensitive values, and so needs a sensitive column."""
         return True
+
+    @property
+    def anonymity(self) -> int:
+        """How many people must look alike, the k of k-anonymity; 0 if it does not ask for it."""
+        return 0
+
+    @property
+    def smallest_group(self) -> int | None:
+        """How many tuples a group has at least, as far as the principle names it: its k or its l."""
+        return None
+
+    @property
+    def one_in(self) -> int | None:
+        """The l, if all it asks is that of so many tuples at most one has the same value, or one of `named`."""
+        return None
+
+    @property
+    def named(self) -> tuple[Any, ...]:
+        """The sensitive values that it names; empty if it speaks of all of them."""
+        return ()
+
+    def naming(self, values: tuple[Any, ...]) -> Principle:
+        """The same principle, naming these values in place of `named`."""
+        del values
+        return self
+
+    @property
+    def closeness(self) -> Fraction | None:
+        """The t, if all it asks is that groups are so close to the whole table."""
+        return None
+
+    @property
+    def caps(self) -> tuple[Caps, ...] | None:
+        """What it asks as caps on sizes and shares, all of which must be kept; None if it asks something else."""
+        return None if self.one_in is None else (Caps(share=Fraction(1, self.one_in), values=self.named or None),)
+
+    def singles(self) -> tuple[Principle, ...]:
+        """The principles of a combination, one by one; else itself."""
+        return (self,)
+
+    def grouping(self) -> Principle:
+        """What every group must obey."""
+        return self
+
+    def asked(self) -> dict[str, Any]:
+        """What it asks for in the words of `verify`, the second implementation, which must know it."""
+        raise NotSupported(
+            f"{self.title}, which the second implementation does not know, so that nothing would check it",
+            instead="use a principle of the catalogue",
+        )
 
     @property
     def title(self) -> str:

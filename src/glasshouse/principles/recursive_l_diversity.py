@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from glasshouse.errors import Infeasible
 from glasshouse.kernels import compiled
-from glasshouse.principles.exact import at_most
-from glasshouse.principles.parameters import fraction, integer, plain
+from glasshouse.principles.parameters import at_most, fraction, integer, plain
 from glasshouse.principles.principle import Principle
 from glasshouse.principles.witness import most_frequent, of_column
 
@@ -62,6 +61,15 @@ class RecursiveLDiversity(Principle):
     def __init__(self, *, c: Exact, ell: int) -> None:
         object.__setattr__(self, "c", fraction("RecursiveLDiversity", "c", c, above=0))
         object.__setattr__(self, "ell", integer("RecursiveLDiversity", "ell", ell, least=2))
+
+    @property
+    def smallest_group(self) -> int:
+        """Its l."""
+        return self.ell
+
+    def asked(self) -> dict[str, Any]:
+        """In the words of `verify`."""
+        return {"recursive": (self.c, self.ell)}
 
     @property
     def title(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.counts import Counts
     from glasshouse.microdata.domains import Column, Domain
     from glasshouse.microdata.table import Microdata
+    from glasshouse.principles.background_sensitive import BackgroundSensitive
     from glasshouse.principles.principle import Bound
 
 __all__ = ["Part", "Requirement"]
@@ -58,9 +59,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Requirement:
-    """All that must hold in every group of a table; make one with `of`."""
+    """All that must hold in every group of a table; make one with `of`.
+
+    Of a promise about beliefs the parts are what it asks of groups, and ``target`` is the promise itself.
+    """
 
     parts: tuple[Part, ...]
+    target: BackgroundSensitive | None = None
 
     @classmethod
     def of(cls, principle: Principle | Mapping[str, Principle], table: Microdata, *, bound: bool = True) -> Requirement:
@@ -81,6 +86,8 @@ class Requirement:
             return cls(tuple(_part(p, columns[name], table, bound=bound) for name, p in _by_column(principle, columns)))
         if not isinstance(principle, Principle):
             raise InputError(f"a principle is needed, or a principle by column name, not {type(principle).__name__}")
+        if principle.bounds_beliefs:
+            return cls((_part(principle.grouping(), None, table, bound=bound),), cast("BackgroundSensitive", principle))
         if not principle.needs_sensitive:
             return cls((_part(principle, None, table, bound=bound),))
         if not columns:
@@ -104,6 +111,23 @@ class Requirement:
     def columns(self) -> tuple[Column, ...]:
         """The sensitive columns whose values must be counted, in the order in which `holds` takes their counts."""
         return tuple(part.column for part in self.parts if part.column is not None)
+
+    @property
+    def frequency_ell(self) -> int | None:
+        """The l, if frequency l-diversity of one sensitive column is asked for, and nothing else."""
+        (first, *others) = self.parts
+        return None if others or first.principle.named else first.principle.one_in
+
+    @property
+    def anonymity(self) -> int:
+        """The largest k of k-anonymity that is asked for, alone or within a combination; 0 if none is."""
+        return max(part.principle.anonymity for part in self.parts)
+
+    @property
+    def smallest_group(self) -> int | None:
+        """How many tuples a group must have in any case, as far as the principles name it: their k or l."""
+        named = (part.principle.smallest_group for part in self.parts)
+        return max((size for size in named if size is not None), default=None)
 
     @property
     def monotone(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from glasshouse.errors import ParameterError
 from glasshouse.principles.background_sensitive import BackgroundSensitive, group_size, skew
@@ -95,6 +95,10 @@ class RhoBreach(BackgroundSensitive):
     def bounded(self, bound: Fraction) -> Self:
         """The same promise with this ``rho2``."""
         return replace(self, rho2=bound)
+
+    def asked(self) -> dict[str, Any]:
+        """In the words of `verify`."""
+        return {"rho1": self.rho1}
 
     @property
     def title(self) -> str:

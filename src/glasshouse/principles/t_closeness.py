@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.principles.earth_movers import EarthMover
@@ -61,6 +61,15 @@ class TCloseness(Principle):
         if distance not in get_args(Distance):
             raise ParameterError("TCloseness", "distance", "'equal', 'ordered' or 'hierarchical'", distance)
         object.__setattr__(self, "distance", distance)
+
+    @property
+    def closeness(self) -> Fraction:
+        """Its t."""
+        return self.t
+
+    def asked(self) -> dict[str, Any]:
+        """In the words of `verify`."""
+        return {"t": self.t, "distance": self.distance}
 
     @property
     def title(self) -> str:

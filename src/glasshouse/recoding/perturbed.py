@@ -26,7 +26,8 @@ from glasshouse.recoding.bounding import bounding_cells
 from glasshouse.recoding.boxes import Boxes
 from glasshouse.recoding.disjoint import refuse_overlap
 from glasshouse.recoding.generalized import published_values
-from glasshouse.recoding.recoding import check_names
+from glasshouse.recoding.recoding import Recoding, check_names
+from glasshouse.release.layout import PERTURBED, SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from glasshouse.principles.requirement import Requirement
     from glasshouse.randomness import Draws
     from glasshouse.recoding.bounding import BoundingCells
+    from glasshouse.recoding.recoding import Divided
+    from glasshouse.release.layout import Layout
 
 __all__ = ["Perturbed"]
 
@@ -48,7 +51,7 @@ _OWNER = "perturbed generalization"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, init=False, repr=False)
-class Perturbed:
+class Perturbed(Recoding):
     """Publish one tuple of every group: its box, its perturbed sensitive value, and the size of its group.
 
     The tuple is a uniformly random one of its group. Its sensitive value is retained with probability exactly ``p``,
@@ -87,8 +90,8 @@ class Perturbed:
     (['Age', 'Gender', 'Zipcode', 'Disease', 'G'], ['[25, 30]', '[45, 50]', '[55, 58]', '[65, 80]'], [2, 2, 2, 2])
     """
 
-    name: ClassVar[str] = "perturbed"
-    size_column: ClassVar[str] = "G"
+    name: ClassVar[str] = PERTURBED.name
+    layout: ClassVar[Layout] = PERTURBED
 
     p: Fraction | None = None
     domain: tuple[str | None, ...] | None = None
@@ -100,10 +103,23 @@ class Perturbed:
         object.__setattr__(self, "p", retention)
         object.__setattr__(self, "domain", None if domain is None else _declared(domain))
 
-    @property
-    def shows_nodes(self) -> bool:
-        """Cells are values, intervals and sets."""
-        return False
+    def spelled(self, table: Microdata) -> Microdata:
+        """The table in the spelling of the declared domain."""
+        return table if self.domain is None else table.spelled_by(self.domain)
+
+    def settle(self, requirement: Requirement, method: Divided, table: Microdata) -> Self:
+        """Fix the retention by what is promised; refuse groups whose boxes may overlap."""
+        if requirement.target is None:
+            raise NotSupported(
+                "perturbed generalization under a principle that judges groups",
+                instead="ask for RhoBreach or DeltaGrowth, which say what may be believed after perturbation",
+            )
+        if not method.disjoint:
+            raise NotSupported(
+                f"perturbed generalization of groups by {method!r}",
+                instead="its groups come from quasi-identifiers alone, with disjoint boxes: leave the method out",
+            )
+        return self.meeting(requirement.target, self.n_values(table))
 
     def check(self, table: Microdata, requirement: Requirement) -> None:
         """Raise `NotSupported` unless there is one sensitive column, and groups are made by quasi-identifiers alone."""
@@ -127,11 +143,7 @@ class Perturbed:
 
     def added(self) -> dict[str, str]:
         """Name the columns that are not the table's own, with what they mean."""
-        return {self.size_column: "how many tuples the group has, of which this is one"}
-
-    def theorem(self) -> str:
-        """Say why what holds for the groups holds for what is published: see `claim`."""
-        return ""
+        return {SIZE: "how many tuples the group has, of which this is one"}
 
     def limits(self) -> tuple[str, ...]:
         """Say what publishing in this way does not promise."""
@@ -173,6 +185,13 @@ class Perturbed:
             largest=largest,
         )
 
+    def claimed(self, claim: Claim, requirement: Requirement, sensitive: Sequence[str]) -> Claim:
+        """What is promised of beliefs; groups by themselves promise nothing that is claimed here."""
+        assert requirement.target is not None
+        if len(sensitive) != 1 or self.p is None:
+            raise InputError("a perturbed sample has one sensitive column, and says with which retention")
+        return self.claim_for(requirement.target, sensitive[0])
+
     def claim(self, target: BackgroundSensitive, table: Microdata) -> Claim:
         """State what is promised: against whom, by which theorem, under which assumptions."""
         return self.claim_for(target, _sensitive(table).name)
@@ -204,7 +223,9 @@ class Perturbed:
             limits=target.outside(),
         )
 
-    def recode(self, table: Microdata, groups: Groups, *, source: Draws | None = None) -> dict[str, pa.Table]:
+    def recode(
+        self, table: Microdata, groups: Groups, *, source: Draws | None = None, **_unused: object
+    ) -> dict[str, pa.Table]:
         """Publish one perturbed tuple for each of ``groups`` of ``table``, with draws from ``source``.
 
         Boxes that overlap are refused (CORRUPTION, G3), by comparing the boxes themselves.
@@ -231,8 +252,8 @@ class Perturbed:
             for column, cell in zip(table.quasi, cells, strict=True)
         }
         columns[sensitive.name] = published_values(Column(domain, published), published)
-        columns[self.size_column] = pa.array(sizes.astype(np.int32))
-        return {"data": pa.table(columns)}
+        columns[SIZE] = pa.array(sizes.astype(np.int32))
+        return {self.layout.people: pa.table(columns)}
 
     def to_data(self) -> dict[str, Any]:
         """Give the recoding as plain data, for JSON; `from_data` makes it again."""
