@@ -21,7 +21,6 @@ from glasshouse.log import step
 from glasshouse.microdata.cautions import accepted_cautions
 from glasshouse.principles import Principle, Requirement
 from glasshouse.principles.adversaries import Adversary
-from glasshouse.promise import guarantee_of
 from glasshouse.randomness import Source
 from glasshouse.recheck import recheck
 from glasshouse.recoding import Angel, Boxes, Perturbed
@@ -188,10 +187,9 @@ def _journey(
         tables=tables,
         columns=told_columns(published, groups, tables, recoding, carry),
         recipe=recipe_of(published, principle, method, recoding, suppress, source),
-        guarantee=guarantee_of(
+        guarantee=recoding.guarantee(
             requirement,
             claim,
-            recoding,
             n_sensitive=len(table.sensitive),
             n_whole=table.n_tuples,
             n_suppressed=table.n_tuples - len(kept),

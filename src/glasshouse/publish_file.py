@@ -31,7 +31,6 @@ from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import Column
 from glasshouse.microdata.survey import survey
 from glasshouse.principles import Requirement
-from glasshouse.promise import guarantee_of
 from glasshouse.publish import recipe_of
 from glasshouse.randomness import Source
 from glasshouse.recoding import Anatomy
@@ -199,10 +198,9 @@ def publish_file(
         tables={name: schema.empty_table() for name, schema in _schemas(seen, ell).items()},
         columns=tuple(published_columns(described, recoding)),
         recipe=recipe_of(described, principle, method, recoding, 0, source),
-        guarantee=guarantee_of(
+        guarantee=recoding.guarantee(
             requirement,
             method.claim(requirement),
-            recoding,
             n_sensitive=len(described.sensitive),
             n_whole=described.n_tuples,
             n_suppressed=0,

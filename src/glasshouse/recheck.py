@@ -20,7 +20,7 @@ from glasshouse.microdata import Column, read
 from glasshouse.microdata.domains import text_of
 from glasshouse.principles import Requirement
 from glasshouse.promise import promised_by_recipe
-from glasshouse.release.layout import FOREIGN
+from glasshouse.release.layout import FOREIGN, layout_of
 from glasshouse.verify import Check, Verification, verify_table
 from glasshouse.verify.beliefs import growth_stays_within, worst_belief
 from glasshouse.verify.views import views_of
@@ -98,7 +98,7 @@ def verify_release(release: Release | str | Path) -> Verification:
 
 
 def _verify(release: Release) -> Verification:
-    if release.layout is FOREIGN:
+    if layout_of(release.recipe) is FOREIGN:
         raise NotSupported(
             "holding another tool's table to a promise, for Glasshouse promises nothing of it",
             instead="verify its file, and say what is asked: k, ell, t",
@@ -199,7 +199,7 @@ def _with_designated(column: Column, release: Release) -> Column:
 
 
 def _n_tuples(release: Release, found: Verification) -> int:
-    return int(pc.sum(release.data[release.layout.size]).as_py()) if _is_sample(release) else found.n_tuples
+    return int(pc.sum(release.data[layout_of(release.recipe).size]).as_py()) if _is_sample(release) else found.n_tuples
 
 
 def _check_beliefs(recoding: Perturbed, target: BackgroundSensitive, values: Microdata) -> list[Check]:
@@ -229,7 +229,7 @@ def _is_kept(target: BackgroundSensitive, retention: Fraction, n_values: int, bo
 
 def _is_sample(release: Release) -> bool:
     """Whether one tuple of each group is published, with the group's size."""
-    return release.layout.size is not None
+    return layout_of(release.recipe).size is not None
 
 
 def _recount(release: Release, requirement: Requirement, *, brief: bool) -> Verification:
@@ -259,7 +259,7 @@ def _recount(release: Release, requirement: Requirement, *, brief: bool) -> Veri
 def _recount_sample(release: Release, k: int) -> Verification:
     """One tuple a group, with the group's size: different cells everywhere, nobody lost, no group below k."""
     found = verify_table(release.data, quasi=release.recipe.quasi)
-    sizes = release.data[release.layout.size]
+    sizes = release.data[layout_of(release.recipe).size]
     if found.n_groups < found.n_tuples:
         raise GuaranteeBroken("two tuples of the sample have the same cells")
     if pc.min(sizes).as_py() < k:

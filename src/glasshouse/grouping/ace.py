@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from glasshouse.engines import Nodes
-from glasshouse.grouping.packed import PackedRows
+from glasshouse.grouping.packed import PackedRows, packed_rows
 from glasshouse.grouping.penalties import Custom, Discernibility, Judge, Penalty, Perimeter, Transparent, judged
 from glasshouse.grouping.perimeter import Places, weighted_places
 from glasshouse.kernels import compiled, interpreted
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     _Shapes = tuple[NDArray[np.int32], NDArray[np.int32]]  # of some buckets: lengths and widths
 
-__all__ = ["Ace", "Buckets", "Thresholds", "ace_segments", "packed_rows", "sliced_segments"]
+__all__ = ["Ace", "Buckets", "Thresholds", "ace_segments", "sliced_segments"]
 
 KERNELS = "glasshouse.grouping._ace_kernels"
 
@@ -109,12 +109,6 @@ class Ace(Transparent):
         whole = np.array([0, table.n_tuples])
         penalty = judged(self.penalty, table, "Ace")
         return ace_segments(rows, whole, places, ell, source, engine, penalty=penalty)
-
-
-def packed_rows(table: Microdata, column: Column, order: NDArray[np.int32]) -> PackedRows:
-    """Pack the tuples of a table in a given order, whatever its places."""
-    tables = tuple(np.zeros(attribute.domain.size, np.int64) for attribute in table.quasi)
-    return PackedRows(table, column, order, Places(tables, fits=True))
 
 
 def ace_segments(

@@ -17,8 +17,7 @@ import numpy as np
 from glasshouse.engines import Memory
 from glasshouse.grouping.method import Method, frequency_ell
 from glasshouse.grouping.orderings import canonical, is_seeded
-from glasshouse.grouping.pieces import pieces_of_runs, share, shuffle_runs
-from glasshouse.grouping.sorting import along, spread
+from glasshouse.grouping.sorting import along, pieces_of_runs, share, shuffle_runs, spread
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import Groups
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws, Source
 
 __all__ = ["Anatomize", "anatomize_segments"]

@@ -49,7 +49,7 @@ from glasshouse.principles.parameters import integer
 if TYPE_CHECKING:
     from glasshouse.engines import Memory
     from glasshouse.microdata import Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
 __all__ = ["EvenSplit", "claim_of_even_splits", "requirement_to_run"]

@@ -26,7 +26,7 @@ from glasshouse.microdata.domains import Column
 from glasshouse.microdata.groups import Groups
 from glasshouse.principles.adversaries import Adversary, Claim
 from glasshouse.principles.parameters import fraction, plain
-from glasshouse.principles.requirement import Requirement
+from glasshouse.principles.principle import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from glasshouse.engines import Memory
     from glasshouse.microdata import Microdata
     from glasshouse.principles.parameters import Exact
-    from glasshouse.principles.requirement import Part
+    from glasshouse.principles.principle import Part
     from glasshouse.randomness import Source
 
 __all__ = ["Greedy", "RandomisedGreedy"]

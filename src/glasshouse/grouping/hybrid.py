@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from glasshouse.grouping.ace import ace_segments, packed_rows
-from glasshouse.grouping.packed import PackedRows
+from glasshouse.grouping.ace import ace_segments
+from glasshouse.grouping.packed import PackedRows, packed_rows
 from glasshouse.grouping.penalties import Transparent, judged
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.tailor import tailor_leaves

@@ -10,12 +10,14 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from glasshouse.engines import Memory
-from glasshouse.errors import NotSupported
+from glasshouse.errors import NotSupported, ParameterError
 from glasshouse.principles.adversaries import Adversary, Claim
-from glasshouse.principles.requirement import Requirement
+from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from glasshouse.microdata import Column, Groups, Microdata
     from glasshouse.release.layout import Layout
 
@@ -23,6 +25,7 @@ __all__ = [
     "Method",
     "at_ell",
     "check_monotone",
+    "check_priority",
     "chosen_blindly",
     "frequency_ell",
     "least_size",
@@ -130,6 +133,14 @@ def chosen_blindly(method: Method, *names: str) -> tuple[str, ...]:
         for name in names
         if getattr(method, name)
     )
+
+
+def check_priority(owner: str, priority: Sequence[str]) -> tuple[str, ...]:
+    """Check the names of quasi-identifiers that a method prefers, which may be given in one text."""
+    names = tuple(name.strip() for name in priority.split(",")) if isinstance(priority, str) else tuple(priority)
+    if len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
+        raise ParameterError(owner, "priority", "names of different quasi-identifiers", priority)
+    return names
 
 
 def frequency_ell(requirement: Requirement, owner: str) -> tuple[int, Column]:

@@ -19,16 +19,14 @@ import numpy as np
 
 from glasshouse.engines import Nodes
 from glasshouse.errors import ParameterError, SchemaError
-from glasshouse.grouping.ace import ace_segments, packed_rows
+from glasshouse.grouping.ace import ace_segments
 from glasshouse.grouping.anatomize import anatomize_segments
-from glasshouse.grouping.halving import HalvedRows
-from glasshouse.grouping.method import Method, chosen_blindly, least_size, quasi_claim
+from glasshouse.grouping.halving import HalvedRows, blocks_of
+from glasshouse.grouping.method import Method, check_priority, chosen_blindly, least_size, quasi_claim
 from glasshouse.grouping.mirror_refinement import balanced_segments, balanced_slices, group_size
-from glasshouse.grouping.orderings import ORDERINGS, check_ordering
-from glasshouse.grouping.perimeter import weighted_places
-from glasshouse.grouping.remainder import blocks_of
+from glasshouse.grouping.packed import packed_rows
+from glasshouse.grouping.perimeter import multipliers, read_weights, weigh, weighted_places
 from glasshouse.grouping.sorting import joined, sorted_by
-from glasshouse.grouping.weights import multipliers, read_weights, weigh
 from glasshouse.microdata.groups import Groups
 from glasshouse.microdata.ties import tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
@@ -38,10 +36,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.engines import Memory
-    from glasshouse.grouping.perimeter import Places
-    from glasshouse.grouping.weights import Weights
+    from glasshouse.grouping.perimeter import Places, Weights
     from glasshouse.microdata import Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
     from glasshouse.release.layout import Layout
 
@@ -141,8 +138,7 @@ class Mirror(Method):
                 raise ParameterError("Mirror", name, "a number >= 1 with at most six digits", getattr(self, name))
             object.__setattr__(self, name, plain(share))
         object.__setattr__(self, "mirrors", integer("Mirror", "mirrors", self.mirrors, least=1))
-        names = check_ordering("Mirror", ORDERINGS[0], self.priority)
-        object.__setattr__(self, "priority", names)
+        object.__setattr__(self, "priority", check_priority("Mirror", self.priority))
         object.__setattr__(self, "weights", read_weights("Mirror", self.weights))
 
     def suiting(self, layout: Layout) -> Mirror:

@@ -20,7 +20,7 @@ import numpy as np
 
 from glasshouse.engines import Memory
 from glasshouse.grouping.ace import Buckets, sliced_segments
-from glasshouse.grouping.pieces import pieces_of_runs, share, shuffle_runs
+from glasshouse.grouping.sorting import pieces_of_runs, share, shuffle_runs
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 

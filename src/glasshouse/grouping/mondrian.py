@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from glasshouse.engines import Memory
     from glasshouse.microdata import Groups, Microdata
     from glasshouse.principles.adversaries import Claim
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
 __all__ = ["Mondrian", "both_hold", "claim_of_cuts", "widest_first"]

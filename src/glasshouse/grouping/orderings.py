@@ -16,8 +16,8 @@ import numpy as np
 from glasshouse.engines import Memory
 from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.grouping import sorting
-from glasshouse.grouping.pieces import share, shuffle_runs, stretches
-from glasshouse.grouping.sorting import along, joined, runs, sorted_by, spread
+from glasshouse.grouping.method import check_priority
+from glasshouse.grouping.sorting import along, joined, runs, share, shuffle_runs, sorted_by, spread, stretches
 from glasshouse.kernels import compiled
 from glasshouse.microdata.ties import tie_order
 from glasshouse.randomness import Source
@@ -77,10 +77,7 @@ def check_ordering(owner: str, ordering: str, priority: Sequence[str]) -> tuple[
     """
     if ordering not in ORDERINGS:
         raise ParameterError(owner, "ordering", "'lexicographic' or 'hilbert'", ordering)
-    names = tuple(name.strip() for name in priority.split(",")) if isinstance(priority, str) else tuple(priority)
-    if len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
-        raise ParameterError(owner, "priority", "names of different quasi-identifiers", priority)
-    return names
+    return check_priority(owner, priority)
 
 
 def lexicographic(

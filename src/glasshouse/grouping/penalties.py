@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from glasshouse.engines import Memory
     from glasshouse.microdata import Column, Groups, Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
 __all__ = [

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from glasshouse.errors import ParameterError
-from glasshouse.grouping.ace import ace_segments, packed_rows
+from glasshouse.grouping.ace import ace_segments
 from glasshouse.grouping.anatomize import anatomize_segments
 from glasshouse.grouping.method import Method, frequency_ell, linking_claim
 from glasshouse.grouping.orderings import canonical, is_seeded
+from glasshouse.grouping.packed import packed_rows
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.sorting import along, spread, together
 from glasshouse.grouping.tailor import Tailor
@@ -31,7 +32,7 @@ from glasshouse.principles.adversaries import Adversary, Claim
 if TYPE_CHECKING:
     from glasshouse.engines import Memory
     from glasshouse.microdata import Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
 __all__ = ["Refined"]

@@ -19,7 +19,7 @@ from glasshouse.principles.adversaries import Adversary, Claim
 if TYPE_CHECKING:
     from glasshouse.engines import Memory
     from glasshouse.microdata import Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
 __all__ = ["Separate"]

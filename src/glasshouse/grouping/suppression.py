@@ -17,7 +17,7 @@ from glasshouse import bounds
 from glasshouse.errors import Infeasible, ParameterError
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.ties import canonical_order
-from glasshouse.principles.requirement import Requirement
+from glasshouse.principles.principle import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

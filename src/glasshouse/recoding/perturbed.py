@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from glasshouse.cells import MISSING, quoted, value_set, with_missing
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
 from glasshouse.microdata.domains import Column, Domain, text_of
 from glasshouse.principles.adversaries import Adversary, Claim
 from glasshouse.principles.background_sensitive import share
 from glasshouse.principles.parameters import plain
-from glasshouse.recoding.bounding import bounding_cells
 from glasshouse.recoding.boxes import Boxes
-from glasshouse.recoding.disjoint import refuse_overlap
-from glasshouse.recoding.generalized import published_values
+from glasshouse.recoding.generalized import group_ranges, group_sets, numbered, published_values
 from glasshouse.recoding.recoding import Recoding, check_names
 from glasshouse.release.layout import PERTURBED, SIZE
 
@@ -38,16 +38,21 @@ if TYPE_CHECKING:
     from glasshouse.microdata import Groups, Microdata
     from glasshouse.principles.background_sensitive import BackgroundSensitive
     from glasshouse.principles.parameters import Exact
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws
-    from glasshouse.recoding.bounding import BoundingCells
+    from glasshouse.recoding.generalized import Ranges
     from glasshouse.recoding.recoding import Divided
     from glasshouse.release.layout import Layout
 
-__all__ = ["Perturbed"]
+__all__ = ["BoundingCells", "Perturbed", "bounding_cells", "find_overlap", "refuse_overlap"]
 
 _LARGEST_DENOMINATOR = 2**62  # of a retention: what one draw can decide
 _OWNER = "perturbed generalization"
+_BITS = 63  # codes in a word of marks
+_WORDS = 4  # attributes of more codes than these words mark are left to `group_sets`
+_FEW = 8  # so many boxes are compared in pairs at once
+_LIMIT = 1024  # so many that no cut divides are still compared in pairs
+_DENSE = 4  # codes that spread over at most so many times the number of boxes are counted, others sorted
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, init=False, repr=False)
@@ -407,3 +412,170 @@ def _no_claim(reason: str) -> Claim:
         theorem="none",
         limits=("any bound on what is believed of a person's sensitive value",),
     )
+
+
+# ---------------------------------------------------------------------------------------------- boxes of many groups
+#
+# Where one tuple a group is published there are as many boxes as rows, so nothing is done for each box in turn: texts
+# are written column by column, as `Boxes` would write them, and sets of codes are gathered as bits.
+
+
+@dataclass(frozen=True, eq=False)
+class BoundingCells:
+    """One attribute of all boxes: distinct cells in their natural order, and per group its cell and its end codes.
+
+    A cell lies between ``low`` and ``high`` in the order in which the attribute may be cut, where missing comes last.
+    """
+
+    texts: pa.Array
+    of_group: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+
+
+def bounding_cells(column: Column, groups: Groups, *, words: int = _WORDS) -> BoundingCells:
+    """One attribute's cell for every group: an interval of an ordered attribute, a set of an unordered one.
+
+    Parameters
+    ----------
+    column
+        The attribute.
+    groups
+        The groups; none is empty.
+    words
+        Attributes of more than so many times 63 codes are done in another way, with the same result.
+
+    Examples
+    --------
+    >>> from glasshouse.microdata import Groups, examples
+    >>> table = examples.transparent_t1()
+    >>> cells = bounding_cells(table.quasi[0], Groups(np.array([0, 0, 1, 1, 2, 2, 2, 2], np.int32), 3))
+    >>> cells.texts.to_pylist(), cells.low.tolist(), cells.high.tolist()
+    (['[21, 27]', '32', '[54, 60]'], [0, 2, 3], [1, 2, 4])
+    """
+    if column.domain.ordered:
+        ranges = group_ranges(column, groups)
+        past = column.domain.missing_code
+        low = np.where(ranges.low <= ranges.high, ranges.low, past)
+        high = np.where(ranges.missing == 1, past, ranges.high)
+        return _of_kinds(_interval_texts(column, ranges), ranges.of_group, low, high)
+    marked = column.domain.size <= words * _BITS
+    sets, of_group = _marked_sets(column, groups) if marked else group_sets(column, groups)
+    ends = np.array([(codes[0], codes[-1]) for codes in sets], np.int32).reshape(-1, 2)
+    return _of_kinds(_set_texts(column, sets), of_group, ends[:, 0], ends[:, 1])
+
+
+def _of_kinds(
+    texts: pa.Array, of_group: NDArray[np.int32], low: NDArray[np.integer], high: NDArray[np.integer]
+) -> BoundingCells:
+    return BoundingCells(texts, of_group, low.astype(np.int32)[of_group], high.astype(np.int32)[of_group])
+
+
+def _interval_texts(column: Column, ranges: Ranges) -> pa.Array:
+    """Write every range as `interval` and `with_missing` do."""
+    known = ranges.low <= ranges.high
+    values = pa.array([quoted(value) for value in column.domain.values.to_pylist()] or [MISSING], pa.string())
+    low, high = (values.take(pa.array(np.where(known, ends, 0))) for ends in (ranges.low, ranges.high))
+    texts = pc.if_else(pa.array(ranges.low == ranges.high), low, _joined("[", low, ", ", high, "]"))
+    if ranges.missing.any():
+        gaps = pc.if_else(pa.array(known), _joined(texts, with_missing("")), pa.scalar(with_missing(None)))
+        texts = pc.if_else(pa.array(ranges.missing == 1), gaps, texts)
+    return texts
+
+
+def _joined(*parts: pa.Array | str) -> pa.Array:
+    return pc.binary_join_element_wise(*parts, "")
+
+
+def _set_texts(column: Column, sets: list[tuple[int, ...]]) -> pa.Array:
+    values = column.domain.values.to_pylist()
+    missing_code = column.domain.missing_code
+    texts = []
+    for codes in sets:
+        present = [values[code] for code in codes if code != missing_code]
+        cell = value_set(present) if present else None
+        texts.append(str(cell) if len(present) == len(codes) else with_missing(cell))
+    return pa.array(texts, pa.string())
+
+
+def _marked_sets(column: Column, groups: Groups) -> tuple[list[tuple[int, ...]], NDArray[np.int32]]:
+    """Do as `group_sets` does, with a bit for every code."""
+    kernels = compiled("glasshouse.recoding._bounding_kernels")
+    firsts = range(0, column.domain.size, _BITS)
+    marks = np.zeros((len(firsts), groups.n_groups), np.int64)
+    number, n_numbers = np.zeros(groups.n_groups, np.int32), 1
+    for mask, first in zip(marks, firsts, strict=True):
+        kernels.label_masks(groups.labels, column.codes, first, mask)
+        kinds, of_group = numbered(mask, 2 ** min(column.domain.size - first, _BITS))
+        distinct, number = numbered(number.astype(np.int64) * len(kinds) + of_group, n_numbers * len(kinds))
+        n_numbers = len(distinct)
+    example = np.empty(n_numbers, np.int64)  # a group of each kind
+    example[number] = np.arange(groups.n_groups)
+    found = [_codes_of(masks) for masks in marks[:, example].T.tolist()]
+    order = sorted(range(n_numbers), key=found.__getitem__)
+    rank = np.empty(n_numbers, np.int32)
+    rank[order] = np.arange(n_numbers, dtype=np.int32)
+    return [found[i] for i in order], rank[number]
+
+
+def _codes_of(masks: list[int]) -> tuple[int, ...]:
+    return tuple(_BITS * word + bit for word, mask in enumerate(masks) for bit in range(_BITS) if mask >> bit & 1)
+
+
+# ------------------------------------------------------------------------- may a person fall into two boxes (G3)?
+#
+# Asked of the boxes themselves, whatever method made them. Boxes of a method that cuts come apart by cuts, so they are
+# cut apart again: O(n d log n) time for the even cuts of Mondrian. Boxes that no cut divides are compared in pairs.
+
+
+def find_overlap(
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    *,
+    few: int = _FEW,
+    limit: int = _LIMIT,
+    dense: int = _DENSE,
+) -> tuple[int, int] | bool:
+    """Find two boxes that share a point: their numbers; False if there are none, True if that cannot be told.
+
+    Parameters
+    ----------
+    low, high
+        Smallest and largest code of every box on every attribute (boxes x attributes).
+    few, limit, dense
+        Sizes at which the work is done in another way: the answer is the same, but for True beyond ``limit``.
+
+    Examples
+    --------
+    >>> low = np.array([[0, 0], [2, 0], [1, 3]], np.int32)
+    >>> find_overlap(low, np.array([[1, 4], [3, 2], [3, 4]], np.int32))
+    (0, 2)
+    >>> find_overlap(low, np.array([[1, 2], [3, 2], [3, 4]], np.int32))
+    False
+    """
+    n, largest = len(low), int(high.max(initial=0))
+    found = np.empty(2, np.int32)
+    status = compiled("glasshouse.recoding._separating_kernels").find_overlap(
+        np.ascontiguousarray(low),
+        np.ascontiguousarray(high),
+        np.arange(n, dtype=np.int32),
+        np.zeros(128, np.int64),
+        *np.zeros((2, largest + 1), np.int64),
+        *np.empty((2, n), np.int32),
+        few,
+        limit,
+        dense,
+        found,
+    )
+    return (int(found.min()), int(found.max())) if status == 1 else status == 2
+
+
+def refuse_overlap(low: NDArray[np.int32], high: NDArray[np.int32], owner: str) -> None:
+    """Raise `NotSupported` unless no two boxes share a point."""
+    overlap = find_overlap(low, high)
+    if overlap is not False:
+        may = "may overlap" if overlap is True else "overlap"
+        raise NotSupported(
+            f"{owner} of groups whose boxes {may}, so that a person may fall into two of them",
+            instead="divide by quasi-identifiers alone with strict cuts: the method 'mondrian' under k-anonymity",
+        )

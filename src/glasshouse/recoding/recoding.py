@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 from glasshouse.errors import NotSupported, SchemaError
+from glasshouse.release.guarantee import ONE_ROW_PER_PERSON, Guarantee
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -103,6 +104,50 @@ class Recoding:
     def limits(self) -> tuple[str, ...]:
         """Say what publishing in this way does not promise."""
         return ()
+
+    def guarantee(
+        self,
+        requirement: Requirement,
+        claim: Claim,
+        *,
+        n_sensitive: int,
+        n_whole: int,
+        n_suppressed: int,
+        identified: bool,
+    ) -> Guarantee:
+        """Put the promise together: the principle's words, the claims of method and recoding, what the table brings.
+
+        Parameters
+        ----------
+        requirement, claim
+            What is asked of the groups, and what is claimed of the release.
+        n_sensitive
+            How many sensitive columns are published.
+        n_whole, n_suppressed
+            How many tuples the table has, and how many of them were suppressed before it was divided.
+        identified
+            Whether an identifier was declared, so that nobody has two rows.
+        """
+        assumptions = [*([] if identified else [ONE_ROW_PER_PERSON]), *claim.assumptions]
+        limits = [*claim.limits, *self.limits()]
+        if n_sensitive > 1:
+            limits.append(
+                "each sensitive column is protected by itself: nothing is promised of what they reveal together"
+            )
+        if n_suppressed:
+            limits.append(
+                f"{n_suppressed:,} of {n_whole:,} tuples were dropped, at random among those with the most frequent "
+                "sensitive values, and nothing is promised to them: who is known to be in the table and not in the "
+                "release has such a value, and who is only known to be in the table may have been dropped"
+            )
+        return Guarantee(
+            promise=claim.promise or requirement.describe(),
+            adversary=claim.adversary.value,
+            adversary_knows=claim.adversary.knows,
+            theorem="; ".join(text for text in (claim.theorem, self.theorem()) if text),
+            assumptions=tuple(assumptions),
+            limits=tuple(limits),
+        )
 
     def recode(
         self, table: Microdata, groups: Groups, *, source: Source | None = None, divide: Divide | None = None
