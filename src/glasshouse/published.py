@@ -17,12 +17,13 @@ import pyarrow as pa
 
 from glasshouse.cells import MISSING, SUPPRESSED, quoted, settled, text_of
 from glasshouse.errors import InputError, NotSupported
-from glasshouse.release.layout import BOXES, COUNT, FOREIGN
+from glasshouse.release.layout import COUNT, FOREIGN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.release import Release
+    from glasshouse.release.layout import Layout
 
 __all__ = ["Contents", "Published", "Seats", "shows_exact"]
 
@@ -69,8 +70,8 @@ class Contents:
 
     Attributes
     ----------
-    kind
-        ``boxes``, ``anatomy``, ``permutation``, ``angel`` or ``sample``.
+    layout
+        How its tables are written.
     column
         The sensitive column.
     values
@@ -81,13 +82,18 @@ class Contents:
         Group ``g`` has ``counts[i]`` tuples with ``values[codes[i]]`` for ``offsets[g] <= i < offsets[g + 1]``.
     """
 
-    kind: str
+    layout: Layout
     column: str
     values: tuple[Any, ...]
     seats: tuple[Seats, ...]
     offsets: NDArray[np.int64]
     codes: NDArray[np.int32]
     counts: NDArray[np.int64]
+
+    @property
+    def kind(self) -> str:
+        """How its tables are read: ``boxes``, ``anatomy``, ``permutation``, ``angel`` or ``sample``."""
+        return self.layout.kind
 
     @property
     def n_groups(self) -> int:
@@ -122,7 +128,7 @@ class Contents:
         group, n_groups = _numbered(of_row)
         code = np.zeros(table.num_rows, np.int32)
         seats = _seats(release.recipe.quasi, cells, of_row, group, foreign=release.layout is FOREIGN)
-        return cls(BOXES.kind, "", (None,), (seats,), *_histogram(group, code, 1, n_groups))
+        return cls(release.layout, "", (None,), (seats,), *_histogram(group, code, 1, n_groups))
 
     @classmethod
     def _together(cls, release: Release, column: str) -> Contents:
@@ -138,7 +144,7 @@ class Contents:
         values, code = _values(table[column])
         offsets, codes, counts = _histogram(group, code, len(values), n_groups)
         seats = _seats(quasi, cells, of_row, group, foreign=layout is FOREIGN)
-        return cls(layout.kind, column, values, (seats,), offsets, codes, counts)
+        return cls(layout, column, values, (seats,), offsets, codes, counts)
 
     @classmethod
     def _apart(cls, release: Release, column: str) -> Contents:
@@ -154,7 +160,7 @@ class Contents:
             if quasi and number in table.column_names:
                 cells, of_row = _coded(table, quasi, release)
                 found.append(_seats(quasi, cells, of_row, _groups(table, number)))
-        return cls(release.layout.kind, column, values, tuple(found), offsets, codes, counts)
+        return cls(release.layout, column, values, tuple(found), offsets, codes, counts)
 
     @classmethod
     def _sample(cls, release: Release, column: str) -> Contents:
@@ -167,7 +173,7 @@ class Contents:
         offsets, codes, counts = _histogram(group, code, len(values), table.num_rows)
         sizes = np.asarray(table[release.layout.size]).astype(np.int64)
         seats = Seats(quasi, cells, of_row, group.astype(np.int32), sizes)
-        return cls(release.layout.kind, column, values, (seats,), offsets, codes, counts)
+        return cls(release.layout, column, values, (seats,), offsets, codes, counts)
 
 
 Published = Contents

@@ -20,6 +20,7 @@ from glasshouse.declared import Declared, check_cells
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
 from glasshouse.published import Published, shows_exact
+from glasshouse.release.layout import TAXONOMIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,7 +147,7 @@ class Evidence:
     @property
     def _shows_nodes(self) -> bool:
         recoding = self.release.recipe.recoding
-        return recoding.get("name") == "taxonomies" or recoding.get("cells") == "taxonomies"
+        return TAXONOMIES.name in (recoding.get("name"), recoding.get("cells"))
 
     def _read(self, reader: CellSupports, seats: Seats) -> tuple[Support, ...]:
         cells = reader.cells

@@ -10,6 +10,7 @@ from glasshouse.analyst.axes import Axis
 from glasshouse.analyst.evidence import Evidence
 from glasshouse.errors import InputError, SchemaError
 from glasshouse.published import Published
+from glasshouse.release.layout import ANGEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,7 +83,7 @@ def seats_of(evidence: Evidence, attributes: Sequence[str]) -> tuple[Published, 
     Where no sensitive column is asked for, ANGEL's tables without batch numbers serve too.
     """
     release, column = evidence.release, evidence.sensitive_of(attributes)
-    if column is not None or str(release.recipe.recoding.get("name")) != "angel":
+    if column is not None or release.layout is not ANGEL:
         published = evidence.published(column)
         return published, evidence.seats(published, attributes)
     found = []
