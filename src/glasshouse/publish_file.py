@@ -283,7 +283,7 @@ class _Whole(Counts):
 def _bound(seen: Survey, principle: Principle | Mapping[str, Principle]) -> tuple[Microdata, Requirement]:
     """The table without its tuples, and the requirement that binds the principle to all of them."""
     for one in principle.values() if isinstance(principle, Mapping) else [principle]:
-        if one.one_in is None or one.named:
+        if one.terms.one_in is None or one.terms.named:
             raise NotSupported(
                 "publishing a file in batches under a principle other than l-diversity",
                 instead="ask for l-diversity, or read the table into memory",

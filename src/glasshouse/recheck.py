@@ -180,7 +180,7 @@ def _with_designated(column: Column, release: Release) -> Column:
     """
     asked = catalog.principle_of(release.recipe)
     asked = asked[column.name] if isinstance(asked, Mapping) else asked
-    named = [value for one in asked.singles() for value in one.named]
+    named = [value for one in asked.singles() for value in one.terms.named]
     domain = column.domain
     if None in named and not domain.missing:
         domain = replace(domain, missing=True)
@@ -218,7 +218,7 @@ def _check_beliefs(recoding: Perturbed, target: BackgroundSensitive, values: Mic
 
 
 def _is_kept(target: BackgroundSensitive, retention: Fraction, n_values: int, bound: Fraction) -> bool:
-    asked = target.asked()
+    asked = target.terms.asked or {}
     if "rho1" in asked:
         return worst_belief(retention, n_values, target.k, target.lambda_, asked["rho1"]) <= bound
     return growth_stays_within(bound, retention, n_values, target.k, target.lambda_)
@@ -238,7 +238,7 @@ def _recount(release: Release, requirement: Requirement, *, brief: bool) -> Veri
         _question(part, occurring)
         for part in requirement.parts
         for principle in part.principle.singles()
-        if (occurring := _occurring(principle, _texts_of(release, part))) is not None
+        if (occurring := _occurring(principle, release, part)) is not None
     ]
     quasi, sensitive = release.recipe.quasi, release.recipe.sensitive
     found = []
@@ -294,27 +294,27 @@ def _together(questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _question(part: Part, principle: Principle) -> dict[str, Any]:
     """Say what a principle asks for in the words of `verify`: all but a size is asked of its column."""
-    asked = principle.asked()
+    asked = principle.terms.asked
+    if asked is None:
+        raise NotSupported(
+            f"{principle.title}, which the second implementation does not know, so that nothing would check it",
+            instead="use a principle of the catalogue",
+        )
     if part.column is None:
-        return asked
+        return dict(asked)
     question = {word: what if word == "k" else {part.column.name: what} for word, what in asked.items()}
     return question | (_axis(part) if "distance" in asked else {})
 
 
-def _texts_of(release: Release, part: Part) -> set[str]:
-    """The published values of a column, as texts."""
-    if part.column is None:
-        return set()
+def _occurring(principle: Principle, release: Release, part: Part) -> Principle | None:
+    """The principle without designated values that are published nowhere, of which nothing is left to count."""
+    named = principle.terms.named
+    if not named or part.column is None:
+        return principle
     name = part.column.name
     own = next((table[name] for table in release.tables.values() if name in table.column_names), pa.array([]))
-    return {"" if value is None else text_of(value) for value in pc.unique(own).to_pylist()}
-
-
-def _occurring(principle: Principle, shown: set[str]) -> Principle | None:
-    """The principle without designated values that are published nowhere, of which nothing is left to count."""
-    values = tuple(value for value in principle.named if ("" if value is None else text_of(value)) in shown)
-    if values == principle.named:
-        return principle
+    shown = {"" if value is None else text_of(value) for value in pc.unique(own).to_pylist()}
+    values = tuple(value for value in named if ("" if value is None else text_of(value)) in shown)
     return principle.naming(values) if values else None
 
 

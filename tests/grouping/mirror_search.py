@@ -21,7 +21,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.grouping import halving
-from glasshouse.grouping.mirror_refinement import balanced_segments
+from glasshouse.grouping.mirror import balanced_segments
 from glasshouse.principles import Principle
 from tests.grouping.doors import divided, forced
 from tests.naive import by_force, greedy, mirror, principles

@@ -21,7 +21,7 @@ from glasshouse.grouping import Mirror, halving
 from glasshouse.grouping import mirror as module
 from glasshouse.grouping.halving import shape_of
 from glasshouse.grouping.method import least_size
-from glasshouse.grouping.mirror_refinement import balanced_segments, balanced_slices
+from glasshouse.grouping.mirror import balanced_segments, balanced_slices
 from glasshouse.grouping.packed import packed_rows
 from glasshouse.grouping.perimeter import multipliers, weigh, weighted_places
 from glasshouse.kernels import compiled, interpreted
@@ -312,7 +312,7 @@ def test_interpreted_kernels_give_the_same_groups() -> None:
         for inner in ("ace", "anatomize"):
             method = Mirror(inner=inner, slack=1, start=1)
             expected = method.divide(table, requirement, source=gh.Source.seeded(5))
-            with run_interpreted("glasshouse.grouping.halving", "glasshouse.grouping.mirror_refinement"):
+            with run_interpreted("glasshouse.grouping.halving", "glasshouse.grouping.mirror"):
                 found = method.divide(table, requirement, source=gh.Source.seeded(5))
             assert np.array_equal(expected.labels, found.labels)
 

@@ -24,13 +24,15 @@ from glasshouse.microdata.groups import Groups
 from glasshouse.principles.adversaries import Adversary, Claim
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Microdata
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws, Source
 
-__all__ = ["Anatomize", "anatomize_segments"]
+__all__ = ["Anatomize", "anatomize_segments", "labelled_segments"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,21 +141,35 @@ def anatomize_segments(
     >>> sorted(labels[:4].tolist()), labels[4:].tolist()
     ([0, 0, 1, 1], [2, 2])
     """
-    engine = engine or Memory()
+    return labelled_segments(_anatomize, "anatomize", sensitive, offsets, n_values, ell, source, engine or Memory())
+
+
+def labelled_segments(
+    work: Callable[..., int],
+    name: str,
+    sensitive: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    n_values: int,
+    ell: int,
+    source: Draws,
+    engine: Memory,
+) -> NDArray[np.int32]:
+    """Group the tuples of all segments, a piece of them at a time, each with choices of its own.
+
+    ``work`` fills the labels of a piece, from 0, and returns how many groups it made.
+    """
     offsets = np.ascontiguousarray(offsets, np.int64)
     codes = np.ascontiguousarray(sensitive, np.int32)
     labels = np.empty(len(codes), np.int32)
     pieces = [(number, *piece) for number, piece in enumerate(pieces_of_runs(offsets))]
     inner = engine if len(pieces) == 1 else Memory(threads=1)  # inside one of many pieces there is nothing to share
 
-    def anatomize(number: int, first: int, last: int) -> int:
+    def group(number: int, first: int, last: int) -> int:
         mine = slice(offsets[first], offsets[last])
-        choices = source.child("anatomize", number)
         within = offsets[first : last + 1] - offsets[first]
-        return _anatomize(codes[mine], within, n_values, ell, choices, inner, labels[mine])
+        return work(codes[mine], within, n_values, ell, source.child(name, number), inner, labels[mine])
 
-    made = share(anatomize, pieces, engine)
-    bases = np.cumsum([0, *made]).tolist()
+    bases = np.cumsum([0, *share(group, pieces, engine)]).tolist()
 
     def renumber(number: int, first: int, last: int) -> None:
         if bases[number]:

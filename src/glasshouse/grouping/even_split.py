@@ -52,11 +52,36 @@ if TYPE_CHECKING:
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
-__all__ = ["EvenSplit", "claim_of_even_splits", "requirement_to_run"]
+__all__ = ["EvenSplit", "Halving", "claim_of_even_splits"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EvenSplit(Method):
+class Halving(Method):
+    """What methods share that cut nodes into fixed halves, one candidate cut a node: how much more than l they keep."""
+
+    extra: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "extra", integer(type(self).__name__, "extra", self.extra, least=0))
+
+    def claim(self, requirement: Requirement) -> Claim:
+        """State what the groups promise: against whom, and why."""
+        return claim_of_even_splits(requirement, self.extra)
+
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        check_monotone(requirement, type(self).__name__)
+        ell = requirement.frequency_ell
+        requirement = requirement if ell is None or self.extra == 0 else at_ell(requirement, ell + self.extra)
+        requirement.check_eligible()
+        return self._halved(table, requirement, source, engine)
+
+    def _halved(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        """Divide a table by halves that satisfy ``requirement``, at l + extra under frequency l-diversity."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvenSplit(Halving):
     """Halve the table again and again along its widest attribute, while both halves obey the principle.
 
     A node is cut on the attribute that is widest as a share of its range in the whole table (ties by the order of
@@ -93,19 +118,8 @@ class EvenSplit(Method):
 
     name: ClassVar[str] = "even-split"
 
-    extra: int = 1
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "extra", integer("EvenSplit", "extra", self.extra, least=0))
-
-    def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
-        return claim_of_even_splits(requirement, self.extra)
-
-    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+    def _halved(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` by halves; ties are broken by ``source`` where no identifier breaks them."""
-        requirement = requirement_to_run(requirement, self.extra, "EvenSplit")
-        requirement.check_eligible()
         order = tie_order(table, source)
         rows = Rows(table, requirement.columns, None)
         columns = zip((*table.quasi, *requirement.columns), (*rows.codes, *rows.sensitive), strict=True)
@@ -124,13 +138,6 @@ class EvenSplit(Method):
         leaves = engine.visit(rows.whole(), step)
         offsets = np.append(np.sort(leaves.starts), rows.n_tuples)
         return Groups(label_along(rows.index, offsets, engine), len(leaves))
-
-
-def requirement_to_run(requirement: Requirement, extra: int, owner: str) -> Requirement:
-    """What even splits must satisfy so that ``requirement`` is kept: under frequency l-diversity, l + extra."""
-    check_monotone(requirement, owner)
-    ell = requirement.frequency_ell
-    return requirement if ell is None or extra == 0 else at_ell(requirement, ell + extra)
 
 
 def claim_of_even_splits(requirement: Requirement, extra: int, assumptions: tuple[str, ...] = ()) -> Claim:

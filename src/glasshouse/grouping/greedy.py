@@ -112,13 +112,13 @@ class Greedy(Method):
         """State what the groups promise: against whom, and why."""
         principle = _one_part(requirement, "Greedy").principle
         dropped = _about_dropped(self.last)
-        ell = principle.one_in
+        ell = principle.terms.one_in
         if ell is None:
             if self.safe:
                 raise _no_ell_to_stretch()
             return _linking("nothing bounds what she may believe: three people are enough for certainty", *dropped)
         run = times_e(ell) if self.safe else ell
-        binary = len(principle.named) == 1
+        binary = len(principle.terms.named) == 1
         if self.safe and binary and self.last == "drop":
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
@@ -144,9 +144,9 @@ class Greedy(Method):
         """Divide ``table`` along the order; ties of the order are broken by ``source``."""
         part = _one_part(requirement, "Greedy")
         if self.safe:
-            if part.principle.one_in is None:
+            if part.principle.terms.one_in is None:
                 raise _no_ell_to_stretch()
-            requirement = at_ell(requirement, times_e(part.principle.one_in))
+            requirement = at_ell(requirement, times_e(part.principle.terms.one_in))
         requirement.check_eligible()
         order = arranged(table, self.ordering, self.priority, source, engine)
         return _grow_published(table, requirement, order, self.last, lambda _: np.empty(0, np.uint8), engine)
@@ -215,7 +215,7 @@ class RandomisedGreedy(Method):
         """State what the groups promise: against whom, and why."""
         principle = _one_part(requirement, "RandomisedGreedy").principle
         bound = "nothing bounds what she may believe"
-        if (ell := principle.one_in) is not None:
+        if (ell := principle.terms.one_in) is not None:
             bound = f"p lowers her belief; that it stays below e/{ell} was never seen to fail and is not proven"
         return _linking(bound, *_about_dropped(self.last))
 
@@ -237,7 +237,7 @@ def _one_part(requirement: Requirement, owner: str) -> Part:
     """The one principle of the one column that these methods can grow groups under."""
     if len(requirement.parts) == 1:
         (part,) = requirement.parts
-        if part.principle.one_in is not None or part.principle.closeness is not None:
+        if part.principle.terms.one_in is not None or part.principle.terms.closeness is not None:
             return part
     raise NotSupported(
         f"{owner} under a requirement other than l-diversity, designated l-diversity or t-closeness of one column",
@@ -273,7 +273,7 @@ def _about_dropped(last: str) -> tuple[str, ...]:
 
 def _bucket(part: Part) -> int:
     """Tuples of a bucket; no group is larger than the table, so neither is a bucket."""
-    ell = part.principle.one_in
+    ell = part.principle.terms.one_in
     return 1 if ell is None else min(ell, max(1, int(part.whole.sizes[0])))
 
 
@@ -292,7 +292,7 @@ def _grow_published(
     """
     groups = _grow(requirement, order, last, coins(len(order)), engine)
     (part,) = requirement.parts
-    if part.principle.closeness is None:
+    if part.principle.terms.closeness is None:
         return groups
     assert part.column is not None
     kept = np.arange(len(order), dtype=np.int64)
@@ -329,7 +329,7 @@ def _grow(
     column: Any = part.column
     ends = np.empty(len(order), np.int64)
     status = np.zeros(1, np.int64)
-    grow = _grow_diverse if part.principle.closeness is None else _grow_close
+    grow = _grow_diverse if part.principle.terms.closeness is None else _grow_close
     n_groups = grow(part, column, along(column.codes, order, engine), last == "merge", coins, ends, status)
     offsets = np.concatenate([[0], ends[:n_groups]])
     if not status[0]:  # the last group is not complete, and so it was to be dropped
@@ -349,7 +349,7 @@ def _grow_diverse(
     counted = part.principle.concerned(column.domain.size, column.domain).astype(np.uint8)
     # a table may be eligible for any l where no designated value occurs; then all its tuples are one bucket
     size = _bucket(part)
-    ell = min(part.principle.one_in or 1, len(codes) + 1)
+    ell = min(part.principle.terms.one_in or 1, len(codes) + 1)
     counts = np.zeros(column.domain.size, np.int64)
     kernels = compiled("glasshouse.grouping._greedy_kernels")
     return int(kernels.grow_diverse(codes, counted, ell, size, coins, merge, counts, ends, status))

@@ -48,7 +48,23 @@ class Penalty(str):
     __slots__ = ()
 
 
-class Perimeter(Penalty):
+class _Known(Penalty):
+    """A penalty that a word stands for."""
+
+    __slots__ = ()
+    word: ClassVar[str]
+
+    def __new__(cls) -> Self:
+        return super().__new__(cls, cls.word)
+
+    def __repr__(self) -> str:
+        return f"'{self.word}'"
+
+    def __getnewargs__(self) -> tuple[()]:  # type: ignore[override]  # a string's would be its text
+        return ()
+
+
+class Perimeter(_Known):
     """TRANSPARENT Eq. 4: the size of a group times the sum of its widths, as shares of the whole table's widths.
 
     >>> Perimeter()
@@ -58,19 +74,10 @@ class Perimeter(Penalty):
     """
 
     __slots__ = ()
-
-    def __new__(cls) -> Self:
-        """Make the perimeter."""
-        return super().__new__(cls, "perimeter")
-
-    def __repr__(self) -> str:
-        return "'perimeter'"
-
-    def __getnewargs__(self) -> tuple[()]:  # type: ignore[override]  # a string's would be its text
-        return ()
+    word = "perimeter"
 
 
-class Discernibility(Penalty):
+class Discernibility(_Known):
     """The square of a group's size (Bayardo and Agrawal, ICDE 2005): how many tuples are alike, summed over tuples.
 
     >>> Discernibility() == "discernibility"
@@ -78,16 +85,7 @@ class Discernibility(Penalty):
     """
 
     __slots__ = ()
-
-    def __new__(cls) -> Self:
-        """Make the discernibility."""
-        return super().__new__(cls, "discernibility")
-
-    def __repr__(self) -> str:
-        return "'discernibility'"
-
-    def __getnewargs__(self) -> tuple[()]:  # type: ignore[override]  # a string's would be its text
-        return ()
+    word = "discernibility"
 
 
 class Custom(Penalty):

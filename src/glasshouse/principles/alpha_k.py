@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.errors import Infeasible
 from glasshouse.principles.parameters import at_most, fraction, integer, plain
-from glasshouse.principles.principle import Caps, Principle
+from glasshouse.principles.principle import Caps, Principle, Terms
 from glasshouse.principles.witness import most_frequent
 
 if TYPE_CHECKING:
@@ -58,23 +58,14 @@ class AlphaKAnonymity(Principle):
         object.__setattr__(self, "k", integer("AlphaKAnonymity", "k", k, least=1))
 
     @property
-    def anonymity(self) -> int:
-        """Its k."""
-        return self.k
-
-    @property
-    def smallest_group(self) -> int:
-        """Its k."""
-        return self.k
-
-    @property
-    def caps(self) -> tuple[Caps, ...]:
-        """A size and a share."""
-        return (Caps(least=self.k, share=self.alpha),)
-
-    def asked(self) -> dict[str, Any]:
-        """In the words of `verify`."""
-        return {"k": self.k, "alpha": self.alpha}
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(
+            asked={"k": self.k, "alpha": self.alpha},
+            anonymity=self.k,
+            smallest_group=self.k,
+            caps=(Caps(least=self.k, share=self.alpha),),
+        )
 
     @property
     def title(self) -> str:

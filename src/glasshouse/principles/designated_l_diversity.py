@@ -7,13 +7,14 @@ MINIMALITY 2.2, where the case of one designated value (positive, against negati
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.principles.parameters import at_most, integer, per_group
-from glasshouse.principles.principle import Bound, Principle
+from glasshouse.principles.principle import Bound, Caps, Principle, Terms
 from glasshouse.principles.witness import most_frequent
 
 if TYPE_CHECKING:
@@ -52,23 +53,19 @@ class DesignatedLDiversity(Principle):
             raise ParameterError("DesignatedLDiversity", "values", "a tuple of sensitive values", self.values)
         object.__setattr__(self, "values", tuple(_plain(value) for value in self.values))
 
-    @property
-    def one_in(self) -> int:
-        """Its l."""
-        return self.ell
-
-    @property
-    def named(self) -> tuple[Any, ...]:
-        """The designated values."""
-        return self.values
-
     def naming(self, values: tuple[Any, ...]) -> Self:
         """The same for other designated values."""
         return replace(self, values=values)
 
-    def asked(self) -> dict[str, Any]:
-        """In the words of `verify`."""
-        return {"designated_ell": self.ell, "designated": self.values}
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(
+            asked={"designated_ell": self.ell, "designated": self.values},
+            one_in=self.ell,
+            named=self.values,
+            caps=(Caps(share=Fraction(1, self.ell), values=self.values),),
+        )
 
     @property
     def title(self) -> str:

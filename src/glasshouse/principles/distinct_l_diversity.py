@@ -8,11 +8,11 @@ simplest version of l-diversity. A group with one frequent value and l - 1 rare 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.errors import Infeasible
 from glasshouse.principles.parameters import integer
-from glasshouse.principles.principle import Principle
+from glasshouse.principles.principle import Principle, Terms
 from glasshouse.principles.witness import of_column
 
 if TYPE_CHECKING:
@@ -48,13 +48,9 @@ class DistinctLDiversity(Principle):
         object.__setattr__(self, "ell", integer("DistinctLDiversity", "ell", self.ell, least=2))
 
     @property
-    def smallest_group(self) -> int:
-        """Its l."""
-        return self.ell
-
-    def asked(self) -> dict[str, Any]:
-        """In the words of `verify`."""
-        return {"distinct_ell": self.ell}
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"distinct_ell": self.ell}, smallest_group=self.ell)
 
     @property
     def title(self) -> str:

@@ -18,13 +18,13 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, exp, floor, gcd, log
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from glasshouse.errors import Infeasible
 from glasshouse.principles.parameters import at_most, fraction, per_group, plain
-from glasshouse.principles.principle import Principle
+from glasshouse.principles.principle import Principle, Terms
 from glasshouse.principles.witness import most_frequent
 
 if TYPE_CHECKING:
@@ -63,13 +63,9 @@ class EntropyLDiversity(Principle):
         object.__setattr__(self, "ell", fraction("EntropyLDiversity", "ell", ell, above=1))
 
     @property
-    def smallest_group(self) -> int:
-        """Its l, rounded up."""
-        return ceil(self.ell)
-
-    def asked(self) -> dict[str, Any]:
-        """In the words of `verify`."""
-        return {"entropy_ell": self.ell}
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"entropy_ell": self.ell}, smallest_group=ceil(self.ell))
 
     @property
     def title(self) -> str:

@@ -8,11 +8,11 @@ group has at least k members. It looks at no sensitive value, and protects none.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.errors import Infeasible
 from glasshouse.principles.parameters import integer
-from glasshouse.principles.principle import Caps, Principle
+from glasshouse.principles.principle import Caps, Principle, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,23 +52,9 @@ class KAnonymity(Principle):
         return False
 
     @property
-    def anonymity(self) -> int:
-        """Its k."""
-        return self.k
-
-    @property
-    def smallest_group(self) -> int:
-        """Its k."""
-        return self.k
-
-    @property
-    def caps(self) -> tuple[Caps, ...]:
-        """A size."""
-        return (Caps(least=self.k),)
-
-    def asked(self) -> dict[str, Any]:
-        """In the words of `verify`."""
-        return {"k": self.k}
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"k": self.k}, anonymity=self.k, smallest_group=self.k, caps=(Caps(least=self.k),))
 
     @property
     def title(self) -> str:

@@ -8,10 +8,11 @@ most a 1/l fraction of the tuples has the most frequent sensitive value. MINIMAL
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.principles.parameters import at_most, integer
-from glasshouse.principles.principle import Principle
+from glasshouse.principles.principle import Caps, Principle, Terms
 from glasshouse.principles.witness import most_frequent
 
 if TYPE_CHECKING:
@@ -52,18 +53,14 @@ class LDiversity(Principle):
         object.__setattr__(self, "ell", integer("LDiversity", "ell", self.ell, least=2))
 
     @property
-    def smallest_group(self) -> int:
-        """Its l."""
-        return self.ell
-
-    @property
-    def one_in(self) -> int:
-        """Its l."""
-        return self.ell
-
-    def asked(self) -> dict[str, Any]:
-        """In the words of `verify`."""
-        return {"ell": self.ell}
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(
+            asked={"ell": self.ell},
+            smallest_group=self.ell,
+            one_in=self.ell,
+            caps=(Caps(share=Fraction(1, self.ell)),),
+        )
 
     @property
     def title(self) -> str:

@@ -56,14 +56,17 @@ def fraction(
     above: int | None = None,
     least: int | None = None,
     below: int | None = None,
+    most: int | None = None,
 ) -> Fraction:
     """Read a number exactly and check its range.
 
     >>> fraction("TCloseness", "t", 0.2, least=0), fraction("TCloseness", "t", "1/3", least=0)
     (Fraction(1, 5), Fraction(1, 3))
     """
-    ends = [("above", above), (">=", least), ("below", below)]
+    ends = [("above", above), (">=", least), ("below", below), ("at most", most)]
     allowed = "a number " + " and ".join(f"{word} {bound}" for word, bound in ends if bound is not None)
+    if least is not None and most is not None:
+        allowed = f"a number from {least} to {most}"
     try:
         number = bounds.exact(value)
     except bounds.OutOfBounds:
@@ -71,7 +74,7 @@ def fraction(
     except (TypeError, ValueError):
         raise ParameterError(owner, name, allowed, value) from None
     too_small = (above is not None and number <= above) or (least is not None and number < least)
-    if too_small or (below is not None and number >= below):
+    if too_small or (below is not None and number >= below) or (most is not None and number > most):
         raise ParameterError(owner, name, allowed, value)
     return number
 

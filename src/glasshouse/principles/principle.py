@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 
-from glasshouse.errors import Infeasible, InputError, NotSupported, SchemaError
+from glasshouse.errors import Infeasible, InputError, SchemaError
 from glasshouse.principles.parameters import plain
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.table import Microdata
     from glasshouse.principles.background_sensitive import BackgroundSensitive
 
-__all__ = ["Bound", "Caps", "Part", "Principle", "Requirement"]
+__all__ = ["Bound", "Caps", "Part", "Principle", "Requirement", "Terms"]
 
 
 class Bound(Protocol):
@@ -59,6 +59,37 @@ class Caps:
     values: tuple[Any, ...] | None = None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Terms:
+    """What a principle asks for, as far as methods, recodings, attacks and the second implementation need to know it.
+
+    Attributes
+    ----------
+    asked
+        What it asks for in the words of `verify`, the second implementation; None if that does not know it.
+    anonymity
+        How many people must look alike, the k of k-anonymity; 0 if it does not ask for it.
+    smallest_group
+        How many tuples a group has at least, as far as the principle names it by its k or its l; else 0.
+    one_in
+        The l, if all it asks is that of so many tuples at most one has the same value, or the same of ``named``.
+    named
+        The sensitive values that it speaks of; empty if it speaks of all of them.
+    closeness
+        The t, if all it asks is that groups are so close to the whole table.
+    caps
+        What it asks as caps on sizes and shares, all of which must be kept; None if it asks something else.
+    """
+
+    asked: Mapping[str, Any] | None = None
+    anonymity: int = 0
+    smallest_group: int = 0
+    one_in: int | None = None
+    named: tuple[Any, ...] = ()
+    closeness: Fraction | None = None
+    caps: tuple[Caps, ...] | None = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Principle:
     """A privacy principle: a frozen value, checked when made, that prints as the code that makes it."""
@@ -76,40 +107,10 @@ class Principle:
         """Whether it says something about sensitive values, and so needs a sensitive column."""
         return True
 
-    @property
-    def anonymity(self) -> int:
-        """How many people must look alike, the k of k-anonymity; 0 if it does not ask for it."""
-        return 0
-
-    @property
-    def smallest_group(self) -> int | None:
-        """How many tuples a group has at least, as far as the principle names it: its k or its l."""
-        return None
-
-    @property
-    def one_in(self) -> int | None:
-        """The l, if all it asks is that of so many tuples at most one has the same value, or one of `named`."""
-        return None
-
-    @property
-    def named(self) -> tuple[Any, ...]:
-        """The sensitive values that it names; empty if it speaks of all of them."""
-        return ()
-
     def naming(self, values: tuple[Any, ...]) -> Principle:
-        """The same principle, naming these values in place of `named`."""
+        """The same principle, naming these values in place of those that it names."""
         del values
         return self
-
-    @property
-    def closeness(self) -> Fraction | None:
-        """The t, if all it asks is that groups are so close to the whole table."""
-        return None
-
-    @property
-    def caps(self) -> tuple[Caps, ...] | None:
-        """What it asks as caps on sizes and shares, all of which must be kept; None if it asks something else."""
-        return None if self.one_in is None else (Caps(share=Fraction(1, self.one_in), values=self.named or None),)
 
     def singles(self) -> tuple[Principle, ...]:
         """The principles of a combination, one by one; else itself."""
@@ -119,12 +120,10 @@ class Principle:
         """What every group must obey."""
         return self
 
-    def asked(self) -> dict[str, Any]:
-        """What it asks for in the words of `verify`, the second implementation, which must know it."""
-        raise NotSupported(
-            f"{self.title}, which the second implementation does not know, so that nothing would check it",
-            instead="use a principle of the catalogue",
-        )
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms()
 
     @property
     def title(self) -> str:
@@ -289,18 +288,17 @@ class Requirement:
     def frequency_ell(self) -> int | None:
         """The l, if frequency l-diversity of one sensitive column is asked for, and nothing else."""
         (first, *others) = self.parts
-        return None if others or first.principle.named else first.principle.one_in
+        return None if others or first.principle.terms.named else first.principle.terms.one_in
 
     @property
     def anonymity(self) -> int:
         """The largest k of k-anonymity that is asked for, alone or within a combination; 0 if none is."""
-        return max(part.principle.anonymity for part in self.parts)
+        return max(part.principle.terms.anonymity for part in self.parts)
 
     @property
-    def smallest_group(self) -> int | None:
-        """How many tuples a group must have in any case, as far as the principles name it: their k or l."""
-        named = (part.principle.smallest_group for part in self.parts)
-        return max((size for size in named if size is not None), default=None)
+    def smallest_group(self) -> int:
+        """How many tuples a group must have in any case, as far as the principles name it: their k or l; else 0."""
+        return max(part.principle.terms.smallest_group for part in self.parts)
 
     @property
     def monotone(self) -> bool:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from glasshouse.errors import Infeasible
 from glasshouse.kernels import compiled
 from glasshouse.principles.parameters import at_most, fraction, integer, plain
-from glasshouse.principles.principle import Principle
+from glasshouse.principles.principle import Principle, Terms
 from glasshouse.principles.witness import most_frequent, of_column
 
 if TYPE_CHECKING:
@@ -63,13 +63,9 @@ class RecursiveLDiversity(Principle):
         object.__setattr__(self, "ell", integer("RecursiveLDiversity", "ell", ell, least=2))
 
     @property
-    def smallest_group(self) -> int:
-        """Its l."""
-        return self.ell
-
-    def asked(self) -> dict[str, Any]:
-        """In the words of `verify`."""
-        return {"recursive": (self.c, self.ell)}
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"recursive": (self.c, self.ell)}, smallest_group=self.ell)
 
     @property
     def title(self) -> str:

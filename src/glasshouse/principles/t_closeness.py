@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.principles.earth_movers import EarthMover
 from glasshouse.principles.parameters import fraction, plain
-from glasshouse.principles.principle import Bound, Principle
+from glasshouse.principles.principle import Bound, Principle, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,13 +63,9 @@ class TCloseness(Principle):
         object.__setattr__(self, "distance", distance)
 
     @property
-    def closeness(self) -> Fraction:
-        """Its t."""
-        return self.t
-
-    def asked(self) -> dict[str, Any]:
-        """In the words of `verify`."""
-        return {"t": self.t, "distance": self.distance}
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"t": self.t, "distance": self.distance}, closeness=self.t)
 
     @property
     def title(self) -> str:

@@ -117,8 +117,8 @@ class Angel(Recoding):
         """Fix k where it was not given: the l of the principle, or its k, whichever is larger."""
         if self.k is not None:
             return self
-        singles = [one for part in requirement.parts for one in part.principle.singles()]
-        k = max([requirement.anonymity, *(one.one_in for one in singles if one.one_in is not None and not one.named)])
+        terms = [one.terms for part in requirement.parts for one in part.principle.singles()]
+        k = max([requirement.anonymity, *(one.one_in or 0 for one in terms if not one.named)])
         if not k:
             raise ParameterError("Angel", "k", "a whole number, for the principle has no l or k to take", None)
         return replace(self, k=k)

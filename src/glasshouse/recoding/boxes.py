@@ -16,12 +16,14 @@ from glasshouse.recoding.recoding import Recoding
 from glasshouse.release.layout import BOXES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from glasshouse.microdata import Column, Domain, Groups, Microdata
     from glasshouse.release.layout import Layout
 
-__all__ = ["Boxes"]
+__all__ = ["Boxes", "box_cells", "set_texts"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,12 +76,17 @@ def _intervals(column: Column, groups: Groups) -> CellColumn:
 
 
 def _sets(column: Column, groups: Groups) -> CellColumn:
+    sets, cell_of_group = group_sets(column, groups)
+    return CellColumn(set_texts(column, sets), cell_of_group)
+
+
+def set_texts(column: Column, sets: Sequence[tuple[int, ...]]) -> list[str]:
+    """Sets of codes as cells."""
     values = column.domain.values.to_pylist()
     missing_code = column.domain.missing_code
-    sets, cell_of_group = group_sets(column, groups)
     texts = []
     for codes in sets:
         present = [values[code] for code in codes if code != missing_code]
         cell = value_set(present) if present else None
         texts.append(str(cell) if len(present) == len(codes) else with_missing(cell))
-    return CellColumn(texts, cell_of_group)
+    return texts

@@ -17,14 +17,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glasshouse.cells import MISSING, quoted, value_set, with_missing
+from glasshouse.cells import MISSING, quoted, with_missing
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
 from glasshouse.microdata.domains import Column, Domain, text_of
 from glasshouse.principles.adversaries import Adversary, Claim
-from glasshouse.principles.background_sensitive import share
-from glasshouse.principles.parameters import plain
-from glasshouse.recoding.boxes import Boxes
+from glasshouse.principles.parameters import fraction, plain
+from glasshouse.recoding.boxes import Boxes, set_texts
 from glasshouse.recoding.generalized import group_ranges, group_sets, numbered, published_values
 from glasshouse.recoding.recoding import Recoding, check_names
 from glasshouse.release.layout import PERTURBED, SIZE
@@ -102,7 +101,7 @@ class Perturbed(Recoding):
     domain: tuple[str | None, ...] | None = None
 
     def __init__(self, *, p: Exact | None = None, domain: Iterable[Any] | None = None) -> None:
-        retention = None if p is None else share("Perturbed", "p", p)
+        retention = None if p is None else fraction("Perturbed", "p", p, least=0, most=1)
         if retention is not None and retention.denominator > _LARGEST_DENOMINATOR:
             raise ParameterError("Perturbed", "p", "a fraction with a denominator of at most 2**62", p)
         object.__setattr__(self, "p", retention)
@@ -462,7 +461,7 @@ def bounding_cells(column: Column, groups: Groups, *, words: int = _WORDS) -> Bo
     marked = column.domain.size <= words * _BITS
     sets, of_group = _marked_sets(column, groups) if marked else group_sets(column, groups)
     ends = np.array([(codes[0], codes[-1]) for codes in sets], np.int32).reshape(-1, 2)
-    return _of_kinds(_set_texts(column, sets), of_group, ends[:, 0], ends[:, 1])
+    return _of_kinds(pa.array(set_texts(column, sets), pa.string()), of_group, ends[:, 0], ends[:, 1])
 
 
 def _of_kinds(
@@ -485,17 +484,6 @@ def _interval_texts(column: Column, ranges: Ranges) -> pa.Array:
 
 def _joined(*parts: pa.Array | str) -> pa.Array:
     return pc.binary_join_element_wise(*parts, "")
-
-
-def _set_texts(column: Column, sets: list[tuple[int, ...]]) -> pa.Array:
-    values = column.domain.values.to_pylist()
-    missing_code = column.domain.missing_code
-    texts = []
-    for codes in sets:
-        present = [values[code] for code in codes if code != missing_code]
-        cell = value_set(present) if present else None
-        texts.append(str(cell) if len(present) == len(codes) else with_missing(cell))
-    return pa.array(texts, pa.string())
 
 
 def _marked_sets(column: Column, groups: Groups) -> tuple[list[tuple[int, ...]], NDArray[np.int32]]:
