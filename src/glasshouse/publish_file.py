@@ -191,23 +191,8 @@ def publish_file(
     traces = traces_of_counts(pair.audit, seen.sensitive.domain, seen.counts)  # which warns if it was published before
     described, requirement = _bound(seen, principle)
     requirement.check_eligible()
-    method, recoding = Anatomize(), Anatomy()
     ell, _ = frequency_ell(requirement, "Anatomize")
-    recoding.check(described, requirement)
-    release = Release(
-        tables={name: schema.empty_table() for name, schema in _schemas(seen, ell).items()},
-        columns=tuple(published_columns(described, recoding)),
-        recipe=recipe_of(described, principle, method, recoding, 0, source),
-        guarantee=recoding.guarantee(
-            requirement,
-            method.claim(requirement),
-            n_sensitive=len(described.sensitive),
-            n_whole=described.n_tuples,
-            n_suppressed=0,
-            identified=False,
-        ),
-        n_tuples=described.n_tuples,
-    )
+    release = _described(seen, described, requirement, principle, source, ell)
     release = titled(release, title, licence)
 
     # divide and recode, piece by piece; check again from the published files alone
@@ -303,6 +288,33 @@ def _bound(seen: Survey, principle: Principle | Mapping[str, Principle]) -> tupl
 
 
 # ---------------------------------------------------------------------------------------------- what is published
+
+
+def _described(
+    seen: Survey,
+    table: Microdata,
+    requirement: Requirement,
+    principle: Principle | Mapping[str, Principle],
+    source: Source,
+    ell: int,
+) -> Release:
+    """The release without its rows: what its columns mean, how it is made, what it promises."""
+    method, recoding = Anatomize(), Anatomy()
+    recoding.check(table, requirement)
+    return Release(
+        tables={name: schema.empty_table() for name, schema in _schemas(seen, ell).items()},
+        columns=tuple(published_columns(table, recoding)),
+        recipe=recipe_of(table, principle, method, recoding, 0, source),
+        guarantee=recoding.guarantee(
+            requirement,
+            method.claim(requirement),
+            n_sensitive=len(table.sensitive),
+            n_whole=table.n_tuples,
+            n_suppressed=0,
+            identified=False,
+        ),
+        n_tuples=table.n_tuples,
+    )
 
 
 def _schemas(seen: Survey, ell: int) -> dict[str, pa.Schema]:

@@ -124,25 +124,11 @@ def ace_segments(
 ) -> Groups:
     """Run Ace on every segment, the tuples from ``offsets[s]`` to ``offsets[s + 1]``, as if it were a table by itself.
 
-    Parameters
-    ----------
-    rows
-        All tuples of a table, packed, segment after segment, each in tie order. Every segment is l-eligible.
-    offsets
-        Where each segment begins; one more entry than there are segments.
-    places
-        The places of codes: perimeters are relative to the whole table also inside segments.
-    ell
-        The l of l-diversity.
-    source
-        Where the random choices come from: a child for each piece of work, which segments alone decide.
-    engine
-        Says how many threads there may be; it changes nothing but the time.
-    penalty
-        What a division costs, as `judged` prepares it for the table of ``rows``; None for the perimeter. A judge's
-        function is called by the calling thread alone.
-    thresholds
-        Where the work changes its way; no choice changes a group.
+    All tuples of a table come packed, segment after segment, each in tie order, and every segment is l-eligible. The
+    places are those of the whole table: perimeters are relative to it also inside segments. Each piece of work, which
+    segments alone decide, draws from a child of ``source``. The penalty is as `judged` prepares it for the table of
+    ``rows``, None for the perimeter; a judge's function is called by the calling thread alone. No choice of
+    ``thresholds`` changes a group.
     """
     run = _Run(rows, places, ell, penalty or Perimeter(), thresholds or Thresholds())
     return run.groups(offsets, source, engine.threads or os.cpu_count() or 1)

@@ -152,7 +152,7 @@ class Greedy(Method):
         return _grow_published(table, requirement, order, self.last, lambda _: np.empty(0, np.uint8), engine)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, init=False)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RandomisedGreedy(Method):
     """Greedy Grouping in which a complete group takes yet another bucket with probability p, again and again.
 
@@ -191,20 +191,16 @@ class RandomisedGreedy(Method):
     name: ClassVar[str] = "randomised-greedy"
     randomised: ClassVar[bool] = True
 
-    p: int | str
+    p: Exact
     ordering: str = "lexicographic"
     priority: tuple[str, ...] = ()
     last: str = "merge"
 
-    def __init__(
-        self, *, p: Exact, ordering: str = "lexicographic", priority: tuple[str, ...] = (), last: str = "merge"
-    ) -> None:
+    def __post_init__(self) -> None:
         # held as the shortest exact text, so that the method is plain data
-        object.__setattr__(self, "p", plain(fraction("RandomisedGreedy", "p", p, least=0, below=1)))
-        object.__setattr__(self, "ordering", ordering)
-        object.__setattr__(self, "priority", check_ordering("RandomisedGreedy", ordering, priority))
-        object.__setattr__(self, "last", last)
-        _check_last("RandomisedGreedy", last)
+        object.__setattr__(self, "p", plain(fraction("RandomisedGreedy", "p", self.p, least=0, below=1)))
+        object.__setattr__(self, "priority", check_ordering("RandomisedGreedy", self.ordering, self.priority))
+        _check_last("RandomisedGreedy", self.last)
 
     @classmethod
     def usual(cls) -> tuple[RandomisedGreedy, ...]:

@@ -299,21 +299,10 @@ def blocks_of(
 ) -> list[Block]:
     """Part a table into blocks.
 
-    Parameters
-    ----------
-    order
-        All tuples of the table in tie order.
-    requirement
-        What every block must satisfy; the table does.
-    floor
-        The least size of a node; remainders of fewer tuples are not even tried.
-    step
-        A block's k is a multiple of it, unless the block is a single node.
-    source
-        Of the remainders.
-    worth
-        Whether a table of so many tuples, of which so many have the most frequent value, would be halved at all; if it
-        would not, it is one block, and nobody is left over.
+    The table's tuples come in tie order, and satisfy the requirement, as every block must. Remainders of fewer than
+    ``floor`` tuples are not even tried, and a block's k is a multiple of ``step``, unless the block is a single node.
+    ``worth`` tells whether a table of so many tuples, of which so many have the most frequent value, would be halved at
+    all; if it would not, it is one block, and nobody is left over.
     """
     table = _Histograms(order, requirement)
     blocks: list[Block] = []

@@ -345,16 +345,7 @@ def balanced_slices(
     others can take. Those groups are a bucket, with a column for each of their tuples; tuples are dealt to columns, and
     the bucket is divided by quasi-identifiers alone, with no regard to what its columns hold (TRANSPARENT Figure 8).
 
-    Parameters
-    ----------
-    rows
-        All tuples, packed, leaf after leaf, in each the left half before the right one.
-    offsets
-        Where each leaf begins; one more entry than there are leaves.
-    places
-        The places of codes.
-    ell, source, engine
-        As in `balanced_segments`.
+    Tuples come packed, leaf after leaf, in each the left half before the right one.
     """
     size = group_size(ell)
 

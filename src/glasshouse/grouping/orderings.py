@@ -44,18 +44,8 @@ def arranged(
 ) -> NDArray[np.int32]:
     """Return the tuples (row numbers) along an order of the quasi-identifiers.
 
-    Parameters
-    ----------
-    table
-        The microdata.
-    ordering
-        ``lexicographic`` or ``hilbert``.
-    priority
-        Names of quasi-identifiers, the most important first; the others follow in the table's order.
-    source
-        Where no identifier breaks ties: of a uniformly random order among tuples with equal quasi-identifiers.
-    engine
-        Says how many threads there may be; it changes nothing but the time.
+    Attributes count in the order of ``priority``, the others following in the table's order. Where no identifier breaks
+    ties, tuples with equal quasi-identifiers come in a uniformly random order.
     """
     columns = [column.codes for column in _by_priority(table, priority)]
     keys = _places(columns, engine) if ordering == "hilbert" else joined(columns, engine)

@@ -110,27 +110,9 @@ def tailor_leaves(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Divide a table as Tailor does: rows of the table leaf after leaf, and where each leaf starts.
 
-    Parameters
-    ----------
-    table
-        The microdata, l-eligible in ``column``.
-    ell
-        The l of l-diversity.
-    column
-        The sensitive column.
-    order
-        Tuples (row numbers) in tie order.
-    engine
-        Runs the work.
-    penalty
-        What a group costs, as `judged` prepares it; None for the perimeter.
-    thresholds
-        Where the search for cuts changes its way; no choice changes a cut.
-
-    Returns
-    -------
-    tuple
-        Row numbers, in tie order inside each leaf; and offsets, one more than there are leaves.
+    The table is l-eligible in ``column``, and ``order`` has its tuples (row numbers) in tie order, in which they stay
+    inside each leaf. The penalty is as `judged` prepares it; None stands for the perimeter. There is one more offset
+    than there are leaves. No choice of ``thresholds`` changes a cut.
     """
     if isinstance(penalty, Discernibility):
         return _halves(table, ell, column, order, engine)

@@ -75,11 +75,7 @@ class BackgroundSensitive(Principle):
         """Find the largest retention that keeps the promise, in steps of one in `RESOLUTION`, rounded down.
 
         The search asks the theorem itself, exactly; the answer is a retention of which the theorem said yes.
-
-        Parameters
-        ----------
-        n_values
-            How many values the declared sensitive domain has.
+        ``n_values`` is the size of the declared sensitive domain.
         """
         if self.bound is None:
             raise InputError(f"{self.title} asks for no bound: give one, or a retention to be told what it achieves")
@@ -91,14 +87,8 @@ class BackgroundSensitive(Principle):
     def achieved(self, p: Exact, n_values: int) -> Fraction:
         """Find the smallest bound that retention ``p`` keeps, in steps of one in `RESOLUTION`, rounded up.
 
-        1 means that nothing is promised. A bound is above `floor`, also where nothing is retained.
-
-        Parameters
-        ----------
-        p
-            The retention: an exact number from 0 to 1.
-        n_values
-            How many values the declared sensitive domain has.
+        1 means that nothing is promised. A bound is above `floor`, also where nothing is retained. ``n_values`` is the
+        size of the declared sensitive domain.
         """
         retention, n_values = fraction(type(self).__name__, "p", p, least=0, most=1), self._checked(n_values)
         steps = range(int(self.floor * RESOLUTION) + 1, RESOLUTION)

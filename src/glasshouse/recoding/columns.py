@@ -137,12 +137,7 @@ def _without_unseen_gaps(column: Column, shown: NDArray[np.bool_] | None) -> Col
 def axis_of(column: Column, rows: NDArray[np.bool_] | None = None) -> dict[str, Any] | None:
     """The values of a column in their declared order, and by height the number of each one's ancestor; None if amounts.
 
-    Parameters
-    ----------
-    column
-        A column whose values are published exactly.
-    rows
-        Which of its tuples are published; all unless given.
+    ``rows`` says which of its tuples are published, exactly; all unless given.
 
     Examples
     --------

@@ -164,12 +164,7 @@ class Perturbed(Recoding):
     def meeting(self, target: BackgroundSensitive, n_values: int) -> Self:
         """Fix the retention by a target: the largest that meets it, or the given one, if that meets it.
 
-        Parameters
-        ----------
-        target
-            A rho1-to-rho2 or delta-growth guarantee; one without a bound leaves a given retention as it is.
-        n_values
-            How many values the sensitive domain has: see `n_values`.
+        A target without a bound leaves a given retention as it is; ``n_values`` is the size of the sensitive domain.
         """
         if target.bound is None:
             if self.p is None:
@@ -435,14 +430,7 @@ class BoundingCells:
 def bounding_cells(column: Column, groups: Groups, *, words: int = _WORDS) -> BoundingCells:
     """One attribute's cell for every group: an interval of an ordered attribute, a set of an unordered one.
 
-    Parameters
-    ----------
-    column
-        The attribute.
-    groups
-        The groups; none is empty.
-    words
-        Attributes of more than so many times 63 codes are done in another way, with the same result.
+    No group is empty. Attributes of more than ``words`` times 63 codes are done in another way, with the same result.
 
     Examples
     --------
@@ -526,12 +514,9 @@ def find_overlap(
 ) -> tuple[int, int] | bool:
     """Find two boxes that share a point: their numbers; False if there are none, True if that cannot be told.
 
-    Parameters
-    ----------
-    low, high
-        Smallest and largest code of every box on every attribute (boxes x attributes).
-    few, limit, dense
-        Sizes at which the work is done in another way: the answer is the same, but for True beyond ``limit``.
+    ``low`` and ``high`` are the smallest and largest code of every box on every attribute (boxes x attributes). At the
+    sizes ``few``, ``limit`` and ``dense`` the work is done in another way: the answer is the same, but for True beyond
+    ``limit``.
 
     Examples
     --------
