@@ -227,8 +227,12 @@ def _eligible(
 ) -> tuple[NDArray[np.int32], Microdata, Requirement]:
     """The tuples that stay so that the table itself satisfies what is asked of groups; they; and what is asked."""
     with step("eligible", rows=table.n_tuples):
+        exact_share(suppress)  # refused before the work, not after it
+        requirement = Requirement.of(principle, table)
+        if requirement.first_ineligible() is None:
+            return np.arange(table.n_tuples, dtype=np.int32), table, requirement
         kept = keep_eligible(table, principle, suppress, source)
-        published = table if len(kept) == table.n_tuples else table.take(kept)
+        published = table.take(kept)
         requirement = Requirement.of(principle, published)
         requirement.check_eligible()
     return kept, published, requirement

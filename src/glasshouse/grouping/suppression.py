@@ -8,19 +8,19 @@ the cap; that a person was dropped tells that hers is such a value, so nothing i
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse import bounds
-from glasshouse.errors import Infeasible, ParameterError
+from glasshouse.errors import Infeasible
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.ties import canonical_order
+from glasshouse.principles.parameters import exact_share
 from glasshouse.principles.principle import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from glasshouse.principles import Part, Principle
     from glasshouse.randomness import Source
 
-__all__ = ["common_cap", "exact_share", "keep_eligible"]
+__all__ = ["common_cap", "keep_eligible"]
 
 
 def keep_eligible(
@@ -57,21 +57,6 @@ def keep_eligible(
         left = table.take(kept)
         if table.n_tuples - len(kept) > allowed * table.n_tuples:
             raise _too_many(broken[0], table.n_tuples, len(kept), allowed)
-
-
-def exact_share(share: Any) -> Fraction:
-    """Read the share of tuples that may be dropped; a float means its shortest decimal text.
-
-    >>> exact_share(0.1)
-    Fraction(1, 10)
-    """
-    try:
-        exact = bounds.exact(share)
-    except (TypeError, ValueError):
-        exact = Fraction(-1)
-    if not 0 <= exact < 1:
-        raise ParameterError("publish", "suppress", "a share of at least 0 and less than 1", share)
-    return exact
 
 
 def common_cap(histogram: NDArray[np.int64], principle: Principle, domain: Domain | None) -> int:

@@ -20,7 +20,7 @@ from glasshouse.errors import ParameterError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LARGEST", "Exact", "at_most", "fraction", "integer", "per_group", "plain"]
+__all__ = ["LARGEST", "Exact", "at_most", "exact_share", "fraction", "integer", "per_group", "plain"]
 
 Exact: TypeAlias = int | float | str | Decimal | Fraction
 """What may be given where an exact number is wanted."""
@@ -77,6 +77,21 @@ def fraction(
     if too_small or (below is not None and number >= below) or (most is not None and number > most):
         raise ParameterError(owner, name, allowed, value)
     return number
+
+
+def exact_share(share: Any) -> Fraction:
+    """Read the share of tuples that may be dropped; a float means its shortest decimal text.
+
+    >>> exact_share(0.1)
+    Fraction(1, 10)
+    """
+    try:
+        exact = bounds.exact(share)
+    except (TypeError, ValueError):
+        exact = Fraction(-1)
+    if not 0 <= exact < 1:
+        raise ParameterError("publish", "suppress", "a share of at least 0 and less than 1", share)
+    return exact
 
 
 def plain(number: Fraction) -> int | str:
