@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from glasshouse.release import Release
     from glasshouse.release.layout import Layout
 
-__all__ = ["Contents", "Published", "Seats", "shows_exact"]
+__all__ = ["Contents", "Published", "Seats"]
 
 _FITS = 1 << 62  # keys stay below this, or are numbered anew
 
@@ -177,11 +177,6 @@ class Contents:
 
 
 Published = Contents
-
-
-def shows_exact(release: Release) -> bool:
-    """Whether the cells of quasi-identifiers are the values themselves."""
-    return release.layout.exact
 
 
 def _groups(table: pa.Table, number: str) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ from glasshouse.analyst.supports import CellSupports
 from glasshouse.declared import Declared, check_cells
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
-from glasshouse.published import Published, shows_exact
+from glasshouse.published import Published
 from glasshouse.release.layout import TAXONOMIES
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Evidence:
     @property
     def is_exact(self) -> bool:
         """Whether cells are the values themselves."""
-        return shows_exact(self.release)
+        return self.release.layout.exact
 
     @property
     def _shows_nodes(self) -> bool:

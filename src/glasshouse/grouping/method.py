@@ -181,8 +181,7 @@ def at_ell(requirement: Requirement, ell: int) -> Requirement:
     """
     (part,) = requirement.parts
     principle: Any = replace(part.principle, ell=ell)  # type: ignore[call-arg]
-    domain = None if part.column is None else part.column.domain
-    return Requirement((replace(part, principle=principle, bound=principle.bind(part.whole, domain)),))
+    return Requirement((replace(part, principle=principle, bound=principle.bind(part.whole, part.domain)),))
 
 
 def times_e(ell: int) -> int:

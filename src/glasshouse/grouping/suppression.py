@@ -47,10 +47,10 @@ def keep_eligible(
     allowed = exact_share(share)
     kept, left = np.arange(table.n_tuples, dtype=np.int32), table
     while True:  # trimming one column can unbalance another; every round drops someone, so there is a last one
-        broken = [part for part in Requirement.of(principle, left).parts if not _eligible(part)]
+        broken = [part for part in Requirement.of(principle, left).parts if not part.is_eligible]
         if not broken:
             return kept
-        cap = common_cap(broken[0].whole.dense[0], broken[0].principle, _domain(broken[0])) if allowed else 0
+        cap = common_cap(broken[0].whole.dense[0], broken[0].principle, broken[0].domain) if allowed else 0
         if cap == 0:
             broken[0].check_eligible()
         kept = kept[_first_of_each(left, broken[0], cap, source)]
@@ -79,14 +79,6 @@ def common_cap(histogram: NDArray[np.int64], principle: Principle, domain: Domai
             high = cap - 1
     trimmed = _trimmed(histogram, concerned, low)
     return low if principle.eligible(Counts.from_histograms(trimmed[np.newaxis]), domain) else 0
-
-
-def _eligible(part: Part) -> bool:
-    return part.principle.eligible(part.whole, _domain(part))
-
-
-def _domain(part: Part) -> Domain | None:
-    return None if part.column is None else part.column.domain
 
 
 def _trimmed(histogram: NDArray[np.int64], concerned: NDArray[np.bool_], cap: int) -> NDArray[np.int64]:

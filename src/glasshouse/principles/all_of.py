@@ -71,7 +71,7 @@ class AllOf(Principle):
         return Terms(
             anonymity=max(one.terms.anonymity for one in self.principles),
             smallest_group=max(one.terms.smallest_group for one in self.principles),
-            caps=_all(one.terms.caps for one in self.principles),
+            capped=_all(one.terms.caps for one in self.principles),
         )
 
     @property

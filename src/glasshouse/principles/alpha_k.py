@@ -64,7 +64,7 @@ class AlphaKAnonymity(Principle):
             asked={"k": self.k, "alpha": self.alpha},
             anonymity=self.k,
             smallest_group=self.k,
-            caps=(Caps(least=self.k, share=self.alpha),),
+            capped=(Caps(least=self.k, share=self.alpha),),
         )
 
     @property

@@ -7,14 +7,13 @@ MINIMALITY 2.2, where the case of one designated value (positive, against negati
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.principles.parameters import at_most, integer, per_group
-from glasshouse.principles.principle import Bound, Caps, Principle, Terms
+from glasshouse.principles.principle import Bound, Principle, Terms
 from glasshouse.principles.witness import most_frequent
 
 if TYPE_CHECKING:
@@ -64,7 +63,6 @@ class DesignatedLDiversity(Principle):
             asked={"designated_ell": self.ell, "designated": self.values},
             one_in=self.ell,
             named=self.values,
-            caps=(Caps(share=Fraction(1, self.ell), values=self.values),),
         )
 
     @property

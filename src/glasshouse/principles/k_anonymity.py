@@ -54,7 +54,7 @@ class KAnonymity(Principle):
     @property
     def terms(self) -> Terms:
         """What others need to know of it."""
-        return Terms(asked={"k": self.k}, anonymity=self.k, smallest_group=self.k, caps=(Caps(least=self.k),))
+        return Terms(asked={"k": self.k}, anonymity=self.k, smallest_group=self.k, capped=(Caps(least=self.k),))
 
     @property
     def title(self) -> str:

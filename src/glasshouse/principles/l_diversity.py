@@ -8,11 +8,10 @@ most a 1/l fraction of the tuples has the most frequent sensitive value. MINIMAL
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.principles.parameters import at_most, integer
-from glasshouse.principles.principle import Caps, Principle, Terms
+from glasshouse.principles.principle import Principle, Terms
 from glasshouse.principles.witness import most_frequent
 
 if TYPE_CHECKING:
@@ -55,12 +54,7 @@ class LDiversity(Principle):
     @property
     def terms(self) -> Terms:
         """What others need to know of it."""
-        return Terms(
-            asked={"ell": self.ell},
-            smallest_group=self.ell,
-            one_in=self.ell,
-            caps=(Caps(share=Fraction(1, self.ell)),),
-        )
+        return Terms(asked={"ell": self.ell}, smallest_group=self.ell, one_in=self.ell)
 
     @property
     def title(self) -> str:

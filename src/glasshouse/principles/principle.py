@@ -77,8 +77,8 @@ class Terms:
         The sensitive values that it speaks of; empty if it speaks of all of them.
     closeness
         The t, if all it asks is that groups are so close to the whole table.
-    caps
-        What it asks as caps on sizes and shares, all of which must be kept; None if it asks something else.
+    capped
+        What it asks as caps on sizes and shares, if it does, and not by ``one_in``: see `caps`.
     """
 
     asked: Mapping[str, Any] | None = None
@@ -87,7 +87,14 @@ class Terms:
     one_in: int | None = None
     named: tuple[Any, ...] = ()
     closeness: Fraction | None = None
-    caps: tuple[Caps, ...] | None = None
+    capped: tuple[Caps, ...] | None = None
+
+    @property
+    def caps(self) -> tuple[Caps, ...] | None:
+        """What is asked as caps on sizes and shares, all of which must be kept; None if something else is asked."""
+        if self.one_in is None:
+            return self.capped
+        return (Caps(share=Fraction(1, self.one_in), values=self.named or None),)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
@@ -217,12 +224,18 @@ class Part:
         return None if self.column is None else self.column.name
 
     @property
-    def _domain(self) -> Domain | None:
+    def domain(self) -> Domain | None:
+        """The domain of its column."""
         return None if self.column is None else self.column.domain
+
+    @property
+    def is_eligible(self) -> bool:
+        """Whether the whole table obeys."""
+        return self.principle.eligible(self.whole, self.domain)
 
     def check_eligible(self) -> None:
         """Raise `Infeasible` unless the whole table obeys."""
-        self.principle.check_eligible(self.whole, column=self._name, domain=self._domain)
+        self.principle.check_eligible(self.whole, column=self._name, domain=self.domain)
 
     def describe(self) -> str:
         """Say in one sentence what holds."""
