@@ -16,7 +16,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.marginals import publish_marginals
-from glasshouse.publish import bucket_partitions, publish_to
+from glasshouse.publish import publish_to
 
 N = 60
 COLUMNS: dict[str, list[Any]] = {
@@ -84,7 +84,7 @@ def test_the_new_tables_are_over_the_same_batches_and_have_k_people_in_every_cel
     more = publish_marginals(tmp_path, table, marginals=MORE)
 
     batches = gh.Groups(labels, int(labels.max()) + 1)
-    at_once = everything.recode(table, batches, buckets=bucket_partitions(table, everything))
+    at_once = everything.recode(table, batches, buckets=everything.buckets(table, gh.Mondrian().divide))
     assert {name: plain(t) for name, t in at_once.items()} == {name: plain(t) for name, t in more.tables.items()}
     assert ["ward", "Batch-ID"] == more.tables["gt_2"].column_names
     assert ["age", "sex"] == more.tables["gt_3"].column_names  # no sensitive attribute, no batch

@@ -14,12 +14,10 @@ import numpy as np
 
 import glasshouse as gh
 from glasshouse.engines import Memory, Nodes
-from glasshouse.grouping.ace import packed_rows
-from glasshouse.grouping.halving import HalvedRows
-from glasshouse.grouping.mirror import alike_together
-from glasshouse.grouping.mirror_refinement import group_size
+from glasshouse.grouping.halving import HalvedRows, blocks_of
+from glasshouse.grouping.mirror import alike_together, group_size
+from glasshouse.grouping.packed import packed_rows
 from glasshouse.grouping.perimeter import weighted_places
-from glasshouse.grouping.remainder import blocks_of
 from glasshouse.principles import Requirement
 
 ELL = 10

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from glasshouse import catalog
-from glasshouse.adversary.restated import FOREIGN
 from glasshouse.cells import Grammar, Unreadable
 from glasshouse.errors import SchemaError
 from glasshouse.microdata.domains import kind_of
 from glasshouse.microdata.sources import open_source
 from glasshouse.promise import FOREIGN_GUARANTEE
 from glasshouse.release import PublishedColumn, Recipe, Release
+from glasshouse.release.layout import FOREIGN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,13 +77,13 @@ def foreign_release(
     recipe = Recipe(
         principle={} if principle is None else catalog.principle_to_data(principle, [sensitive]),
         method={} if method is None else catalog.to_data(method),
-        recoding={"name": FOREIGN},
+        recoding={"name": FOREIGN.name},
         quasi=tuple(quasi),
         sensitive=(sensitive,),
     )
     table = opened.table.select(names)
     return Release(
-        tables={"data": table},
+        tables={FOREIGN.people: table},
         columns=columns,
         recipe=recipe,
         guarantee=FOREIGN_GUARANTEE,

@@ -12,19 +12,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from glasshouse import catalog
-from glasshouse.adversary.restated import FOREIGN
 from glasshouse.cells import bare, parts_of
 from glasshouse.declared import Declared, check_cells
 from glasshouse.errors import GlasshouseError, SourceError
 from glasshouse.microdata.domains import text_of
 from glasshouse.promise import promised_by_recipe
-from glasshouse.recoding import Perturbed
-from glasshouse.recoding.carrying import cells_of
+from glasshouse.recoding.columns import cells_of
 from glasshouse.release import reading
+from glasshouse.release.layout import FOREIGN, PERTURBED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from glasshouse.recoding import Perturbed
     from glasshouse.release import Recipe, Release
 
 __all__ = ["load"]
@@ -106,14 +106,14 @@ def _check_declared(release: Release) -> None:
 
 def _check_recipe(release: Release) -> None:
     recipe: Recipe = release.recipe
-    if recipe.recoding["name"] == FOREIGN:
+    if release.layout is FOREIGN:
         return
     principle = catalog.principle_of(recipe)
     if isinstance(principle, dict) and not set(principle) <= set(recipe.sensitive):
         raise ValueError("a principle of a column that is not there")
     catalog.method_of(recipe)
     recoding = catalog.recoding_of(recipe)
-    if isinstance(recoding, Perturbed):
+    if release.layout is PERTURBED:
         _check_sample(release, recoding)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,15 +20,15 @@ import pyarrow.parquet as pq
 from glasshouse import catalog
 from glasshouse.engines import Memory
 from glasshouse.errors import InputError, NotSupported, SourceError
+from glasshouse.grouping import Mondrian
 from glasshouse.loading import load
 from glasshouse.microdata import Groups
 from glasshouse.microdata.cautions import accepted_cautions
 from glasshouse.principles import Requirement
 from glasshouse.promise import promised_by_recipe
-from glasshouse.publish import bucket_partitions
 from glasshouse.recheck import recheck
-from glasshouse.recoding import Angel
-from glasshouse.recoding.carrying import carried
+from glasshouse.recoding.columns import carried
+from glasshouse.release.layout import ANGEL
 from glasshouse.release.pair import Pair, check_pair
 from glasshouse.release.storage import check_savable, write_audit, write_release
 from glasshouse.republishing import keep_traces
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from glasshouse.microdata import Microdata
+    from glasshouse.recoding import Recoding
     from glasshouse.release import PublishedColumn, Release
 
 __all__ = ["publish_marginals"]
@@ -92,7 +94,7 @@ def publish_marginals(
     pair = Pair(out, force=True)
     before = load(pair.release)
     recoding = catalog.recoding_of(before.recipe)
-    if not isinstance(recoding, Angel):
+    if before.layout is not ANGEL:
         raise NotSupported(
             f"more marginals of a release by the recoding {recoding.name!r}",
             instead="marginals that are safe together need the recoding 'angel' from the start",
@@ -106,7 +108,7 @@ def publish_marginals(
     grown = replace(recoding, marginals=(*(recoding.marginals or (everything,)), *map(tuple, marginals)))
     requirement = Requirement.of(catalog.principle_of(before.recipe), published)
     grown.check(published, requirement)
-    tables = grown.recode(published, batches, buckets=bucket_partitions(published, grown, Memory(threads=threads)))
+    tables = grown.recode(published, batches, divide=partial(Mondrian().divide, engine=Memory(threads=threads)))
     _check_same_table(before.tables, tables)
 
     release = replace(
@@ -137,7 +139,7 @@ def publish_marginals(
 
 
 def _told_again(
-    column: PublishedColumn, table: Microdata, tables: Mapping[str, pa.Table], recoding: Angel
+    column: PublishedColumn, table: Microdata, tables: Mapping[str, pa.Table], recoding: Recoding
 ) -> PublishedColumn:
     """What a column means; if only the nodes that are cells are told of its taxonomy, with those of the new tables."""
     if column.declared is None or column.declared["kind"] != "nodes":

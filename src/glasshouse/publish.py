@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,24 +15,17 @@ import pyarrow as pa
 
 from glasshouse import catalog
 from glasshouse.engines import Memory
-from glasshouse.errors import DisclosureWarning, DomainError, NotSupported, SourceError
+from glasshouse.errors import DisclosureWarning
 from glasshouse.grouping import Mirror, Mondrian, Snug, exact_share, keep_eligible
-from glasshouse.grouping.method import is_frequency_diversity
 from glasshouse.log import step
-from glasshouse.microdata import Column, Groups
 from glasshouse.microdata.cautions import accepted_cautions
-from glasshouse.microdata.domains import text_of
-from glasshouse.microdata.groups import alike
-from glasshouse.principles import BackgroundSensitive, KAnonymity, Principle, Requirement
+from glasshouse.principles import Principle, Requirement
 from glasshouse.principles.adversaries import Adversary
-from glasshouse.promise import guarantee_of
 from glasshouse.randomness import Source
 from glasshouse.recheck import recheck
-from glasshouse.recoding import Anatomy, Angel, Boxes, Permutation, Perturbed
-from glasshouse.recoding.axis import axis_of
-from glasshouse.recoding.carrying import carried, check_carry
-from glasshouse.release import PublishedColumn, Recipe, Release
-from glasshouse.release.manifest import check_declared
+from glasshouse.recoding import Angel, Boxes, Perturbed
+from glasshouse.recoding.columns import check_carry, told_columns
+from glasshouse.release import Recipe, Release
 from glasshouse.release.pair import Pair
 from glasshouse.release.storage import check_savable, titled, write_audit, write_release
 from glasshouse.republishing import traces_of
@@ -43,11 +37,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.grouping import Method
-    from glasshouse.microdata import Domain, Microdata
+    from glasshouse.microdata import Groups, Microdata
+    from glasshouse.principles.adversaries import Claim
     from glasshouse.recoding import Recoding
     from glasshouse.verify import Verification
 
-__all__ = ["bucket_partitions", "publish", "publish_to", "published_columns", "recipe_of"]
+__all__ = ["default_method", "default_recoding", "publish", "publish_to", "recipe_of"]
 
 
 def publish(
@@ -169,8 +164,8 @@ def publish_to(
 def _journey(
     table: Microdata,
     principle: Principle | Mapping[str, Principle],
-    method: Any = None,
-    recoding: Any = None,
+    method: Method | None = None,
+    recoding: Recoding | None = None,
     suppress: Any = 0,
     carry: str = "cells",
     source: Source | None = None,
@@ -181,46 +176,20 @@ def _journey(
     table.refuse_unanswered()
     check_carry(carry)
     source = Source.secure() if source is None else source.for_one_release()
-    principle, table = _spelled(principle, recoding, table)
-    target = principle if isinstance(principle, BackgroundSensitive) else None  # a promise that no group can keep
-
-    # eligible: the table itself must satisfy what is asked of groups, perhaps after dropping tuples
-    asked = principle if target is None else target.grouping()
-    with step("eligible", rows=table.n_tuples):
-        kept = keep_eligible(table, asked, suppress, source)
-        published = table if len(kept) == table.n_tuples else table.take(kept)
-        requirement = Requirement.of(asked, published)
-        requirement.check_eligible()
-    if method is None:
-        method = default_method(requirement) if target is None else Mondrian()  # whose boxes are disjoint
-    recoding = _settled(recoding, requirement, target, method, published)
-    recoding.check(published, requirement)
-    if isinstance(method, Mirror):
-        method = method.suiting(exact=isinstance(recoding, Anatomy | Permutation | Angel))
-    claim = method.claim(requirement) if target is None else recoding.claim(target, published)
-    if claim.adversary is Adversary.LINKING:
-        what = _attackable(method) if target is None else f"the release promises {claim.promise}"
-        warnings.warn(what, DisclosureWarning, stacklevel=3)
-
-    # divide, recode
     engine = Memory(threads=threads)
-    with step("divide", rows=published.n_tuples) as note:
-        groups = method.divide(published, requirement, source=source, engine=engine)
-        groups = groups.renumbered(source.child("group numbers"))
-        note(groups=groups.n_groups)
-    with step("recode", rows=published.n_tuples, groups=groups.n_groups):
-        tables = recode(published, groups, recoding, source, engine)
 
-    # bind: what is promised, how it was made, and what is needed to read it
-    told = _readable(carried(published, tables, recoding, carry))
+    principle, table = _spelled(principle, recoding, table)
+    kept, published, requirement = _eligible(table, principle, suppress, source)
+    method, recoding, claim = _settled(method, recoding, requirement, published)
+    groups = _divided(published, requirement, method, source, engine)
+    tables = _recoded(published, groups, recoding, source, engine)
     release = Release(
         tables=tables,
-        columns=tuple(_told_columns(published, groups, recoding, told)),
+        columns=told_columns(published, groups, tables, recoding, carry),
         recipe=recipe_of(published, principle, method, recoding, suppress, source),
-        guarantee=guarantee_of(
+        guarantee=recoding.guarantee(
             requirement,
             claim,
-            recoding,
             n_sensitive=len(table.sensitive),
             n_whole=table.n_tuples,
             n_suppressed=table.n_tuples - len(kept),
@@ -232,20 +201,17 @@ def _journey(
         identified=table.identifier is not None,
         native=table.source_kind,
     )
-
-    # check again, from the published tables alone, by the second implementation
     with step("recheck", rows=release.n_tuples, tables=len(tables)):
-        achieved = recheck(release, requirement)
+        achieved = recheck(release, requirement)  # from the published tables alone, by the second implementation
     release = replace(release, spent=time.process_time() - started)
     return release, groups if published is table else groups.spread(kept, table.n_tuples), achieved
 
 
 def _spelled(
-    principle: Principle | Mapping[str, Principle], recoding: Any, table: Microdata
+    principle: Principle | Mapping[str, Principle], recoding: Recoding | None, table: Microdata
 ) -> tuple[Principle | Mapping[str, Principle], Microdata]:
     """Bring what is declared and what is read to one spelling, where look-alikes are one value."""
-    if isinstance(recoding, Perturbed) and recoding.domain is not None:
-        table = table.spelled_by(recoding.domain)
+    table = table if recoding is None else recoding.spelled(table)
     domains = {column.name: column.domain for column in table.sensitive if column.domain.normalised}
     if isinstance(principle, Mapping):
         each = {name: one.spelled_as(domains[name]) if name in domains else one for name, one in principle.items()}
@@ -256,75 +222,78 @@ def _spelled(
     return principle, table
 
 
-def _settled(
-    recoding: Any, requirement: Requirement, target: BackgroundSensitive | None, method: Method, table: Microdata
-) -> Any:
-    """The recoding with every parameter fixed: what was left open follows from what is promised."""
-    if target is None:
-        if isinstance(recoding, Perturbed):
-            raise NotSupported(
-                "perturbed generalization under a principle that judges groups",
-                instead="ask for RhoBreach or DeltaGrowth, which say what may be believed after perturbation",
-            )
-        recoding = default_recoding(requirement) if recoding is None else recoding
-        return recoding.resolved(requirement) if isinstance(recoding, Angel) else recoding
-    recoding = Perturbed() if recoding is None else recoding
-    if not isinstance(recoding, Perturbed):
-        raise NotSupported(f"{target.title} by the recoding {recoding.name!r}", instead="use the recoding 'perturbed'")
-    if method != Mondrian():
-        raise NotSupported(
-            f"perturbed generalization of groups by {method!r}",
-            instead="its groups come from quasi-identifiers alone, with disjoint boxes: leave the method out",
-        )
-    return recoding.meeting(target, recoding.n_values(table))
-
-
-def recode(
-    table: Microdata, groups: Groups, recoding: Recoding, source: Source, engine: Memory | None = None
-) -> dict[str, pa.Table]:
-    """Rewrite groups; ANGEL needs a second partition, of buckets, for every marginal."""
-    if not isinstance(recoding, Angel):
-        return recoding.recode(table, groups, source=source.child("recoding"))
-    if groups.n_dropped:  # buckets must hide people among those who are published
-        kept = np.flatnonzero(groups.labels >= 0)
-        table, groups = table.take(kept), Groups(groups.labels[kept], groups.n_groups)
-    return recoding.recode(table, groups, buckets=bucket_partitions(table, recoding, engine))
-
-
-def bucket_partitions(table: Microdata, recoding: Angel, engine: Memory | None = None) -> list[Groups]:
-    """ANGEL's buckets for every marginal: strict, k-anonymous, by the marginal's quasi-identifiers alone.
-
-    With k = 1 a bucket is the people with equal values, which is as far as strict cuts can go.
-    """
-    assert recoding.k is not None
-    buckets = []
-    for marginal in recoding.tables(table):
-        view = replace(table, quasi=tuple(table.column(name) for name in marginal.quasi), sensitive=(), identifier=None)
-        if recoding.k == 1:
-            buckets.append(alike(view.quasi))
-            continue
-        requirement = Requirement.of(KAnonymity(k=recoding.k), view)
+def _eligible(
+    table: Microdata, principle: Principle | Mapping[str, Principle], suppress: Any, source: Source
+) -> tuple[NDArray[np.int32], Microdata, Requirement]:
+    """The tuples that stay so that the table itself satisfies what is asked of groups; they; and what is asked."""
+    with step("eligible", rows=table.n_tuples):
+        exact_share(suppress)  # refused before the work, not after it
+        requirement = Requirement.of(principle, table)
+        if requirement.first_ineligible() is None:
+            return np.arange(table.n_tuples, dtype=np.int32), table, requirement
+        kept = keep_eligible(table, principle, suppress, source)
+        published = table.take(kept)
+        requirement = Requirement.of(principle, published)
         requirement.check_eligible()
-        buckets.append(Mondrian().divide(view, requirement, engine=engine))
-    return buckets
+    return kept, published, requirement
+
+
+def _settled(
+    method: Method | None, recoding: Recoding | None, requirement: Requirement, table: Microdata
+) -> tuple[Method, Recoding, Claim]:
+    """Method and recoding with every parameter fixed, and what is claimed of the release."""
+    method = default_method(requirement) if method is None else method
+    recoding = default_recoding(requirement) if recoding is None else recoding
+    recoding = recoding.settle(requirement, method, table)
+    recoding.check(table, requirement)
+    method = method.suiting(recoding.layout)
+    claim = recoding.claimed(method.claim(requirement), requirement, [column.name for column in table.sensitive])
+    if claim.adversary is Adversary.LINKING:
+        what = f"the release promises {claim.promise}" if claim.promise else _attackable(method)
+        warnings.warn(what, DisclosureWarning, stacklevel=4)
+    return method, recoding, claim
+
+
+def _divided(table: Microdata, requirement: Requirement, method: Method, source: Source, engine: Memory) -> Groups:
+    """The groups, with numbers that tell nothing."""
+    with step("divide", rows=table.n_tuples) as note:
+        groups = method.divide(table, requirement, source=source, engine=engine)
+        groups = groups.renumbered(source.child("group numbers"))
+        note(groups=groups.n_groups)
+    return groups
+
+
+def _recoded(
+    table: Microdata, groups: Groups, recoding: Recoding, source: Source, engine: Memory
+) -> dict[str, pa.Table]:
+    """The published tables."""
+    with step("recode", rows=table.n_tuples, groups=groups.n_groups):
+        return recoding.recode(
+            table, groups, source=source.child("recoding"), divide=partial(Mondrian().divide, engine=engine)
+        )
 
 
 def default_method(requirement: Requirement) -> Method:
-    """The method for whoever names none: the safest there is for what is asked.
+    """The method where none is named: the safest there is for what is asked.
 
-    Mirror, which holds against whoever knows it, wherever sensitive values are judged. For k-anonymity alone Snug,
-    which then looks at no sensitive value, so that knowing it tells nothing either.
+    Mirror, which holds against an attacker who knows it, wherever sensitive values are judged. For k-anonymity alone
+    Snug, which then looks at no sensitive value, so that knowing it tells nothing either. For perturbed generalization
+    Mondrian, whose boxes are disjoint.
     """
+    if requirement.target is not None:
+        return Mondrian()
     return Mirror() if requirement.columns else Snug()
 
 
 def default_recoding(requirement: Requirement) -> Recoding:
-    """The recoding for whoever names none.
+    """The recoding where none is named.
 
-    ANGEL with k = l for l-diversity of one sensitive column: batches hide the values, buckets hide who is there. Boxes
-    for anything else.
+    ANGEL with k = l for l-diversity of one sensitive column: batches hide the values, buckets hide who is there.
+    Perturbed generalization for promises about beliefs. Boxes for anything else.
     """
-    return Angel() if is_frequency_diversity(requirement) else Boxes()
+    if requirement.target is not None:
+        return Perturbed()
+    return Boxes() if requirement.frequency_ell is None else Angel()
 
 
 def _attackable(method: Method) -> str:
@@ -337,8 +306,8 @@ def _attackable(method: Method) -> str:
 def recipe_of(
     table: Microdata,
     principle: Principle | Mapping[str, Principle],
-    method: Any,
-    recoding: Any,
+    method: Method,
+    recoding: Recoding,
     suppress: Any,
     source: Source,
 ) -> Recipe:
@@ -352,80 +321,6 @@ def recipe_of(
         suppress=str(exact_share(suppress)),
         seeded=source.is_seeded,
     )
-
-
-def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedColumn]:
-    """Say what the columns of the published tables mean."""
-    shown = recoding.sensitive_meaning() if isinstance(recoding, Perturbed) else "exact value; empty if missing"
-    return [
-        *(
-            PublishedColumn(
-                name=c.name,
-                role="quasi-identifier",
-                kind=c.domain.kind,
-                meaning=recoding.meaning(c.domain) + _beyond(limits := _limits_of(c.domain)),
-                limits=limits or None,
-            )
-            for c in table.quasi
-        ),
-        *(PublishedColumn(name=c.name, role="sensitive", kind=c.domain.kind, meaning=shown) for c in table.sensitive),
-        *(
-            PublishedColumn(name=name, role="added", kind="integer", meaning=meaning)
-            for name, meaning in recoding.added().items()
-        ),
-    ]
-
-
-def _limits_of(domain: Domain) -> dict[str, str]:
-    """Top and bottom codes, which were chosen beforehand, as texts."""
-    limits = {"bottom": domain.bottom, "top": domain.top}
-    return {name: text_of(limit) for name, limit in limits.items() if limit is not None}
-
-
-def _beyond(limits: Mapping[str, str]) -> str:
-    """Say what a limit stands for, as the end of a sentence."""
-    sides = {"bottom": "below", "top": "above"}
-    return "".join(f"; {limit} stands for itself and everything {sides[name]}" for name, limit in limits.items())
-
-
-def _told_columns(
-    table: Microdata, groups: Groups, recoding: Recoding, told: Mapping[str, Mapping[str, Any]]
-) -> list[PublishedColumn]:
-    """Say what the columns mean by what is shown of them: nothing of whoever was dropped, nor of a perturbed value.
-
-    Of sensitive columns also how far apart their values are, where the values alone do not tell. Not of perturbed ones:
-    which values people have is what perturbation hides, and a value that is retained looks like any other.
-    """
-    shown = groups.labels >= 0 if groups.n_dropped else None
-    quasi = tuple(_without_unseen_gaps(column, shown) for column in table.quasi)
-    columns = published_columns(replace(table, quasi=quasi), recoding)
-    columns = [replace(column, declared=told.get(column.name)) for column in columns]
-    if isinstance(recoding, Perturbed):
-        return columns
-    axes = {column.name: axis_of(column, shown) for column in table.sensitive}
-    return [replace(column, axis=axes.get(column.name)) for column in columns]
-
-
-def _readable(told: dict[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """What a release carries of taxonomies and orders, if everybody who loads it will take it."""
-    for name, declared in told.items():
-        try:
-            check_declared(declared)
-        except SourceError as error:
-            raise DomainError(
-                f"the taxonomy or order of column {name!r} cannot go out with the release, for nobody would read it: "
-                f"{str(error).rpartition(': ')[2]}",
-                column=name,
-            ) from None
-    return told
-
-
-def _without_unseen_gaps(column: Column, shown: NDArray[np.bool_] | None) -> Column:
-    """The column, of which a missing value is told only if somebody who is published misses one."""
-    codes, domain = column.codes if shown is None else column.codes[shown], column.domain
-    if not domain.missing or bool((codes == domain.missing_code).any()):
-        return column
-    return Column(replace(domain, missing=False), column.codes)
 
 
 def _who_is_where(table: Microdata, partition: Groups) -> pa.Table:

@@ -8,6 +8,7 @@ and the one recoding that need no more than a stream: `Anatomize` and `Anatomy` 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,14 +30,15 @@ from glasshouse.microdata.cautions import accepted_cautions, refuse_unanswered
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import Column
 from glasshouse.microdata.survey import survey
-from glasshouse.principles import LDiversity, Requirement
-from glasshouse.promise import guarantee_of
-from glasshouse.publish import published_columns, recipe_of
+from glasshouse.principles import Requirement
+from glasshouse.publish import recipe_of
 from glasshouse.randomness import Source
-from glasshouse.recoding.anatomy import COUNT, GROUP, Anatomy
+from glasshouse.recoding import Anatomy
+from glasshouse.recoding.columns import published_columns
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
 from glasshouse.release.cells import guarded_name, is_text, missing_mark, plain_table
 from glasshouse.release.contents import private_file
+from glasshouse.release.layout import ANATOMY, COUNT, GROUP
 from glasshouse.release.packaging import write_manifest
 from glasshouse.release.pair import Pair
 from glasshouse.release.storage import titled, write_audit
@@ -45,7 +47,7 @@ from glasshouse.verify.streamed import recount
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -61,6 +63,7 @@ __all__ = ["PublishedFile", "publish_file"]
 
 _ROW_GROUP = 1 << 20  # published rows that are written at once
 _MEMORY = 256 << 20
+_QIT, _ST = ANATOMY.people_table(1), ANATOMY.counted_table(1, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,24 +193,8 @@ def publish_file(
     traces = traces_of_counts(pair.audit, seen.sensitive.domain, seen.counts)  # which warns if it was published before
     described, requirement = _bound(seen, principle)
     requirement.check_eligible()
-    method, recoding = Anatomize(), Anatomy()
     ell, _ = frequency_ell(requirement, "Anatomize")
-    recoding.check(described, requirement)
-    release = Release(
-        tables={name: schema.empty_table() for name, schema in _schemas(seen, ell).items()},
-        columns=tuple(published_columns(described, recoding)),
-        recipe=recipe_of(described, principle, method, recoding, 0, source),
-        guarantee=guarantee_of(
-            requirement,
-            method.claim(requirement),
-            recoding,
-            n_sensitive=len(described.sensitive),
-            n_whole=described.n_tuples,
-            n_suppressed=0,
-            identified=False,
-        ),
-        n_tuples=described.n_tuples,
-    )
+    release = _described(seen, described, requirement, principle, source, ell)
     release = titled(release, title, licence)
 
     # divide and recode, piece by piece; check again from the published files alone
@@ -220,8 +207,8 @@ def publish_file(
                 _write(outside, seen, ell, source, disk, kept, format, marks, tell)
             with step("recheck", rows=described.n_tuples) as note:
                 counted = recount(
-                    outside / f"qit.{format}",
-                    outside / f"st.{format}",
+                    outside / f"{_QIT}.{format}",
+                    outside / f"{_ST}.{format}",
                     number=GROUP,
                     value=guarded_name(sensitive) if format == "csv" else sensitive,
                     count=COUNT,
@@ -282,8 +269,8 @@ class _Whole(Counts):
 
 def _bound(seen: Survey, principle: Principle | Mapping[str, Principle]) -> tuple[Microdata, Requirement]:
     """The table without its tuples, and the requirement that binds the principle to all of them."""
-    for one in principle.values() if hasattr(principle, "values") else [principle]:
-        if not isinstance(one, LDiversity):
+    for one in principle.values() if isinstance(principle, Mapping) else [principle]:
+        if one.terms.one_in is None or one.terms.named:
             raise NotSupported(
                 "publishing a file in batches under a principle other than l-diversity",
                 instead="ask for l-diversity, or read the table into memory",
@@ -305,6 +292,33 @@ def _bound(seen: Survey, principle: Principle | Mapping[str, Principle]) -> tupl
 # ---------------------------------------------------------------------------------------------- what is published
 
 
+def _described(
+    seen: Survey,
+    table: Microdata,
+    requirement: Requirement,
+    principle: Principle | Mapping[str, Principle],
+    source: Source,
+    ell: int,
+) -> Release:
+    """The release without its rows: what its columns mean, how it is made, what it promises."""
+    method, recoding = Anatomize(), Anatomy()
+    recoding.check(table, requirement)
+    return Release(
+        tables={name: schema.empty_table() for name, schema in _schemas(seen, ell).items()},
+        columns=tuple(published_columns(table, recoding)),
+        recipe=recipe_of(table, principle, method, recoding, 0, source),
+        guarantee=recoding.guarantee(
+            requirement,
+            method.claim(requirement),
+            n_sensitive=len(table.sensitive),
+            n_whole=table.n_tuples,
+            n_suppressed=0,
+            identified=False,
+        ),
+        n_tuples=table.n_tuples,
+    )
+
+
 def _schemas(seen: Survey, ell: int) -> dict[str, pa.Schema]:
     """The columns of QIT and ST, as `Anatomy` publishes them."""
     number = pa.int32() if seen.counts.sum() // max(ell, 1) < 1 << 31 else pa.int64()
@@ -312,8 +326,8 @@ def _schemas(seen: Survey, ell: int) -> dict[str, pa.Schema]:
     quasi = [pa.field(name, column.type) for name, column in seen.packing.unpack(nobody).items()]
     value = pa.field(seen.sensitive.name, _shown(seen, np.empty(0, np.int32)).type)
     return {
-        "qit": pa.schema([*quasi, pa.field(GROUP, number)]),
-        "st": pa.schema([pa.field(GROUP, number), value, pa.field(COUNT, pa.int32())]),
+        _QIT: pa.schema([*quasi, pa.field(GROUP, number)]),
+        _ST: pa.schema([pa.field(GROUP, number), value, pa.field(COUNT, pa.int32())]),
     }
 
 
@@ -322,8 +336,8 @@ def _marks(seen: Survey) -> dict[str, dict[str, str]]:
 
     A column that has missing values here drops nobody, so that all of its texts are published.
     """
-    found: dict[str, dict[str, str]] = {"qit": {}, "st": {}}
-    for table, domains in (("qit", [field.domain for field in seen.packing.fields]), ("st", [seen.sensitive.domain])):
+    found: dict[str, dict[str, str]] = {_QIT: {}, _ST: {}}
+    for table, domains in ((_QIT, [field.domain for field in seen.packing.fields]), (_ST, [seen.sensitive.domain])):
         for domain in domains:
             if domain.missing and is_text(domain.values.type):
                 mark = missing_mark([None, *domain.values.to_pylist()])
@@ -363,15 +377,15 @@ def _write(
 
     pieces = anatomize_stream(seen.counts, ell, tuples, source, disk, key=seen.packing.key, with_rows=kept is not None)
     with (
-        _Writer(folder / f"qit.{format}", schemas["qit"], format, marks.get("qit", {})) as qit,
-        _Writer(folder / f"st.{format}", schemas["st"], format, marks.get("st", {})) as st,
+        _Writer(folder / f"{_QIT}.{format}", schemas[_QIT], format, marks.get(_QIT, {})) as qit,
+        _Writer(folder / f"{_ST}.{format}", schemas[_ST], format, marks.get(_ST, {})) as st,
     ):
         for piece in pieces:
-            numbers = _numbers(piece, schemas["qit"].field(GROUP).type)
-            qit.write(pa.table({**seen.packing.unpack(piece.keys), GROUP: numbers}, schemas["qit"]))
+            numbers = _numbers(piece, schemas[_QIT].field(GROUP).type)
+            qit.write(pa.table({**seen.packing.unpack(piece.keys), GROUP: numbers}, schemas[_QIT]))
             ones = np.ones(len(piece.values), np.int32)  # all values of a group are different (ANATOMY Property 3)
             shown = {GROUP: numbers, seen.sensitive.name: _shown(seen, piece.values), COUNT: ones}
-            st.write(pa.table(shown, schemas["st"]))
+            st.write(pa.table(shown, schemas[_ST]))
             if kept is not None and piece.rows is not None:
                 kept.add(piece.rows, numbers)
             done += len(numbers)

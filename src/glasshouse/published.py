@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Published: what a release says, read from its tables as an adversary or an analyst reads them.
+"""Contents: what a release says, read from its tables as an adversary or an analyst reads them.
 
 Every kind of release says the same two things: how sensitive values are distributed over groups, and which people may
 be in which group. The first is a histogram for every group. The second is a list of *seats*: a seat is what stands in
@@ -17,13 +17,15 @@ import pyarrow as pa
 
 from glasshouse.cells import MISSING, SUPPRESSED, quoted, settled, text_of
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.release.layout import COUNT, FOREIGN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.release import Release
+    from glasshouse.release.layout import Layout
 
-__all__ = ["Published", "Seats", "shows_exact"]
+__all__ = ["Contents", "Published", "Seats"]
 
 _FITS = 1 << 62  # keys stay below this, or are numbered anew
 
@@ -63,13 +65,13 @@ class Seats:
 
 
 @dataclass(frozen=True, eq=False)
-class Published:
+class Contents:
     """What a release says of one sensitive column.
 
     Attributes
     ----------
-    kind
-        ``boxes``, ``anatomy``, ``permutation``, ``angel`` or ``sample``.
+    layout
+        How its tables are written.
     column
         The sensitive column.
     values
@@ -80,13 +82,18 @@ class Published:
         Group ``g`` has ``counts[i]`` tuples with ``values[codes[i]]`` for ``offsets[g] <= i < offsets[g + 1]``.
     """
 
-    kind: str
+    layout: Layout
     column: str
     values: tuple[Any, ...]
     seats: tuple[Seats, ...]
     offsets: NDArray[np.int64]
     codes: NDArray[np.int32]
     counts: NDArray[np.int64]
+
+    @property
+    def kind(self) -> str:
+        """How its tables are read: ``boxes``, ``anatomy``, ``permutation``, ``angel`` or ``sample``."""
+        return self.layout.kind
 
     @property
     def n_groups(self) -> int:
@@ -99,7 +106,7 @@ class Published:
         return np.add.reduceat(np.append(self.counts, 0), self.offsets[:-1]) if self.n_groups else np.empty(0, np.int64)
 
     @classmethod
-    def of(cls, release: Release, column: str | None = None) -> Published:
+    def of(cls, release: Release, column: str | None = None) -> Contents:
         """Read a release; with several sensitive columns, name the one that is attacked."""
         sensitive = release.recipe.sensitive
         if not sensitive:
@@ -109,56 +116,54 @@ class Published:
         column = sensitive[0] if column is None else column
         if column not in sensitive:
             raise InputError(f"{column!r} is not a sensitive column of the release: {', '.join(sensitive)}")
-        kind = str(release.recipe.recoding.get("name"))
-        if kind == "perturbed":
+        if release.layout.size is not None:
             return cls._sample(release, column)
-        if kind in ("anatomy", "angel"):
-            return cls._apart(release, column, kind)
-        return cls._together(release, column, "permutation" if kind == "permutation" else "boxes")
+        return cls._together(release, column) if release.layout.counted is None else cls._apart(release, column)
 
     @classmethod
-    def without_values(cls, release: Release) -> Published:
+    def without_values(cls, release: Release) -> Contents:
         """Read the quasi-identifiers of a release without a sensitive column: every tuple has one unnamed value."""
         (table,) = release.tables.values()
         cells, of_row = _coded(table, release.recipe.quasi, release)
         group, n_groups = _numbered(of_row)
         code = np.zeros(table.num_rows, np.int32)
-        seats = _seats(release.recipe.quasi, cells, of_row, group, foreign=_is_foreign(release))
-        return cls("boxes", "", (None,), (seats,), *_histogram(group, code, 1, n_groups))
+        seats = _seats(release.recipe.quasi, cells, of_row, group, foreign=release.layout is FOREIGN)
+        return cls(release.layout, "", (None,), (seats,), *_histogram(group, code, 1, n_groups))
 
     @classmethod
-    def _together(cls, release: Release, column: str, kind: str) -> Published:
+    def _together(cls, release: Release, column: str) -> Contents:
         """One table with quasi-identifiers and sensitive values."""
         (table,) = release.tables.values()
         quasi = release.recipe.quasi
         cells, of_row = _coded(table, quasi, release)
-        if kind == "permutation":
-            group, n_groups = np.asarray(table["Group-ID"]).astype(np.int64) - 1, None
-        else:
+        layout, n_groups = release.layout, None
+        if layout.number is None:
             group, n_groups = _numbered(of_row)
+        else:
+            group = _groups(table, layout.number)
         values, code = _values(table[column])
         offsets, codes, counts = _histogram(group, code, len(values), n_groups)
-        seats = _seats(quasi, cells, of_row, group, foreign=_is_foreign(release))
-        return cls(kind, column, values, (seats,), offsets, codes, counts)
+        seats = _seats(quasi, cells, of_row, group, foreign=layout is FOREIGN)
+        return cls(layout, column, values, (seats,), offsets, codes, counts)
 
     @classmethod
-    def _apart(cls, release: Release, column: str, kind: str) -> Published:
+    def _apart(cls, release: Release, column: str) -> Contents:
         """Sensitive values counted by group in a table of their own."""
-        own = next(t for t in release.tables.values() if column in t.column_names and "Count" in t.column_names)
-        number = own.column_names[0]
+        own = next(t for t in release.tables.values() if column in t.column_names and COUNT in t.column_names)
+        number = str(release.layout.number)
         values, code = _values(own[column])
-        group = np.asarray(own[number]).astype(np.int64) - 1
-        offsets, codes, counts = _histogram(group, code, len(values), None, np.asarray(own["Count"]).astype(np.int64))
+        weights = np.asarray(own[COUNT]).astype(np.int64)
+        offsets, codes, counts = _histogram(_groups(own, number), code, len(values), None, weights)
         found = []
         for table in release.tables.values():
             quasi = tuple(name for name in release.recipe.quasi if name in table.column_names)
             if quasi and number in table.column_names:
                 cells, of_row = _coded(table, quasi, release)
-                found.append(_seats(quasi, cells, of_row, np.asarray(table[number]).astype(np.int64) - 1))
-        return cls(kind, column, values, tuple(found), offsets, codes, counts)
+                found.append(_seats(quasi, cells, of_row, _groups(table, number)))
+        return cls(release.layout, column, values, tuple(found), offsets, codes, counts)
 
     @classmethod
-    def _sample(cls, release: Release, column: str) -> Published:
+    def _sample(cls, release: Release, column: str) -> Contents:
         """One perturbed tuple of every group; the histogram is that of the sample."""
         table = release.data
         quasi = release.recipe.quasi
@@ -166,18 +171,17 @@ class Published:
         values, code = _values(table[column])
         group = np.arange(table.num_rows, dtype=np.int64)
         offsets, codes, counts = _histogram(group, code, len(values), table.num_rows)
-        sizes = np.asarray(table["G"]).astype(np.int64)
+        sizes = np.asarray(table[release.layout.size]).astype(np.int64)
         seats = Seats(quasi, cells, of_row, group.astype(np.int32), sizes)
-        return cls("sample", column, values, (seats,), offsets, codes, counts)
+        return cls(release.layout, column, values, (seats,), offsets, codes, counts)
 
 
-def shows_exact(release: Release) -> bool:
-    """Whether the cells of quasi-identifiers are the values themselves."""
-    return str(release.recipe.recoding.get("name")) in ("anatomy", "permutation")
+Published = Contents
 
 
-def _is_foreign(release: Release) -> bool:
-    return str(release.recipe.recoding.get("name")) == "foreign"
+def _groups(table: pa.Table, number: str) -> NDArray[np.int64]:
+    """The group of every row, counted from 0."""
+    return np.asarray(table[number]).astype(np.int64) - 1
 
 
 def _coded(
@@ -188,8 +192,8 @@ def _coded(
     Where the values themselves are published, those that look like cells are put in quotes. Where another tool left a
     cell empty, it suppressed the value.
     """
-    write = quoted if shows_exact(release) else text_of
-    empty = SUPPRESSED if _is_foreign(release) else MISSING
+    write = quoted if release.layout.exact else text_of
+    empty = SUPPRESSED if release.layout is FOREIGN else MISSING
     texts, codes = [], []
     for name in names:
         column = table[name].combine_chunks()

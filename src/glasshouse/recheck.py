@@ -13,8 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse import catalog
-from glasshouse import principles as p
-from glasshouse.adversary.restated import FOREIGN
 from glasshouse.declared import tree_of_axis
 from glasshouse.errors import GlasshouseError, GuaranteeBroken, NotSupported, SourceError
 from glasshouse.loading import load
@@ -22,17 +20,17 @@ from glasshouse.microdata import Column, read
 from glasshouse.microdata.domains import text_of
 from glasshouse.principles import Requirement
 from glasshouse.promise import promised_by_recipe
-from glasshouse.recoding import Perturbed
+from glasshouse.release.layout import FOREIGN, layout_of
 from glasshouse.verify import Check, Verification, verify_table
 from glasshouse.verify.beliefs import growth_stays_within, worst_belief
 from glasshouse.verify.views import views_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from fractions import Fraction
 
     from glasshouse.microdata import Microdata
     from glasshouse.principles import BackgroundSensitive, Part, Principle
+    from glasshouse.recoding import Perturbed
     from glasshouse.release import Guarantee, Release
 
 __all__ = ["recheck", "verify_release"]
@@ -47,8 +45,6 @@ _PARTS = {
 }
 """The parts of a guarantee, and how they are called."""
 
-_SIZE = "G"  # the column with the sizes of groups of which one tuple is published
-
 
 def recheck(release: Release, requirement: Requirement) -> Verification:
     """Recount the published tables; raise `GuaranteeBroken` unless every group satisfies the requirement.
@@ -57,9 +53,7 @@ def recheck(release: Release, requirement: Requirement) -> Verification:
     generalized tables, and everything else in the table of sensitive values.
     """
     if _is_sample(release):
-        (part,) = requirement.parts
-        assert isinstance(part.principle, p.KAnonymity)
-        return _recount_sample(release, part.principle.k)
+        return _recount_sample(release, requirement.anonymity)
     found = _recount(release, requirement, brief=True)
     broken = [check for check in found.checks if not check.holds]
     if broken:
@@ -104,28 +98,24 @@ def verify_release(release: Release | str | Path) -> Verification:
 
 
 def _verify(release: Release) -> Verification:
-    if release.recipe.recoding.get("name") == FOREIGN:
+    if layout_of(release.recipe) is FOREIGN:
         raise NotSupported(
             "holding another tool's table to a promise, for Glasshouse promises nothing of it",
             instead="verify its file, and say what is asked: k, ell, t",
         )
     promised = promised_by_recipe(release)
-    principle = catalog.principle_of(release.recipe)
-    target = principle if isinstance(principle, p.BackgroundSensitive) else None
     people = [table for table in release.tables.values() if set(table.column_names) & set(release.recipe.quasi)]
     own = [name for name in release.recipe.quasi if name in people[0].column_names]
     try:
         values = _values_of(release)
-        if target is None:
-            requirement = Requirement.of(principle, values)
-            found = _recount(release, requirement, brief=False)
-            kept: list[Check] = []
+        requirement = Requirement.of(catalog.principle_of(release.recipe), values)
+        if requirement.target is None:
+            found, kept = _recount(release, requirement, brief=False), []
         else:
-            recoding = catalog.recoding_of(release.recipe)
-            if not isinstance(recoding, Perturbed) or recoding.p is None:
+            if not _is_sample(release):
                 raise SourceError("the release promises what only a perturbed sample can keep, and is none")
-            found = _recount_sample(release, max(target.k, 2))
-            kept = _check_beliefs(recoding, target, values)
+            found = _recount_sample(release, requirement.anonymity)
+            kept = _check_beliefs(catalog.recoding_of(release.recipe), requirement.target, values)
     except GuaranteeBroken as error:
         reason = str(error).partition("; nothing was published")[0]
         return replace(verify_table(people[0], quasi=own, brief=True), checks=(_said(reason, holds=False),))
@@ -190,12 +180,7 @@ def _with_designated(column: Column, release: Release) -> Column:
     """
     asked = catalog.principle_of(release.recipe)
     asked = asked[column.name] if isinstance(asked, Mapping) else asked
-    named = [
-        value
-        for one in (() if isinstance(asked, p.BackgroundSensitive) else _single(asked))
-        if isinstance(one, p.DesignatedLDiversity)
-        for value in one.values
-    ]
+    named = [value for one in asked.singles() for value in one.terms.named]
     domain = column.domain
     if None in named and not domain.missing:
         domain = replace(domain, missing=True)
@@ -214,7 +199,7 @@ def _with_designated(column: Column, release: Release) -> Column:
 
 
 def _n_tuples(release: Release, found: Verification) -> int:
-    return int(pc.sum(release.data[_SIZE]).as_py()) if _is_sample(release) else found.n_tuples
+    return int(pc.sum(release.data[layout_of(release.recipe).size]).as_py()) if _is_sample(release) else found.n_tuples
 
 
 def _check_beliefs(recoding: Perturbed, target: BackgroundSensitive, values: Microdata) -> list[Check]:
@@ -233,8 +218,9 @@ def _check_beliefs(recoding: Perturbed, target: BackgroundSensitive, values: Mic
 
 
 def _is_kept(target: BackgroundSensitive, retention: Fraction, n_values: int, bound: Fraction) -> bool:
-    if isinstance(target, p.RhoBreach):
-        return worst_belief(retention, n_values, target.k, target.lambda_, target.rho1) <= bound
+    asked = target.terms.asked or {}
+    if "rho1" in asked:
+        return worst_belief(retention, n_values, target.k, target.lambda_, asked["rho1"]) <= bound
     return growth_stays_within(bound, retention, n_values, target.k, target.lambda_)
 
 
@@ -243,8 +229,7 @@ def _is_kept(target: BackgroundSensitive, retention: Fraction, n_values: int, bo
 
 def _is_sample(release: Release) -> bool:
     """Whether one tuple of each group is published, with the group's size."""
-    own = (*release.recipe.quasi, *release.recipe.sensitive)
-    return _SIZE not in own and any(_SIZE in table.column_names for table in release.tables.values())
+    return layout_of(release.recipe).size is not None
 
 
 def _recount(release: Release, requirement: Requirement, *, brief: bool) -> Verification:
@@ -252,8 +237,8 @@ def _recount(release: Release, requirement: Requirement, *, brief: bool) -> Veri
     asked = [
         _question(part, occurring)
         for part in requirement.parts
-        for principle in _single(part.principle)
-        if (occurring := _occurring(principle, _texts_of(release, part))) is not None
+        for principle in part.principle.singles()
+        if (occurring := _occurring(principle, release, part)) is not None
     ]
     quasi, sensitive = release.recipe.quasi, release.recipe.sensitive
     found = []
@@ -274,7 +259,7 @@ def _recount(release: Release, requirement: Requirement, *, brief: bool) -> Veri
 def _recount_sample(release: Release, k: int) -> Verification:
     """One tuple a group, with the group's size: different cells everywhere, nobody lost, no group below k."""
     found = verify_table(release.data, quasi=release.recipe.quasi)
-    sizes = release.data[_SIZE]
+    sizes = release.data[layout_of(release.recipe).size]
     if found.n_groups < found.n_tuples:
         raise GuaranteeBroken("two tuples of the sample have the same cells")
     if pc.min(sizes).as_py() < k:
@@ -307,57 +292,30 @@ def _together(questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return merged
 
 
-def _single(principle: Principle) -> Iterator[Principle]:
-    """The principles of a combination, one by one."""
-    if isinstance(principle, p.AllOf):
-        for inner in principle.principles:
-            yield from _single(inner)
-    else:
-        yield principle
-
-
 def _question(part: Part, principle: Principle) -> dict[str, Any]:
-    """Say what a principle asks for in the words of `verify`."""
-    column = part.column
-    if isinstance(principle, p.KAnonymity):
-        return {"k": principle.k}
-    assert column is not None
-    match principle:
-        case p.LDiversity():
-            return {"ell": {column.name: principle.ell}}
-        case p.DistinctLDiversity():
-            return {"distinct_ell": {column.name: principle.ell}}
-        case p.EntropyLDiversity():
-            return {"entropy_ell": {column.name: principle.ell}}
-        case p.RecursiveLDiversity():
-            return {"recursive": {column.name: (principle.c, principle.ell)}}
-        case p.DesignatedLDiversity():
-            return {"designated_ell": {column.name: principle.ell}, "designated": {column.name: principle.values}}
-        case p.AlphaKAnonymity():
-            return {"k": principle.k, "alpha": {column.name: principle.alpha}}
-        case p.TCloseness():
-            return {"t": {column.name: principle.t}, "distance": {column.name: principle.distance}, **_axis(part)}
-    raise NotSupported(
-        f"{principle.title}, which the second implementation does not know, so that nothing would check it",
-        instead="use a principle of the catalogue",
-    )
-
-
-def _texts_of(release: Release, part: Part) -> set[str]:
-    """The published values of a column, as texts."""
+    """Say what a principle asks for in the words of `verify`: all but a size is asked of its column."""
+    asked = principle.terms.asked
+    if asked is None:
+        raise NotSupported(
+            f"{principle.title}, which the second implementation does not know, so that nothing would check it",
+            instead="use a principle of the catalogue",
+        )
     if part.column is None:
-        return set()
+        return dict(asked)
+    question = {word: what if word == "k" else {part.column.name: what} for word, what in asked.items()}
+    return question | (_axis(part) if "distance" in asked else {})
+
+
+def _occurring(principle: Principle, release: Release, part: Part) -> Principle | None:
+    """The principle without designated values that are published nowhere, of which nothing is left to count."""
+    named = principle.terms.named
+    if not named or part.column is None:
+        return principle
     name = part.column.name
     own = next((table[name] for table in release.tables.values() if name in table.column_names), pa.array([]))
-    return {"" if value is None else text_of(value) for value in pc.unique(own).to_pylist()}
-
-
-def _occurring(principle: Principle, shown: set[str]) -> Principle | None:
-    """The principle without designated values that are published nowhere, of which nothing is left to count."""
-    if not isinstance(principle, p.DesignatedLDiversity):
-        return principle
-    values = tuple(value for value in principle.values if ("" if value is None else text_of(value)) in shown)
-    return replace(principle, values=values) if values else None
+    shown = {"" if value is None else text_of(value) for value in pc.unique(own).to_pylist()}
+    values = tuple(value for value in named if ("" if value is None else text_of(value)) in shown)
+    return principle.naming(values) if values else None
 
 
 def _axis(part: Part) -> dict[str, Any]:

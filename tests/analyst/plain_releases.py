@@ -14,7 +14,8 @@ import numpy as np
 import glasshouse as gh
 from glasshouse.analyst.rebuilding import terms_of
 from glasshouse.principles import Requirement
-from glasshouse.publish import bucket_partitions, published_columns, recipe_of
+from glasshouse.publish import recipe_of
+from glasshouse.recoding.columns import published_columns
 from tests.recoding.reading import covers
 
 KINDS = ["boxes", "taxonomies", "anatomy", "permutation", "angel", "perturbed"]
@@ -136,7 +137,7 @@ def random_release(random: Random, kind: str) -> Made:
         marginals = [(*quasi, "ill"), *(((quasi[0], "ill"), (quasi[-1],)) if len(quasi) > 1 else ())]
         recoding: Any = gh.Angel(k=random.choice([1, 2, 3]), marginals=marginals)
         return Made(kind, table, released(table, recoding, recoding.recode(
-            table, groups, buckets=bucket_partitions(table, recoding)
+            table, groups, buckets=recoding.buckets(table, gh.Mondrian().divide)
         )))  # fmt: skip
     if kind == "perturbed":
         recoding = gh.Perturbed(p=random.choice([0, 0.2, 0.5, 1]), domain=random.choice([DOMAIN, None]))

@@ -162,11 +162,9 @@ def complete_release(random: Random, kind: str) -> Made:
         else None,
     )
     if kind == "angel":
-        from glasshouse.publish import bucket_partitions
-
         marginals = dict.fromkeys([(*names, "ill"), (names[0], "ill"), (names[1],), (*names[:2], "ill")])
         angel = gh.Angel(k=2, marginals=list(marginals))
-        buckets = bucket_partitions(table, angel)
+        buckets = angel.buckets(table, gh.Mondrian().divide)
         return Made(kind, table, released(table, angel, angel.recode(table, groups_of(random, n), buckets=buckets)))
     if kind == "perturbed":
         recoding = gh.Perturbed(p=random.choice(["1/5", "1/2", "4/5"]), domain=random.choice([DOMAIN, DOMAIN[:3]]))

@@ -221,10 +221,8 @@ def test_what_cannot_be_asked_is_refused_in_words() -> None:
     while len(apart.quasi) < 3:
         apart = random_release(Random(apart.table.n_tuples + 7), "angel")
     only = gh.Angel(k=1, marginals=[(apart.quasi[0], "ill"), (apart.quasi[1],)])
-    from glasshouse.publish import bucket_partitions
-
     tables = only.recode(
-        apart.table, groups_of(Random(0), apart.table.n_tuples), buckets=bucket_partitions(apart.table, only)
+        apart.table, groups_of(Random(0), apart.table.n_tuples), buckets=only.buckets(apart.table, gh.Mondrian().divide)
     )
     with pytest.raises(gh.InputError, match="together"):
         reconstructed(released(apart.table, only, tables), apart.quasi[:2])

@@ -13,7 +13,6 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.analyst.losses import losses, reconstruction_error
-from glasshouse.publish import bucket_partitions
 from tests.analyst.plain_releases import (
     DOMAIN,
     KINDS,
@@ -240,7 +239,7 @@ def test_the_error_of_a_tuple_that_lies_in_several_boxes_of_angel_is_not_guessed
         made = random_release(random, "taxonomies")
         recoding = gh.Angel(k=2, cells="taxonomies")
         groups = gh.Groups(np.zeros(made.table.n_tuples, np.int32), 1)
-        release = in_groups(made.table, recoding, groups, buckets=bucket_partitions(made.table, recoding))
+        release = in_groups(made.table, recoding, groups, buckets=recoding.buckets(made.table, gh.Mondrian().divide))
         try:
             reconstruction_error(release, made.table)
         except gh.NotSupported as error:

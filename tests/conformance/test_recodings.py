@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import glasshouse as gh
-from glasshouse.publish import recode
 from glasshouse.release.tables import write_table
 from tests.conformance.people import People, people
 from tests.conformance.publishing import examples, published
@@ -28,7 +27,7 @@ NUMBERED = [sample for sample in RECODINGS if sample.numbers]
 def recoded(table: gh.Microdata, labels: Sequence[int], recoding: Any, seed: int = 7) -> dict[str, Any]:
     """The published tables of these groups, with the random choices of a seed."""
     groups = gh.Groups(np.array(labels, np.int32), max(labels, default=-1) + 1)
-    return recode(table, groups, recoding, gh.Source.seeded(seed))
+    return recoding.recode(table, groups, source=gh.Source.seeded(seed).child("recoding"), divide=gh.Mondrian().divide)
 
 
 def bytes_of(table: gh.Microdata, labels: Sequence[int], recoding: Any) -> dict[tuple[str, str], bytes]:

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import glasshouse as gh
+from glasshouse.grouping import Method
 from glasshouse.principles import Requirement
 from glasshouse.publish import publish_to
 from glasshouse.recheck import recheck
@@ -83,7 +84,7 @@ def _countable(release: gh.Release, table: People, recoding: RecodingSample) -> 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Liar:
+class Liar(Method):
     """A method that puts everybody into a group of her own, whatever was asked for."""
 
     name: ClassVar[str] = "liar"

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
-from glasshouse.grouping import remainder
-from glasshouse.grouping.mirror_refinement import balanced_segments
+from glasshouse.grouping import halving
+from glasshouse.grouping.mirror import balanced_segments
 from glasshouse.principles import Principle
 from tests.grouping.doors import divided, forced
 from tests.naive import by_force, greedy, mirror, principles
@@ -167,7 +167,7 @@ def product(case: by_force.Case, principle: Principle | None = None, **options: 
 
     def once(codes: by_force.Codes, sensitive: Sequence[int], draws: Any) -> by_force.Groups:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(remainder, "ATTEMPTS", 1)
+            patch.setattr(halving, "ATTEMPTS", 1)
             return run(codes, sensitive, draws)
 
     return once
@@ -189,7 +189,7 @@ def two_columns(
 
     def run(codes: by_force.Codes, sensitive: Sequence[int], draws: Any) -> by_force.Groups:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(remainder, "ATTEMPTS", 1)
+            patch.setattr(halving, "ATTEMPTS", 1)
             try:
                 return divided(method, principles, read(tuple(codes), tuple(sensitive)), draws)
             except gh.Infeasible:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import Memory, memory
-from glasshouse.grouping import orderings, pieces, sorting
+from glasshouse.grouping import orderings, sorting
 from glasshouse.principles import Requirement
 
 
@@ -39,11 +39,11 @@ class Nobody:
 def in_pieces(tuples: int, *, backwards: bool = False) -> Iterator[None]:
     """Cut all work into pieces of so many tuples; ``backwards``: one after another, the last one first."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "PIECE", tuples)
+        patch.setattr(sorting, "PIECE", tuples)
         patch.setattr(memory, "PIECE", tuples)
         if backwards:
-            patch.setattr(pieces, "ThreadPoolExecutor", Nobody)
-            patch.setattr(pieces, "_turns", lambda n: iter(reversed(range(n))))
+            patch.setattr(sorting, "ThreadPoolExecutor", Nobody)
+            patch.setattr(sorting, "_turns", lambda n: iter(reversed(range(n))))
         yield
 
 

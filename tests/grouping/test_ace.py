@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.engines import Memory
 from glasshouse.grouping import ace
-from glasshouse.grouping.ace import Ace, Thresholds, ace_segments, packed_rows
+from glasshouse.grouping.ace import Ace, Thresholds, ace_segments
+from glasshouse.grouping.packed import packed_rows
 from glasshouse.grouping.penalties import Judge, Penalty, judged, penalty_of
 from glasshouse.grouping.perimeter import exact_positions, weighted_places
 from glasshouse.kernels import interpreted

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.engines import Memory
 from glasshouse.grouping.anatomize import Anatomize, anatomize_segments
-from glasshouse.grouping.pieces import pieces_of_runs
+from glasshouse.grouping.sorting import pieces_of_runs
 from glasshouse.principles import Requirement
 from tests.grouping.doors import LastChoice, forced, people, run_interpreted
 from tests.grouping.schedules import check_threads_and_rows, in_pieces

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import Memory, memory
-from glasshouse.grouping import pieces
+from glasshouse.grouping import sorting
 from glasshouse.grouping.even_split import EvenSplit
 from glasshouse.grouping.orderings import arranged
 from glasshouse.grouping.symmetric import Symmetric
@@ -145,7 +145,7 @@ def test_the_size_of_pieces_changes_nothing(method: Any, monkeypatch: pytest.Mon
 
     expected = run(1)
     monkeypatch.setattr(memory, "PIECE", 100)
-    monkeypatch.setattr(pieces, "PIECE", 77)
+    monkeypatch.setattr(sorting, "PIECE", 77)
 
     assert expected == run(1) == run(4)
 

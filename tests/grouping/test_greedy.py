@@ -16,8 +16,8 @@ import glasshouse as gh
 from glasshouse.engines import Memory
 from glasshouse.grouping import greedy
 from glasshouse.grouping.greedy import Greedy, RandomisedGreedy
+from glasshouse.grouping.method import times_e
 from glasshouse.grouping.orderings import arranged
-from glasshouse.grouping.stricter import times_e
 from glasshouse.principles import Requirement
 from tests.grouping.doors import divided, forced, people, rows_of, run_interpreted
 from tests.grouping.schedules import check_threads_and_rows

@@ -13,8 +13,8 @@ import pytest
 import glasshouse as gh
 from glasshouse.engines import Nodes
 from glasshouse.grouping import halving
-from glasshouse.grouping.ace import packed_rows
 from glasshouse.grouping.halving import HalvedRows
+from glasshouse.grouping.packed import packed_rows
 from glasshouse.grouping.perimeter import weighted_places
 
 

@@ -17,14 +17,13 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.grouping import Mirror, halving, remainder
+from glasshouse.grouping import Mirror, halving
 from glasshouse.grouping import mirror as module
-from glasshouse.grouping.ace import packed_rows
-from glasshouse.grouping.mirror import least_size
-from glasshouse.grouping.mirror_refinement import balanced_segments, balanced_slices
-from glasshouse.grouping.perimeter import weighted_places
-from glasshouse.grouping.remainder import shape_of
-from glasshouse.grouping.weights import multipliers, weigh
+from glasshouse.grouping.halving import shape_of
+from glasshouse.grouping.method import least_size
+from glasshouse.grouping.mirror import balanced_segments, balanced_slices
+from glasshouse.grouping.packed import packed_rows
+from glasshouse.grouping.perimeter import multipliers, weigh, weighted_places
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata import Counts
 from glasshouse.policy import choices
@@ -99,7 +98,7 @@ def weighed(case: Case, random: Random) -> tuple[dict[str, Any], list[Fraction] 
 
 
 def test_leaves_are_those_of_the_twin_however_they_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remainder, "ATTEMPTS", 3)
+    monkeypatch.setattr(halving, "ATTEMPTS", 3)
     n_divided = 0
     for case, random in cases(31, range(250), 24):
         principle, holds = judged(case, random)
@@ -133,7 +132,7 @@ def test_every_partition_has_the_chance_that_it_has_for_the_twin(monkeypatch: py
         inner, floor, attempts = random.choice(("ace", "anatomize")), random.choice((1, 2, 3)), random.choice((1, 2))
         slack, start = (Fraction(random.choice(("1", "1", "1.2", "1.5", "2"))) for _ in range(2))
         given, weights = weighed(case, random)
-        monkeypatch.setattr(remainder, "ATTEMPTS", attempts)
+        monkeypatch.setattr(halving, "ATTEMPTS", attempts)
         slow = naive.Mirror(
             rows=case.rows,
             positions=case.positions,
@@ -178,12 +177,12 @@ def test_a_remainder_that_did_not_work_is_followed_by_one_of_at_least_twice_the_
             tried.append(len(chosen))
             return False
 
-    h, k, chosen = remainder._drawn(Refusing(), 3, 1, gh.Source.seeded(1))  # type: ignore[arg-type]
+    h, k, chosen = halving._drawn(Refusing(), 3, 1, gh.Source.seeded(1))  # type: ignore[arg-type]
     sizes = list(dict.fromkeys(tried))
 
     assert chosen is None
     assert (h, k) == (0, 997)
-    assert len(tried) == remainder.ATTEMPTS * len(sizes)
+    assert len(tried) == halving.ATTEMPTS * len(sizes)
     assert len(sizes) > 1
     assert all(later >= 2 * earlier for earlier, later in itertools.pairwise(sizes))
 
@@ -314,9 +313,7 @@ def test_interpreted_kernels_give_the_same_groups() -> None:
         for inner in ("ace", "anatomize"):
             method = Mirror(inner=inner, slack=1, start=1)
             expected = method.divide(table, requirement, source=gh.Source.seeded(5))
-            with run_interpreted(
-                "glasshouse.grouping.halving", "glasshouse.grouping.remainder", "glasshouse.grouping.mirror_refinement"
-            ):
+            with run_interpreted("glasshouse.grouping.halving", "glasshouse.grouping.mirror"):
                 found = method.divide(table, requirement, source=gh.Source.seeded(5))
             assert np.array_equal(expected.labels, found.labels)
 
@@ -455,9 +452,9 @@ def test_a_further_mirror_finds_the_attribute_that_can_be_halved() -> None:
 
 
 def test_what_leaves_are_divided_by_follows_from_the_recoding() -> None:
-    assert Mirror().suiting(exact=True).inner == "anatomize"
-    assert Mirror().suiting(exact=False).inner == "ace"
-    assert Mirror(inner="ace").suiting(exact=True).inner == "ace"
+    assert Mirror().suiting(gh.Anatomy.layout).inner == "anatomize"
+    assert Mirror().suiting(gh.Boxes.layout).inner == "ace"
+    assert Mirror(inner="ace").suiting(gh.Angel.layout).inner == "ace"
 
 
 def test_a_priority_must_name_quasi_identifiers() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import Memory, memory
-from glasshouse.grouping import snug_points
+from glasshouse.grouping import snug
 from glasshouse.kernels import interpreted
 from glasshouse.principles import Requirement
 from tests.grouping.test_mondrian import diverse, positions_of, rows_of
@@ -51,19 +51,19 @@ def test_groups_are_those_of_the_slow_twin(plain: Plain, principle: Any, crowd: 
 def test_sorting_and_counting_a_node_give_the_same_cuts(dense: int, plain: Plain, principle: Any) -> None:
     table = plain.microdata()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(snug_points, "DENSE", dense)
+        patch.setattr(snug, "DENSE", dense)
 
         assert twin(table, principle) == divide(table, principle)
 
 
-@pytest.mark.parametrize("dense", [0, snug_points.DENSE])
+@pytest.mark.parametrize("dense", [0, snug.DENSE])
 def test_a_long_node_whose_codes_spread_far_is_sorted_digit_by_digit(
     dense: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(3)
     columns = {"x": rng.permutation(70_000)[:400], "y": rng.integers(0, 300, 400), "s": ["a"] * 400}
     table = gh.read(columns, quasi=["x", "y"], sensitive="s")
-    monkeypatch.setattr(snug_points, "DENSE", dense)
+    monkeypatch.setattr(snug, "DENSE", dense)
 
     assert twin(table, gh.KAnonymity(k=5)) == divide(table, gh.KAnonymity(k=5))
 
@@ -101,7 +101,7 @@ def test_interpreted_kernels_give_the_same_groups(plain: Plain, principle: Any) 
     table = plain.microdata(missing="category")
     expected = divide(table, principle)
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("grouping.snug_points", "engines.memory", "engines.points", "microdata.counts"):
+        for module in ("grouping.snug", "engines.memory", "engines.points", "microdata.counts"):
             patch.setattr(f"glasshouse.{module}.compiled", interpreted)
 
         assert expected == divide(table, principle, threads=1)
@@ -127,9 +127,9 @@ def _exact_positions(table: gh.Microdata) -> list[list[int]]:
 def test_what_a_part_promises_to_cost_is_rounded_down_exactly() -> None:
     sizes = np.arange(1, 3_000)
     for unit in (1, 2, 3, 10, 37):
-        assert snug_points.prospects(sizes, unit).tolist() == [naive.prospect(size, unit) for size in sizes.tolist()]
+        assert snug.prospects(sizes, unit).tolist() == [naive.prospect(size, unit) for size in sizes.tolist()]
     for size in (10**6 + 1, 10**7 + 19, 90_000_000):
-        assert snug_points.prospects(np.array([size]), 10).tolist() == [naive.prospect(size, 10)]
+        assert snug.prospects(np.array([size]), 10).tolist() == [naive.prospect(size, 10)]
 
 
 def test_people_who_are_equal_stay_together_and_the_order_of_rows_is_nothing() -> None:

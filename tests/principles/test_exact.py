@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glasshouse.principles.exact import LARGEST, at_most, per_group
+from glasshouse.principles.parameters import LARGEST, at_most, per_group
 
 near = st.one_of(
     st.integers(0, 9), st.sampled_from([2**31, 2**32, 2**62, LARGEST]).flatmap(lambda n: st.integers(n - 2, n))

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 import glasshouse as gh
-from glasshouse.publish import bucket_partitions
 from tests.grouping import doors
 from tests.naive import by_force, enumerating
 
@@ -52,7 +51,7 @@ def two_marginals(table: gh.Microdata, groups: gh.Groups, draws: Any) -> Mapping
     """ANGEL as in the paper's Example 3: all attributes, and the last one alone; the product's own buckets, k = 2."""
     quasi = [column.name for column in table.quasi]
     recoding = gh.Angel(k=2, marginals=((*quasi, "sensitive"), (quasi[-1], "sensitive")))
-    return recoding.recode(table, groups, buckets=bucket_partitions(table, recoding), source=draws)
+    return recoding.recode(table, groups, buckets=recoding.buckets(table, gh.Mondrian().divide), source=draws)
 
 
 def _everything(tables: Mapping[str, pa.Table]) -> Any:

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse import catalog
 from glasshouse.principles import Requirement
-from glasshouse.publish import bucket_partitions, recode
 from tests.naive import angel as naive
 from tests.naive import principles
 from tests.naive.mondrian import strict
@@ -70,10 +69,12 @@ def test_tables_3a_and_3b_come_out_as_printed() -> None:
 def test_the_buckets_of_table_5b_are_found_from_the_quasi_identifiers_alone() -> None:
     table = gh.examples.angel_table1()
 
-    (buckets,) = bucket_partitions(table, gh.Angel(k=2))
+    (buckets,) = gh.Angel(k=2).buckets(table, gh.Mondrian().divide)
 
     assert {frozenset(bucket) for bucket in BUCKETS} == members(buckets)
-    tables = recode(table, groups(BATCHES), gh.Angel(k=2), gh.Source.seeded(0))
+    tables = gh.Angel(k=2).recode(
+        table, groups(BATCHES), source=gh.Source.seeded(0).child("recoding"), divide=gh.Mondrian().divide
+    )
     assert rows(gh.examples.angel_table3b()) == rows(tables["gt"])
 
 
@@ -95,7 +96,9 @@ def test_with_buckets_equal_to_batches_it_says_what_simple_generalization_says()
 def test_with_k_1_it_says_what_anatomy_says() -> None:
     """Section 3.5: Tables 6a and 6b; cells are texts, and the number is called otherwise."""
     table = gh.examples.angel_table1()
-    tables = recode(table, groups(HALVES), gh.Angel(k=1), gh.Source.seeded(0))
+    tables = gh.Angel(k=1).recode(
+        table, groups(HALVES), source=gh.Source.seeded(0).child("recoding"), divide=gh.Mondrian().divide
+    )
 
     assert rows(gh.examples.angel_table6a()) == rows(tables["gt"])
     assert rows(gh.examples.angel_table6b()) == rows(tables["bt"])
@@ -195,7 +198,9 @@ def test_tables_are_those_of_the_slow_twin_with_the_buckets_of_slow_mondrian(
     chosen = sorted(data.draw(st.sets(st.sampled_from(range(len(names))), min_size=1)))
     angel = gh.Angel(k=k, marginals=((*(names[i] for i in chosen), "sensitive"), tuple(names[i] for i in chosen)))
 
-    tables = recode(plain.microdata(), groups(batches), angel, gh.Source.seeded(0))
+    tables = angel.recode(
+        plain.microdata(), groups(batches), source=gh.Source.seeded(0).child("recoding"), divide=gh.Mondrian().divide
+    )
 
     orders = [sorted(set(plain.quasi[name])) for name in names]
     codes = [
@@ -237,7 +242,12 @@ def test_no_sensitive_value_and_no_batch_moves_a_bucket(plain: Plain, data: st.D
     batches = [data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)) for _ in range(2)]
 
     def cells(table: Plain, labels: list[int]) -> Any:
-        tables = recode(table.microdata(), gh.Groups(np.array(labels, np.int32), 2), angel, gh.Source.seeded(0))
+        tables = angel.recode(
+            table.microdata(),
+            gh.Groups(np.array(labels, np.int32), 2),
+            source=gh.Source.seeded(0).child("recoding"),
+            divide=gh.Mondrian().divide,
+        )
         return tables["gt"].drop_columns(["Batch-ID"]).to_pylist(), tables["gt_2"].to_pylist()
 
     assert cells(plain, batches[0]) == cells(other, batches[1])
@@ -386,7 +396,9 @@ def test_cells_may_be_labels_of_taxonomies() -> None:
     columns = {"city": ["Oslo", "Oulu", "Rome", "Faro"], "s": ["a", "b", "b", "a"]}
     table = gh.read(columns, quasi=["city"], sensitive="s", taxonomies={"city": tree})
 
-    tables = recode(table, groups([[0, 2], [1, 3]]), gh.Angel(k=2, cells="taxonomies"), gh.Source.seeded(0))
+    tables = gh.Angel(k=2, cells="taxonomies").recode(
+        table, groups([[0, 2], [1, 3]]), source=gh.Source.seeded(0).child("recoding"), divide=gh.Mondrian().divide
+    )
 
     assert [{"city": "north", "Batch-ID": 1}, {"city": "north", "Batch-ID": 2}] == tables["gt"].slice(0, 2).to_pylist()
     assert Counter(tables["gt"]["city"].to_pylist()) == {"north": 2, "south": 2}

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from glasshouse.errors import NotSupported
 from glasshouse.kernels import interpreted
-from glasshouse.recoding import disjoint
-from glasshouse.recoding.disjoint import find_overlap, refuse_overlap
+from glasshouse.recoding import perturbed as disjoint
+from glasshouse.recoding.perturbed import find_overlap, refuse_overlap
 
 Box = list[tuple[int, int]]
 

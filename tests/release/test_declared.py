@@ -246,7 +246,7 @@ def by_cells(tmp_path: Path) -> gh.Release:
     release = gh.publish(made, principle=gh.LDiversity(ell=2), recoding=gh.Taxonomies())
     from dataclasses import replace
 
-    from glasshouse.recoding.carrying import carried
+    from glasshouse.recoding.columns import carried
 
     tables = gh.Taxonomies().recode(made, groups)
     told = carried(made, tables, gh.Taxonomies(), "cells")

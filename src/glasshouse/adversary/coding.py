@@ -19,7 +19,7 @@ from glasshouse.declared import Declared, check_cells
 from glasshouse.errors import InputError
 from glasshouse.microdata.domains import code, text_of
 from glasshouse.microdata.table import clipped
-from glasshouse.recoding.carrying import cells_of
+from glasshouse.recoding.columns import cells_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

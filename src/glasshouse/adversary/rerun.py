@@ -31,8 +31,7 @@ from glasshouse.microdata.groups import alike
 from glasshouse.principles import BackgroundSensitive, KAnonymity, Requirement
 from glasshouse.randomness import Source
 from glasshouse.recoding import Angel, Permutation
-from glasshouse.recoding.anatomy import GROUP
-from glasshouse.recoding.angel import BATCH
+from glasshouse.release.layout import BATCH, GROUP
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -25,7 +25,7 @@ from glasshouse.adversary.prefixes import Closeness, Frequencies, Run, Solved, s
 from glasshouse.adversary.runs import lay_out
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.grouping.greedy import Greedy, RandomisedGreedy
-from glasshouse.grouping.stricter import times_e
+from glasshouse.grouping.method import times_e
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code, text_of

@@ -32,6 +32,7 @@ from glasshouse.analyst.evidence import Evidence
 from glasshouse.analyst.inverting import retention
 from glasshouse.analyst.supports import Endless, Listed, OrMissing, Span, value_at
 from glasshouse.errors import InputError, MissingExtra, NotSupported
+from glasshouse.release.layout import ANGEL, BATCH, COUNT, GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -150,7 +151,7 @@ def _tables(evidence: Evidence) -> dict[str, pa.Table]:
 
 def _names_of_seats(release: Release, published: Published) -> list[str]:
     """The published tables that the tables of seats come from, in their order."""
-    number = "Batch-ID" if published.kind == "angel" else None
+    number = BATCH if published.layout is ANGEL else None
     return [
         name
         for name, table in release.tables.items()
@@ -169,7 +170,7 @@ def _seats(evidence: Evidence, published: Published, seats: Seats) -> pa.Table:
         if ends is not None:
             columns[f"{attribute} low"] = pa.array([low for low, _ in ends]).take(pa.array(of_seat))
             columns[f"{attribute} high"] = pa.array([high for _, high in ends]).take(pa.array(of_seat))
-    columns["Group-ID"] = pa.array(seats.group.astype(np.int64) + 1)
+    columns[GROUP] = pa.array(seats.group.astype(np.int64) + 1)
     columns["Tuples"] = pa.array(seats.count)
     return pa.table(columns)
 
@@ -197,9 +198,9 @@ def _groups(evidence: Evidence, published: Published) -> pa.Table:
         share = 1 / m + (count - 1 / m) / p
     return pa.table(
         {
-            "Group-ID": pa.array(group.astype(np.int64) + 1),
+            GROUP: pa.array(group.astype(np.int64) + 1),
             published.column: pa.array(values).take(pa.array(codes)),
-            "Count": pa.array(count),
+            COUNT: pa.array(count),
             "Size": pa.array(sizes[group]),
             "Share": pa.array(share),
         }

@@ -20,7 +20,8 @@ from glasshouse.analyst.supports import CellSupports
 from glasshouse.declared import Declared, check_cells
 from glasshouse.errors import InputError, NotSupported, SchemaError
 from glasshouse.microdata.domains import text_of
-from glasshouse.published import Published, shows_exact
+from glasshouse.published import Published
+from glasshouse.release.layout import ANGEL, TAXONOMIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -124,7 +125,7 @@ class Evidence:
 
     def _reader(self, attribute: str, seats: Seats) -> CellSupports:
         recoding = self.release.recipe.recoding
-        shows_nodes = "taxonomies" in (recoding.get("name"), recoding.get("cells"))
+        shows_nodes = TAXONOMIES.name in (recoding.get("name"), recoding.get("cells"))
         return CellSupports(
             name=attribute,
             kind=self.kinds[attribute],
@@ -137,7 +138,7 @@ class Evidence:
     @property
     def is_exact(self) -> bool:
         """Whether cells are the values themselves."""
-        return shows_exact(self.release)
+        return self.release.layout.exact
 
     def _read(self, reader: CellSupports, seats: Seats) -> tuple[Support, ...]:
         cells = reader.cells
@@ -215,7 +216,7 @@ def seats_of(evidence: Evidence, attributes: Sequence[str]) -> tuple[Published, 
     Where no sensitive column is asked for, ANGEL's tables without batch numbers serve too.
     """
     release, column = evidence.release, evidence.sensitive_of(attributes)
-    if column is not None or str(release.recipe.recoding.get("name")) != "angel":
+    if column is not None or release.layout is not ANGEL:
         published = evidence.published(column)
         return published, evidence.seats(published, attributes)
     found = []

@@ -152,7 +152,7 @@ def _quasi(evidence: Evidence, attributes: Sequence[str] | None) -> list[str]:
 
 def _group_sizes(published: Published, seats: Seats) -> NDArray[np.int64]:
     """Tuples that cannot be told apart: by group where cells are exact, else by what they show."""
-    if published.kind in ("anatomy", "permutation"):
+    if published.layout.exact:
         return published.sizes
     return np.bincount(seats.place, weights=seats.count).astype(np.int64)
 

@@ -74,7 +74,7 @@ def reconstruction_error(release: Release, truth: Microdata, *, exact: bool | No
             f"the release has {release.n_tuples:,} tuples, the table {truth.n_tuples:,}: give those that were published"
         )
     published = Evidence(release=release).published(None)
-    if published.kind in ("anatomy", "permutation"):
+    if published.layout.exact:
         squares = np.add.reduceat(np.append(published.counts**2, 0), published.offsets[:-1])
         return release.n_tuples - _sum(squares.tolist(), published.sizes.tolist())
     terms = terms_of(truth)

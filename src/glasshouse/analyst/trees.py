@@ -30,6 +30,7 @@ from glasshouse.analyst.tree_growing import Growth, Pieces, grow
 from glasshouse.declared import Declared
 from glasshouse.microdata.domains import text_of
 from glasshouse.published import Published
+from glasshouse.release.layout import PERTURBED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -189,7 +190,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         ordered
             The order of categories, for attributes whose cells are intervals of them, where the release tells none.
         """
-        if release.recipe.recoding.get("name") != "perturbed":
+        if release.layout is not PERTURBED:
             raise NotSupported(
                 f"a tree from a release by {release.recipe.recoding.get('name')!r}",
                 instead="its sensitive values are not perturbed: draw a sample of the release, and fit that",

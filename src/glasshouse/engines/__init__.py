@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the work runs. A method asks its engine to count, split and visit; an engine never knows a method."""
 
-from glasshouse.engines.memory import Cuts, Memory, Nodes, Rows
-from glasshouse.engines.points import Points, is_crowded
+from glasshouse.engines.memory import Cuts, Memory, Nodes, Rows, is_crowded
+from glasshouse.engines.points import Points
 
 __all__ = ["Cuts", "Memory", "Nodes", "Points", "Rows", "is_crowded"]

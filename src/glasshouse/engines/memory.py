@@ -8,6 +8,7 @@ pieces of the work are independent: any number of threads, in any order, gives t
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.domains import Column
     from glasshouse.microdata.table import Microdata
 
-__all__ = ["Cuts", "Memory", "Nodes", "Rows"]
+__all__ = ["Cuts", "Memory", "Nodes", "Rows", "is_crowded"]
 
 # A visit goes level by level over pieces of about this many tuples: they stay in the processor's cache from one level
 # to the next, and are enough work for the vectorised decisions between two kernels.
@@ -229,3 +230,8 @@ def _ancestors(separations: NDArray[np.int32]) -> NDArray[np.int32]:
     levels = range(1, deepest + 2) if deepest else range(0)
     rows = [np.concatenate([[0], np.cumsum(separations < depth)]) for depth in levels]
     return np.array(rows, np.int32).reshape(len(rows), len(separations) + 1)
+
+
+def is_crowded(table: Microdata, tuples: int) -> bool:
+    """Whether there are at least so many tuples for every point that there could be."""
+    return math.prod(column.domain.size for column in table.quasi) * tuples <= table.n_tuples

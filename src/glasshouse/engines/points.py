@@ -27,12 +27,7 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.table import Microdata
 
-__all__ = ["Points", "is_crowded"]
-
-
-def is_crowded(table: Microdata, tuples: int) -> bool:
-    """Whether there are at least so many tuples for every point that there could be."""
-    return math.prod(column.domain.size for column in table.quasi) * tuples <= table.n_tuples
+__all__ = ["Points"]
 
 
 class Points(Rows):

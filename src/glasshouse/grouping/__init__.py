@@ -13,9 +13,10 @@ from glasshouse.grouping.optimal import OptGen
 from glasshouse.grouping.refinement import Refined
 from glasshouse.grouping.separate import Separate
 from glasshouse.grouping.snug import Snug
-from glasshouse.grouping.suppression import exact_share, keep_eligible
+from glasshouse.grouping.suppression import keep_eligible
 from glasshouse.grouping.symmetric import Symmetric
 from glasshouse.grouping.tailor import Tailor
+from glasshouse.principles.parameters import exact_share
 
 __all__ = [
     "Ace",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snug: bare loops over points, called through `glasshouse.grouping.snug_points`.
+"""Snug: bare loops over points, called through `glasshouse.grouping.snug`.
 
 A point stands for all tuples that are equal in every quasi-identifier; its weight is their number. A node is a run of
 points in the order of all their codes, one attribute after another. So a stable sort of a node by one attribute puts

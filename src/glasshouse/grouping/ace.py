@@ -10,43 +10,31 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from glasshouse.engines import Memory, Nodes
-from glasshouse.grouping.method import frequency_ell
-from glasshouse.grouping.packed import PackedRows
-from glasshouse.grouping.penalties import (
-    Custom,
-    Discernibility,
-    Judge,
-    Penalty,
-    Perimeter,
-    judged,
-    penalty_of,
-    unchecked,
-)
+from glasshouse.engines import Nodes
+from glasshouse.grouping.packed import PackedRows, packed_rows
+from glasshouse.grouping.penalties import Custom, Discernibility, Judge, Penalty, Perimeter, Transparent, judged
 from glasshouse.grouping.perimeter import Places, weighted_places
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata.groups import Groups, tie_order
-from glasshouse.principles.adversaries import Adversary, Claim
-from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
+    from glasshouse.engines import Memory
     from glasshouse.microdata import Column, Microdata
-    from glasshouse.principles.requirement import Requirement
-    from glasshouse.randomness import Draws
+    from glasshouse.randomness import Draws, Source
 
     _Shapes = tuple[NDArray[np.int32], NDArray[np.int32]]  # of some buckets: lengths and widths
 
-__all__ = ["Ace", "Buckets", "Thresholds", "ace_segments", "packed_rows", "sliced_segments"]
+__all__ = ["Ace", "Buckets", "Thresholds", "ace_segments", "sliced_segments"]
 
 KERNELS = "glasshouse.grouping._ace_kernels"
 
@@ -56,7 +44,7 @@ _STACK = 80  # the longer part of a division waits, so columns of 2^31 tuples ne
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ace:
+class Ace(Transparent):
     """Deal tuples into buckets (Assign, Fig. 6), then divide every bucket canonically until it is one group (Slice).
 
     Assign takes the beta most frequent sensitive values that are left, and alpha random tuples of each: a *bucket*, of
@@ -96,59 +84,30 @@ class Ace:
     --------
     Example 6: the groups of Table X. Cate and Don may change places, and nothing else is left to chance.
 
+    >>> import glasshouse as gh
     >>> from glasshouse.microdata import examples
     >>> from glasshouse.principles import LDiversity, Requirement
     >>> table = examples.transparent_t5()
-    >>> groups = Ace().divide(table, Requirement.of(LDiversity(ell=2), table), source=Source.seeded(1))
+    >>> groups = Ace().divide(table, Requirement.of(LDiversity(ell=2), table), source=gh.Source.seeded(1))
     >>> names = table.identifier.to_pylist()
     >>> sorted([names[i] for i in range(8) if groups.labels[i] == g] for g in range(groups.n_groups))
     [['Ann', 'Bob'], ['Cate', 'Hera'], ['Don', 'Fred'], ['Ed', 'Gill']]
     """
 
     name: ClassVar[str] = "ace"
-    looks_at: ClassVar[str] = "both"
     randomised: ClassVar[bool] = True
+    theorem: ClassVar[str] = (
+        "TRANSPARENT Theorem 2: symmetric bucket partitions are equally likely (Lemma 6), and slice into symmetric "
+        "groups (Lemma 5)"
+    )
 
-    penalty: Any = field(default_factory=Perimeter)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "penalty", penalty_of(self.penalty, "Ace"))
-
-    def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
-        frequency_ell(requirement, "Ace")
-        return Claim(
-            adversary=Adversary.ALGORITHM_AWARE,
-            theorem=(
-                "TRANSPARENT Theorem 2: symmetric bucket partitions are equally likely (Lemma 6), and slice into "
-                "symmetric groups (Lemma 5)"
-            ),
-            assumptions=unchecked(self.penalty),
-        )
-
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
-        """Divide ``table`` into groups that satisfy ``requirement``, by random choices of ``source``."""
-        ell, column = frequency_ell(requirement, "Ace")
-        requirement.check_eligible()
-        source = source or Source.secure()
+    def _divided(self, table: Microdata, ell: int, column: Column, source: Source, engine: Memory) -> Groups:
+        """Divide ``table`` by random choices of ``source``."""
         places = weighted_places(table)
         rows = packed_rows(table, column, tie_order(table, source))
         whole = np.array([0, table.n_tuples])
         penalty = judged(self.penalty, table, "Ace")
-        return ace_segments(rows, whole, places, ell, source, engine or Memory(), penalty=penalty)
-
-
-def packed_rows(table: Microdata, column: Column, order: NDArray[np.int32]) -> PackedRows:
-    """Pack the tuples of a table in a given order, whatever its places."""
-    tables = tuple(np.zeros(attribute.domain.size, np.int64) for attribute in table.quasi)
-    return PackedRows(table, column, order, Places(tables, fits=True))
+        return ace_segments(rows, whole, places, ell, source, engine, penalty=penalty)
 
 
 def ace_segments(
@@ -164,25 +123,11 @@ def ace_segments(
 ) -> Groups:
     """Run Ace on every segment, the tuples from ``offsets[s]`` to ``offsets[s + 1]``, as if it were a table by itself.
 
-    Parameters
-    ----------
-    rows
-        All tuples of a table, packed, segment after segment, each in tie order. Every segment is l-eligible.
-    offsets
-        Where each segment begins; one more entry than there are segments.
-    places
-        The places of codes: perimeters are relative to the whole table also inside segments.
-    ell
-        The l of l-diversity.
-    source
-        Where the random choices come from: a child for each piece of work, which segments alone decide.
-    engine
-        Says how many threads there may be; it changes nothing but the time.
-    penalty
-        What a division costs, as `judged` prepares it for the table of ``rows``; None for the perimeter. A judge's
-        function is called by the calling thread alone.
-    thresholds
-        Where the work changes its way; no choice changes a group.
+    All tuples of a table come packed, segment after segment, each in tie order, and every segment is l-eligible. The
+    places are those of the whole table: perimeters are relative to it also inside segments. Each piece of work, which
+    segments alone decide, draws from a child of ``source``. The penalty is as `judged` prepares it for the table of
+    ``rows``, None for the perimeter; a judge's function is called by the calling thread alone. No choice of
+    ``thresholds`` changes a group.
     """
     run = _Run(rows, places, ell, penalty or Perimeter(), thresholds or Thresholds())
     return run.groups(offsets, source, engine.threads or os.cpu_count() or 1)

@@ -15,27 +15,28 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from glasshouse.engines import Memory
-from glasshouse.grouping.method import frequency_ell
-from glasshouse.grouping.orderings import canonical
-from glasshouse.grouping.pieces import pieces_of_runs, share, shuffle_runs
-from glasshouse.grouping.sorting import along, spread
+from glasshouse.grouping.method import Method, frequency_ell
+from glasshouse.grouping.orderings import canonical, is_seeded
+from glasshouse.grouping.sorting import along, pieces_of_runs, share, shuffle_runs, spread
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import Groups
 from glasshouse.principles.adversaries import Adversary, Claim
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws, Source
 
-__all__ = ["Anatomize", "anatomize_segments"]
+__all__ = ["Anatomize", "anatomize_segments", "labelled_segments"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Anatomize:
+class Anatomize(Method):
     """Take one tuple of each of the l most frequent sensitive values left, again and again; then place the residues.
 
     ANATOMY Figure 3. While l values are left, a group takes a tuple of each of the l values with the most tuples left:
@@ -88,22 +89,12 @@ class Anatomize:
             limits=("tuples of a group have nothing in common: boxes around them would say little",),
         )
 
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` into groups of different sensitive values; random choices are drawn from ``source``."""
-        from glasshouse.randomness import Source as SecureSource
-
         ell, column = frequency_ell(requirement, "Anatomize")
         requirement.check_eligible()
-        source, engine = source or SecureSource.secure(), engine or Memory()
         # tuples of a bucket are shuffled, so their order does not matter; a seeded run must not depend on it at all
-        order = canonical(table, source, engine) if isinstance(source, SecureSource) and source.is_seeded else None
+        order = canonical(table, source, engine) if is_seeded(source) else None
         codes = column.codes if order is None else along(column.codes, order, engine)
         whole = np.array([0, len(codes)])
         labels = anatomize_segments(codes, whole, column.domain.size, ell, source, engine)
@@ -150,21 +141,35 @@ def anatomize_segments(
     >>> sorted(labels[:4].tolist()), labels[4:].tolist()
     ([0, 0, 1, 1], [2, 2])
     """
-    engine = engine or Memory()
+    return labelled_segments(_anatomize, "anatomize", sensitive, offsets, n_values, ell, source, engine or Memory())
+
+
+def labelled_segments(
+    work: Callable[..., int],
+    name: str,
+    sensitive: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    n_values: int,
+    ell: int,
+    source: Draws,
+    engine: Memory,
+) -> NDArray[np.int32]:
+    """Group the tuples of all segments, a piece of them at a time, each with choices of its own.
+
+    ``work`` fills the labels of a piece, from 0, and returns how many groups it made.
+    """
     offsets = np.ascontiguousarray(offsets, np.int64)
     codes = np.ascontiguousarray(sensitive, np.int32)
     labels = np.empty(len(codes), np.int32)
     pieces = [(number, *piece) for number, piece in enumerate(pieces_of_runs(offsets))]
     inner = engine if len(pieces) == 1 else Memory(threads=1)  # inside one of many pieces there is nothing to share
 
-    def anatomize(number: int, first: int, last: int) -> int:
+    def group(number: int, first: int, last: int) -> int:
         mine = slice(offsets[first], offsets[last])
-        choices = source.child("anatomize", number)
         within = offsets[first : last + 1] - offsets[first]
-        return _anatomize(codes[mine], within, n_values, ell, choices, inner, labels[mine])
+        return work(codes[mine], within, n_values, ell, source.child(name, number), inner, labels[mine])
 
-    made = share(anatomize, pieces, engine)
-    bases = np.cumsum([0, *made]).tolist()
+    bases = np.cumsum([0, *share(group, pieces, engine)]).tolist()
 
     def renumber(number: int, first: int, last: int) -> None:
         if bases[number]:

@@ -36,28 +36,51 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from glasshouse.engines import Memory, Nodes, Rows
-from glasshouse.errors import NotSupported
-from glasshouse.grouping.method import K_ANONYMITY_ALONE, QUASI_ALONE
+from glasshouse.engines import Nodes, Rows
+from glasshouse.grouping.method import Method, at_ell, check_monotone, linking_claim, quasi_claim
 from glasshouse.grouping.mondrian import both_hold, widest_first
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.sorting import along, label_along
-from glasshouse.grouping.stricter import at_ell
 from glasshouse.microdata.groups import Groups, tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
-from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.parameters import integer
 
 if TYPE_CHECKING:
+    from glasshouse.engines import Memory
     from glasshouse.microdata import Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
-__all__ = ["EvenSplit", "claim_of_even_splits", "requirement_to_run"]
+__all__ = ["EvenSplit", "Halving", "claim_of_even_splits"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EvenSplit:
+class Halving(Method):
+    """What methods share that cut nodes into fixed halves, one candidate cut a node: how much more than l they keep."""
+
+    extra: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "extra", integer(type(self).__name__, "extra", self.extra, least=0))
+
+    def claim(self, requirement: Requirement) -> Claim:
+        """State what the groups promise: against whom, and why."""
+        return claim_of_even_splits(requirement, self.extra)
+
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        check_monotone(requirement, type(self).__name__)
+        ell = requirement.frequency_ell
+        requirement = requirement if ell is None or self.extra == 0 else at_ell(requirement, ell + self.extra)
+        requirement.check_eligible()
+        return self._halved(table, requirement, source, engine)
+
+    def _halved(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        """Divide a table by halves that satisfy ``requirement``, at l + extra under frequency l-diversity."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvenSplit(Halving):
     """Halve the table again and again along its widest attribute, while both halves obey the principle.
 
     A node is cut on the attribute that is widest as a share of its range in the whole table (ties by the order of
@@ -93,33 +116,10 @@ class EvenSplit:
     """
 
     name: ClassVar[str] = "even-split"
-    looks_at: ClassVar[str] = "both"
-    randomised: ClassVar[bool] = False
 
-    extra: int = 1
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "extra", integer("EvenSplit", "extra", self.extra, least=0))
-
-    def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
-        return claim_of_even_splits(requirement, self.extra)
-
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
+    def _halved(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` by halves; ties are broken by ``source`` where no identifier breaks them."""
-        from glasshouse.randomness import Source as SecureSource
-
-        requirement = requirement_to_run(requirement, self.extra, "EvenSplit")
-        requirement.check_eligible()
-        engine = engine or Memory()
-        order = tie_order(table, source or SecureSource.secure())
+        order = tie_order(table, source)
         rows = Rows(table, requirement.columns, None)
         columns = zip((*table.quasi, *requirement.columns), (*rows.codes, *rows.sensitive), strict=True)
         for column, laid_out in columns:  # in tie order, by all threads
@@ -139,35 +139,15 @@ class EvenSplit:
         return Groups(label_along(rows.index, offsets, engine), len(leaves))
 
 
-def requirement_to_run(requirement: Requirement, extra: int, owner: str) -> Requirement:
-    """What even splits must satisfy so that ``requirement`` is kept: under frequency l-diversity, l + extra."""
-    if not requirement.monotone:
-        raise NotSupported(
-            f"{owner} under {requirement.describe()}, which is not monotone",
-            instead="choose a principle for which a union of safe groups is safe",
-        )
-    ell = _frequency(requirement)
-    return requirement if ell is None or extra == 0 else at_ell(requirement, ell + extra)
-
-
 def claim_of_even_splits(requirement: Requirement, extra: int, assumptions: tuple[str, ...] = ()) -> Claim:
     """What any method promises that cuts nodes into fixed halves, one candidate cut a node."""
-    ell = _frequency(requirement)
+    ell = requirement.frequency_ell
     if not requirement.columns:
-        return Claim(
-            adversary=Adversary.ALGORITHM_AWARE,
-            theorem=QUASI_ALONE,
-            limits=(K_ANONYMITY_ALONE,),
-            assumptions=assumptions,
-        )
+        return quasi_claim(assumptions)
     if ell is None:
-        return Claim(
-            adversary=Adversary.LINKING,
-            theorem="every published group satisfies the principle, recounted from the published tables",
-            limits=(
-                "an adversary who knows the algorithm can learn more: a cut that was not made tells that a half would "
-                "have broken the principle; MINIMALITY Theorem 5 bounds this for frequency l-diversity alone",
-            ),
+        return linking_claim(
+            "an adversary who knows the algorithm can learn more: a cut that was not made tells that a half would have "
+            "broken the principle; MINIMALITY Theorem 5 bounds this for frequency l-diversity alone"
         )
     run = ell + extra
     bound = Fraction(2, 2 * run - 1)
@@ -180,18 +160,7 @@ def claim_of_even_splits(requirement: Requirement, extra: int, assumptions: tupl
             ),
             assumptions=assumptions,
         )
-    return Claim(
-        adversary=Adversary.LINKING,
-        theorem="every published group satisfies the principle, recounted from the published tables",
-        limits=(
-            f"an adversary who knows the algorithm may believe up to {bound} instead of 1/{ell} (MINIMALITY Theorem "
-            "5); extra=1 keeps her below",
-        ),
+    return linking_claim(
+        f"an adversary who knows the algorithm may believe up to {bound} instead of 1/{ell} (MINIMALITY Theorem 5); "
+        "extra=1 keeps her below"
     )
-
-
-def _frequency(requirement: Requirement) -> int | None:
-    """The l of frequency l-diversity of one column, where that is all that is required."""
-    if len(requirement.parts) == 1 and isinstance(requirement.parts[0].principle, LDiversity):
-        return requirement.parts[0].principle.ell
-    return None

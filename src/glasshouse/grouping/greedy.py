@@ -17,30 +17,26 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from glasshouse.engines import Memory
 from glasshouse.errors import NotSupported, ParameterError
-from glasshouse.grouping.method import chosen_blindly
+from glasshouse.grouping.method import Method, at_ell, chosen_blindly, linking_claim, times_e
 from glasshouse.grouping.orderings import arranged, check_ordering
 from glasshouse.grouping.sorting import along, label_along
-from glasshouse.grouping.stricter import at_ell, times_e
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata.domains import Column
 from glasshouse.microdata.groups import Groups
 from glasshouse.principles.adversaries import Adversary, Claim
-from glasshouse.principles.designated_l_diversity import DesignatedLDiversity
-from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.parameters import fraction, plain
-from glasshouse.principles.requirement import Requirement
-from glasshouse.principles.t_closeness import TCloseness
+from glasshouse.principles.principle import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from glasshouse.engines import Memory
     from glasshouse.microdata import Microdata
     from glasshouse.principles.parameters import Exact
-    from glasshouse.principles.requirement import Part
+    from glasshouse.principles.principle import Part
     from glasshouse.randomness import Source
 
 __all__ = ["Greedy", "RandomisedGreedy"]
@@ -52,7 +48,7 @@ LARGEST_WORK = 2**62
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Greedy:
+class Greedy(Method):
     """Sort tuples, cut them into buckets of l, and let a group take buckets until it obeys the principle.
 
     MINIMALITY Figure 2 (GG), under l-diversity, designated (binary) l-diversity or t-closeness of one sensitive column.
@@ -100,8 +96,6 @@ class Greedy:
     """
 
     name: ClassVar[str] = "greedy"
-    looks_at: ClassVar[str] = "both"
-    randomised: ClassVar[bool] = False
 
     ordering: str = "lexicographic"
     priority: tuple[str, ...] = ()
@@ -118,13 +112,13 @@ class Greedy:
         """State what the groups promise: against whom, and why."""
         principle = _one_part(requirement, "Greedy").principle
         dropped = _about_dropped(self.last)
-        if isinstance(principle, TCloseness):
+        ell = principle.terms.one_in
+        if ell is None:
             if self.safe:
                 raise _no_ell_to_stretch()
             return _linking("nothing bounds what she may believe: three people are enough for certainty", *dropped)
-        ell = principle.ell  # type: ignore[attr-defined]
         run = times_e(ell) if self.safe else ell
-        binary = isinstance(principle, DesignatedLDiversity) and len(principle.values) == 1
+        binary = len(principle.terms.named) == 1
         if self.safe and binary and self.last == "drop":
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
@@ -146,28 +140,20 @@ class Greedy:
             bound = f"e/{run} is the highest belief known to occur, which is not proven for this principle"
         return _linking(bound, *dropped)
 
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` along the order; ties of the order are broken by ``source``."""
         part = _one_part(requirement, "Greedy")
         if self.safe:
-            if isinstance(part.principle, TCloseness):
+            if part.principle.terms.one_in is None:
                 raise _no_ell_to_stretch()
-            requirement = at_ell(requirement, times_e(part.principle.ell))  # type: ignore[attr-defined]
+            requirement = at_ell(requirement, times_e(part.principle.terms.one_in))
         requirement.check_eligible()
-        engine = engine or Memory()
-        order = arranged(table, self.ordering, self.priority, source or _secure(), engine)
+        order = arranged(table, self.ordering, self.priority, source, engine)
         return _grow_published(table, requirement, order, self.last, lambda _: np.empty(0, np.uint8), engine)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, init=False)
-class RandomisedGreedy:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RandomisedGreedy(Method):
     """Greedy Grouping in which a complete group takes yet another bucket with probability p, again and again.
 
     MINIMALITY 4.3 (RGG): the condition of Figure 2, Line 6, becomes "the group does not obey, or a random event with
@@ -203,46 +189,36 @@ class RandomisedGreedy:
     """
 
     name: ClassVar[str] = "randomised-greedy"
-    looks_at: ClassVar[str] = "both"
     randomised: ClassVar[bool] = True
 
-    p: int | str
+    p: Exact
     ordering: str = "lexicographic"
     priority: tuple[str, ...] = ()
     last: str = "merge"
 
-    def __init__(
-        self, *, p: Exact, ordering: str = "lexicographic", priority: tuple[str, ...] = (), last: str = "merge"
-    ) -> None:
+    def __post_init__(self) -> None:
         # held as the shortest exact text, so that the method is plain data
-        object.__setattr__(self, "p", plain(fraction("RandomisedGreedy", "p", p, least=0, below=1)))
-        object.__setattr__(self, "ordering", ordering)
-        object.__setattr__(self, "priority", check_ordering("RandomisedGreedy", ordering, priority))
-        object.__setattr__(self, "last", last)
-        _check_last("RandomisedGreedy", last)
+        object.__setattr__(self, "p", plain(fraction("RandomisedGreedy", "p", self.p, least=0, below=1)))
+        object.__setattr__(self, "priority", check_ordering("RandomisedGreedy", self.ordering, self.priority))
+        _check_last("RandomisedGreedy", self.last)
+
+    @classmethod
+    def usual(cls) -> tuple[RandomisedGreedy, ...]:
+        """With a p, for which there is no default."""
+        return (cls(p="1/3"),)
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         principle = _one_part(requirement, "RandomisedGreedy").principle
-        bound = (
-            "nothing bounds what she may believe"
-            if isinstance(principle, TCloseness)
-            else f"p lowers her belief; that it stays below e/{principle.ell} was never seen to fail and is not proven"  # type: ignore[attr-defined]
-        )
+        bound = "nothing bounds what she may believe"
+        if (ell := principle.terms.one_in) is not None:
+            bound = f"p lowers her belief; that it stays below e/{ell} was never seen to fail and is not proven"
         return _linking(bound, *_about_dropped(self.last))
 
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` along the order; coins, and ties of the order, come from ``source``."""
         part = _one_part(requirement, "RandomisedGreedy")
         requirement.check_eligible()
-        source, engine = source or _secure(), engine or Memory()
         order = arranged(table, self.ordering, self.priority, source, engine)
         p = fraction("RandomisedGreedy", "p", self.p)
 
@@ -257,7 +233,7 @@ def _one_part(requirement: Requirement, owner: str) -> Part:
     """The one principle of the one column that these methods can grow groups under."""
     if len(requirement.parts) == 1:
         (part,) = requirement.parts
-        if isinstance(part.principle, LDiversity | DesignatedLDiversity | TCloseness) and part.column is not None:
+        if part.principle.terms.one_in is not None or part.principle.terms.closeness is not None:
             return part
     raise NotSupported(
         f"{owner} under a requirement other than l-diversity, designated l-diversity or t-closeness of one column",
@@ -275,14 +251,10 @@ def _check_last(owner: str, last: str) -> None:
 
 
 def _linking(*limits: str) -> Claim:
-    return Claim(
-        adversary=Adversary.LINKING,
-        theorem="every published group satisfies the principle, recounted from the published tables",
-        limits=(
-            "an adversary who knows that groups were grown greedily can learn more: a group of several buckets tells "
-            "that its first ones would have broken the principle (minimality attack)",
-            *limits,
-        ),
+    return linking_claim(
+        "an adversary who knows that groups were grown greedily can learn more: a group of several buckets tells that "
+        "its first ones would have broken the principle (minimality attack)",
+        *limits,
     )
 
 
@@ -295,16 +267,10 @@ def _about_dropped(last: str) -> tuple[str, ...]:
     )
 
 
-def _secure() -> Source:
-    from glasshouse.randomness import Source as SecureSource
-
-    return SecureSource.secure()
-
-
 def _bucket(part: Part) -> int:
     """Tuples of a bucket; no group is larger than the table, so neither is a bucket."""
-    principle: Any = part.principle
-    return 1 if isinstance(principle, TCloseness) else min(principle.ell, max(1, int(part.whole.sizes[0])))
+    ell = part.principle.terms.one_in
+    return 1 if ell is None else min(ell, max(1, int(part.whole.sizes[0])))
 
 
 def _grow_published(
@@ -322,7 +288,7 @@ def _grow_published(
     """
     groups = _grow(requirement, order, last, coins(len(order)), engine)
     (part,) = requirement.parts
-    if not isinstance(part.principle, TCloseness):
+    if part.principle.terms.closeness is None:
         return groups
     assert part.column is not None
     kept = np.arange(len(order), dtype=np.int64)
@@ -359,7 +325,7 @@ def _grow(
     column: Any = part.column
     ends = np.empty(len(order), np.int64)
     status = np.zeros(1, np.int64)
-    grow = _grow_close if isinstance(part.principle, TCloseness) else _grow_diverse
+    grow = _grow_diverse if part.principle.terms.closeness is None else _grow_close
     n_groups = grow(part, column, along(column.codes, order, engine), last == "merge", coins, ends, status)
     offsets = np.concatenate([[0], ends[:n_groups]])
     if not status[0]:  # the last group is not complete, and so it was to be dropped
@@ -376,14 +342,10 @@ def _grow_diverse(
     ends: NDArray[np.int64],
     status: NDArray[np.int64],
 ) -> int:
-    principle: Any = part.principle
-    counted = np.ones(column.domain.size, np.uint8)
-    if isinstance(principle, DesignatedLDiversity):
-        bound: Any = part.bound
-        counted = bound.designated.astype(np.uint8)
+    counted = part.principle.concerned(column.domain.size, column.domain).astype(np.uint8)
     # a table may be eligible for any l where no designated value occurs; then all its tuples are one bucket
     size = _bucket(part)
-    ell = min(principle.ell, len(codes) + 1)
+    ell = min(part.principle.terms.one_in or 1, len(codes) + 1)
     counts = np.zeros(column.domain.size, np.int64)
     kernels = compiled("glasshouse.grouping._greedy_kernels")
     return int(kernels.grow_diverse(codes, counted, ell, size, coins, merge, counts, ends, status))

@@ -8,29 +8,26 @@ group of Tailor all are alike, and chance does little harm.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
-from glasshouse.engines import Memory
-from glasshouse.grouping.ace import ace_segments, packed_rows
-from glasshouse.grouping.method import frequency_ell
-from glasshouse.grouping.packed import PackedRows
-from glasshouse.grouping.penalties import Perimeter, judged, penalty_of, unchecked
+from glasshouse.grouping.ace import ace_segments
+from glasshouse.grouping.packed import PackedRows, packed_rows
+from glasshouse.grouping.penalties import Transparent, judged
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.tailor import tailor_leaves
 from glasshouse.microdata.groups import tie_order
-from glasshouse.principles.adversaries import Adversary, Claim
-from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
-    from glasshouse.microdata import Groups, Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.engines import Memory
+    from glasshouse.microdata import Column, Groups, Microdata
+    from glasshouse.randomness import Source
 
 __all__ = ["Hybrid"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Hybrid:
+class Hybrid(Transparent):
     """Divide by canonical l-cuts while groups are 2l-diverse (Tailor), then run Ace inside every group (Fig. 10).
 
     Parameters
@@ -60,47 +57,24 @@ class Hybrid:
     --------
     Tailor leaves Ann, Bob, Cate and Don in one group; Ace splits it.
 
+    >>> import glasshouse as gh
     >>> from glasshouse.microdata import examples
     >>> from glasshouse.principles import LDiversity, Requirement
     >>> table = examples.transparent_t5()
-    >>> groups = Hybrid().divide(table, Requirement.of(LDiversity(ell=2), table), source=Source.seeded(1))
+    >>> groups = Hybrid().divide(table, Requirement.of(LDiversity(ell=2), table), source=gh.Source.seeded(1))
     >>> groups.sizes.tolist()
     [2, 2, 2, 2]
     """
 
     name: ClassVar[str] = "hybrid"
-    looks_at: ClassVar[str] = "both"
     randomised: ClassVar[bool] = True
+    theorem: ClassVar[str] = (
+        "TRANSPARENT Theorem 3: Tailor's groups depend on sensitive values through their multisets alone (Theorem 1), "
+        "and Ace is transparent inside each of them (Theorem 2)"
+    )
 
-    penalty: Any = field(default_factory=Perimeter)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "penalty", penalty_of(self.penalty, "Hybrid"))
-
-    def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
-        frequency_ell(requirement, "Hybrid")
-        return Claim(
-            adversary=Adversary.ALGORITHM_AWARE,
-            theorem=(
-                "TRANSPARENT Theorem 3: Tailor's groups depend on sensitive values through their multisets alone "
-                "(Theorem 1), and Ace is transparent inside each of them (Theorem 2)"
-            ),
-            assumptions=unchecked(self.penalty),
-        )
-
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
-        """Divide ``table`` into groups that satisfy ``requirement``, by random choices of ``source``."""
-        ell, column = frequency_ell(requirement, "Hybrid")
-        requirement.check_eligible()
-        source, engine = source or Source.secure(), engine or Memory()
+    def _divided(self, table: Microdata, ell: int, column: Column, source: Source, engine: Memory) -> Groups:
+        """Divide ``table`` by cuts and, inside each of their groups, by random choices of ``source``."""
         order, places = tie_order(table, source), weighted_places(table)
         penalty = judged(self.penalty, table, "Hybrid")
         if self.penalty == "perimeter" and places.fits:

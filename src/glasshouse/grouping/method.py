@@ -1,43 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every grouping method is, and how one says that a requirement is not for it."""
+"""What every grouping method is, what several of them claim, and how one says that a requirement is not for it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from dataclasses import replace
+from fractions import Fraction
+from itertools import count
+from math import ceil
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from glasshouse.errors import NotSupported
-from glasshouse.principles.l_diversity import LDiversity
+from glasshouse.engines import Memory
+from glasshouse.errors import NotSupported, ParameterError
+from glasshouse.principles.adversaries import Adversary, Claim
+from glasshouse.principles.principle import Requirement
+from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
-    from glasshouse.engines import Memory
+    from collections.abc import Sequence
+
     from glasshouse.microdata import Column, Groups, Microdata
-    from glasshouse.principles.adversaries import Claim
-    from glasshouse.principles.requirement import Requirement
-    from glasshouse.randomness import Source
+    from glasshouse.release.layout import Layout
 
-__all__ = ["K_ANONYMITY_ALONE", "QUASI_ALONE", "Method", "chosen_blindly", "frequency_ell", "is_frequency_diversity"]
+__all__ = [
+    "Method",
+    "at_ell",
+    "check_monotone",
+    "check_priority",
+    "chosen_blindly",
+    "frequency_ell",
+    "least_size",
+    "linking_claim",
+    "quasi_claim",
+    "times_e",
+]
 
-QUASI_ALONE = (
-    "groups are made from quasi-identifiers alone: an attacker who knows the algorithm and everybody's "
-    "quasi-identifiers can find out who is in which group, also where cells overlap, and of sensitive values only what "
-    "that group shows"
-)
-"""Why groups that are made without a look at sensitive values hold against an attacker who knows how."""
-
-K_ANONYMITY_ALONE = "k-anonymity protects no sensitive value: a group may share one"
-"""What is not promised where no principle looks at sensitive values."""
+_SIZE = 8  # of a group, where nothing says which
 
 
-class Method(Protocol):
-    """Divides a table into groups that satisfy a requirement; knows nothing of what is published."""
+class Method:
+    """Divides a table into groups that satisfy a requirement; knows nothing of what is published.
+
+    Methods are frozen dataclasses. Each has a name, by which recipes call it, and says what it looks at
+    (``quasi-identifiers``, ``sensitive values``, ``both`` or ``neither``) and whether it makes random choices.
+    """
+
+    __slots__ = ()
 
     name: ClassVar[str]
-    looks_at: ClassVar[str]
-    randomised: ClassVar[bool]
+    looks_at: ClassVar[str] = "both"
+    randomised: ClassVar[bool] = False
+    by_multisets: ClassVar[bool] = False
+    """Whether groups are a function of quasi-identifiers and of the multisets of their values, and of nothing else."""
+
+    @classmethod
+    def usual(cls) -> tuple[Method, ...]:
+        """The method with the parameters in use, for a comparison of methods."""
+        return (cls(),)
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether the boxes of its groups have no point in common, under k-anonymity."""
+        return False
+
+    def suiting(self, layout: Layout) -> Self:
+        """The same method with what was left open settled by how groups are published."""
+        return self
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
-        ...
+        raise NotImplementedError
 
     def divide(
         self,
@@ -47,8 +78,47 @@ class Method(Protocol):
         source: Source | None = None,
         engine: Memory | None = None,
     ) -> Groups:
-        """Divide ``table`` into groups that satisfy ``requirement``."""
-        ...
+        """Divide a table into groups that satisfy a requirement.
+
+        Parameters
+        ----------
+        table
+            The microdata.
+        requirement
+            What every group must satisfy.
+        source
+            Of random choices, also of those that break ties where no identifier does; by default the operating system's
+            secure source.
+        engine
+            Says how many threads there may be; it changes nothing but the time.
+        """
+        return self._divide(table, requirement, source or Source.secure(), engine or Memory())
+
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        raise NotImplementedError
+
+
+def linking_claim(*limits: str) -> Claim:
+    """What holds of any groups that satisfy the principle, against an attacker who does not know the algorithm."""
+    return Claim(
+        adversary=Adversary.LINKING,
+        theorem="every published group satisfies the principle, recounted from the published tables",
+        limits=limits,
+    )
+
+
+def quasi_claim(assumptions: tuple[str, ...] = ()) -> Claim:
+    """What holds under k-anonymity alone: groups are then made without a look at sensitive values."""
+    return Claim(
+        adversary=Adversary.ALGORITHM_AWARE,
+        theorem=(
+            "groups are made from quasi-identifiers alone: an attacker who knows the algorithm and everybody's "
+            "quasi-identifiers can find out who is in which group, also where cells overlap, and of sensitive values "
+            "only what that group shows"
+        ),
+        limits=("k-anonymity protects no sensitive value: a group may share one",),
+        assumptions=assumptions,
+    )
 
 
 def chosen_blindly(method: Method, *names: str) -> tuple[str, ...]:
@@ -65,18 +135,65 @@ def chosen_blindly(method: Method, *names: str) -> tuple[str, ...]:
     )
 
 
-def is_frequency_diversity(requirement: Requirement) -> bool:
-    """Whether it asks for frequency l-diversity of one sensitive column, and nothing else."""
-    return len(requirement.parts) == 1 and isinstance(requirement.parts[0].principle, LDiversity)
+def check_priority(owner: str, priority: Sequence[str]) -> tuple[str, ...]:
+    """Check the names of quasi-identifiers that a method prefers, which may be given in one text."""
+    names = tuple(name.strip() for name in priority.split(",")) if isinstance(priority, str) else tuple(priority)
+    if len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
+        raise ParameterError(owner, "priority", "names of different quasi-identifiers", priority)
+    return names
 
 
 def frequency_ell(requirement: Requirement, owner: str) -> tuple[int, Column]:
     """The one l and the one sensitive column of frequency l-diversity; `NotSupported` for anything else."""
-    if len(requirement.parts) == 1:
-        (part,) = requirement.parts
-        if isinstance(part.principle, LDiversity) and part.column is not None:
-            return part.principle.ell, part.column
+    ell = requirement.frequency_ell
+    if ell is not None:
+        return ell, requirement.columns[0]
     raise NotSupported(
         f"{owner} under a requirement other than l-diversity of one sensitive column",
         instead="ask for l-diversity alone, or use the method 'mondrian'",
     )
+
+
+def least_size(requirement: Requirement) -> int:
+    """How many tuples a group must have in any case, as far as the principles say: their k or l; 8 if they do not."""
+    return requirement.smallest_group or _SIZE
+
+
+def check_monotone(requirement: Requirement, owner: str) -> None:
+    """Refuse a requirement under which the union of two safe groups may not be safe."""
+    if not requirement.monotone:
+        raise NotSupported(
+            f"{owner} under {requirement.describe()}, which is not monotone",
+            instead="choose a principle for which a union of safe groups is safe",
+        )
+
+
+# ------------------------------------------------- running at a larger l, so that what a theorem allows stays within l
+
+
+def at_ell(requirement: Requirement, ell: int) -> Requirement:
+    """Give the same requirement with another l; for one principle that has an l, of one column.
+
+    >>> from glasshouse.microdata import examples
+    >>> from glasshouse.principles import LDiversity
+    >>> at_ell(Requirement.of(LDiversity(ell=2), examples.transparent_t1()), 3).parts[0].principle
+    LDiversity(ell=3)
+    """
+    (part,) = requirement.parts
+    principle: Any = replace(part.principle, ell=ell)  # type: ignore[call-arg]
+    return Requirement((replace(part, principle=principle, bound=principle.bind(part.whole, part.domain)),))
+
+
+def times_e(ell: int) -> int:
+    """Return the least integer that is at least e times ``ell``, exactly.
+
+    >>> [times_e(ell) for ell in (2, 3, 4, 8)]
+    [6, 9, 11, 22]
+    """
+    low, term = Fraction(0), Fraction(1)
+    for k in count(1):  # e = 1 + 1 + 1/2! + 1/3! + ...; from 1/k! on, all terms together are below 2/k!
+        low += term
+        term /= k
+        if ceil(low * ell) == ceil((low + 2 * term) * ell):
+            return ceil(low * ell)
+    raise AssertionError("e is irrational")

@@ -13,46 +13,43 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from math import ceil
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from glasshouse.engines import Memory, Nodes
 from glasshouse.errors import ParameterError, SchemaError
-from glasshouse.grouping.ace import ace_segments, packed_rows
-from glasshouse.grouping.anatomize import anatomize_segments
-from glasshouse.grouping.halving import HalvedRows
-from glasshouse.grouping.method import K_ANONYMITY_ALONE, QUASI_ALONE, chosen_blindly, is_frequency_diversity
-from glasshouse.grouping.mirror_refinement import balanced_segments, balanced_slices, group_size
-from glasshouse.grouping.orderings import ORDERINGS, check_ordering
-from glasshouse.grouping.perimeter import weighted_places
-from glasshouse.grouping.remainder import blocks_of
-from glasshouse.grouping.sorting import joined, sorted_by
-from glasshouse.grouping.weights import multipliers, read_weights, weigh
+from glasshouse.grouping.ace import Buckets, ace_segments, sliced_segments
+from glasshouse.grouping.anatomize import anatomize_segments, labelled_segments
+from glasshouse.grouping.halving import HalvedRows, blocks_of
+from glasshouse.grouping.method import Method, check_priority, chosen_blindly, least_size, quasi_claim
+from glasshouse.grouping.packed import packed_rows
+from glasshouse.grouping.perimeter import multipliers, read_weights, weigh, weighted_places
+from glasshouse.grouping.sorting import joined, shuffle_runs, sorted_by
+from glasshouse.kernels import compiled
+from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import Groups, tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
-from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.parameters import Exact, fraction, integer, plain
-from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from glasshouse.grouping.perimeter import Places
-    from glasshouse.grouping.weights import Weights
+    from glasshouse.grouping.packed import PackedRows
+    from glasshouse.grouping.perimeter import Places, Weights
     from glasshouse.microdata import Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
+    from glasshouse.randomness import Draws, Source
+    from glasshouse.release.layout import Layout
 
-__all__ = ["Mirror", "alike_together"]
+__all__ = ["Mirror", "alike_together", "balanced_segments", "balanced_slices", "group_size"]
 
 INNER = ("ace", "anatomize", "none")
-_FLOOR = 8  # the least size of a node where nothing says which
 _FINEST = 10**6  # of the slack: what it is multiplied by must fit into 64 bits
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Mirror:
+class Mirror(Method):
     """Halve the table along one attribute, and each half again, while both halves obey the principle.
 
     1. *Sizes.* ``2^h k`` tuples are halved, with k at least ``floor`` and such that few are left over. The remainder is
@@ -120,7 +117,6 @@ class Mirror:
     """
 
     name: ClassVar[str] = "mirror"
-    looks_at: ClassVar[str] = "both"
     randomised: ClassVar[bool] = True
 
     floor: int | None = None
@@ -142,24 +138,18 @@ class Mirror:
                 raise ParameterError("Mirror", name, "a number >= 1 with at most six digits", getattr(self, name))
             object.__setattr__(self, name, plain(share))
         object.__setattr__(self, "mirrors", integer("Mirror", "mirrors", self.mirrors, least=1))
-        names = check_ordering("Mirror", ORDERINGS[0], self.priority)
-        object.__setattr__(self, "priority", names)
+        object.__setattr__(self, "priority", check_priority("Mirror", self.priority))
         object.__setattr__(self, "weights", read_weights("Mirror", self.weights))
 
-    def suiting(self, *, exact: bool) -> Mirror:
-        """The same method with ``inner`` settled: for a recoding that publishes quasi-identifiers exactly, or not."""
-        return replace(self, inner="anatomize" if exact else "ace") if self.inner is None else self
+    def suiting(self, layout: Layout) -> Mirror:
+        """The same method with ``inner`` settled: ``ace`` for cells that enclose whole groups."""
+        return replace(self, inner="ace" if layout.around_groups else "anatomize") if self.inner is None else self
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         assumptions = chosen_blindly(self, "priority", "weights")
         if not requirement.columns:
-            return Claim(
-                adversary=Adversary.ALGORITHM_AWARE,
-                theorem=QUASI_ALONE,
-                limits=(K_ANONYMITY_ALONE,),
-                assumptions=assumptions,
-            )
+            return quasi_claim(assumptions)
         if self._ell(requirement) is None:
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
@@ -181,18 +171,10 @@ class Mirror:
             assumptions=assumptions,
         )
 
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` into groups that satisfy ``requirement``, by random choices of ``source``."""
         dims, by = self._dims(table), multipliers(self.weights, [column.name for column in table.quasi])
         requirement.check_eligible()
-        source, engine = source or Source.secure(), engine or Memory()
         ell = self._ell(requirement)
         floor, step = self.floor or least_size(requirement), 1
         if ell is not None:  # failed leaves have 2 k tuples or more: whole groups
@@ -219,10 +201,7 @@ class Mirror:
 
     def _ell(self, requirement: Requirement) -> int | None:
         """The l for which leaves are divided further, if they are."""
-        principle = requirement.parts[0].principle
-        if self.inner == "none" or not is_frequency_diversity(requirement) or not isinstance(principle, LDiversity):
-            return None
-        return principle.ell
+        return None if self.inner == "none" else requirement.frequency_ell
 
     def _dims(self, table: Microdata) -> list[int]:
         """The numbers of the attributes that may be halved."""
@@ -298,13 +277,128 @@ def _ascending(nodes: Nodes) -> Nodes:
     return nodes[np.argsort(nodes.starts)]
 
 
-def least_size(requirement: Requirement) -> int:
-    """How many tuples a group must have in any case, as far as the principles say: their k or l; 8 if they do not."""
-    named = [
-        getattr(principle, parameter)
-        for part in requirement.parts
-        for principle in getattr(part.principle, "principles", (part.principle,))
-        for parameter in ("k", "ell")
-        if hasattr(principle, parameter) and not hasattr(principle, "values")
-    ]
-    return max(map(ceil, named), default=_FLOOR)
+# ------------------------------------------------------------------------------------------------- balanced groups
+#
+# How a leaf is divided whose halving failed, so that nobody can tell which half was to blame.
+#
+# A group takes as many tuples from one half as from the other, and no value more often than l-diversity allows. Which
+# values it takes from which half is a function of the two histograms alone, a fair coin says which half plays the first
+# part, and who of those with a value in a half goes where is uniformly random. The three together keep the guarantee
+# (Theorem M2 in the documentation); each of them alone does not.
+#
+# There are two ways to go on. Groups are planned one by one, and tuples dealt to them: values then come in many
+# different combinations, which tells most where quasi-identifiers are published exactly. Or as many groups as possible
+# are planned alike, tuples dealt to the *columns* of such a bucket (all with one value, all from one half), and the
+# bucket sliced by quasi-identifiers as Ace slices its own: groups then lie close together, which is what boxes need.
+
+
+def group_size(ell: int) -> int:
+    """Tuples of a balanced group: l of them, or 2 l where l is odd, so that either half gives half of them.
+
+    >>> group_size(4), group_size(3)
+    (4, 6)
+    """
+    return ell if ell % 2 == 0 else 2 * ell
+
+
+def balanced_segments(
+    sensitive: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    n_values: int,
+    ell: int,
+    source: Draws,
+    engine: Memory | None = None,
+) -> NDArray[np.int32]:
+    """Divide every leaf of a list into balanced groups.
+
+    Groups of a leaf are planned one after another; let m of them be left. A group takes a value at most once (twice if
+    l is odd): first every value as often as m - 1 groups could not take it; then values in the order of a list, once
+    each (then, if l is odd, once more), as long as half of the group can still come from either half. What can come
+    from either half comes from the first one, as the coin says, until that has given its share. The list has the values
+    by how many tuples are left of them, the largest number first, then by code: as `Anatomize` takes them.
+
+    Parameters and result are those of `anatomize_segments`. A segment is a leaf, in which the left half comes before
+    the right one: a multiple of `group_size`, l-diverse.
+
+    Examples
+    --------
+    >>> from glasshouse.randomness import Source
+    >>> codes, offsets = np.array([0, 0, 1, 1, 1, 2, 2, 3], np.int32), np.array([0, 4, 8])
+    >>> balanced_segments(codes, offsets, 4, 2, Source.seeded(1)).tolist()
+    [1, 0, 0, 1, 2, 3, 2, 3]
+    """
+    return labelled_segments(_balance, "balanced", sensitive, offsets, n_values, ell, source, engine or Memory())
+
+
+def balanced_slices(
+    rows: PackedRows,
+    offsets: NDArray[np.int64],
+    places: Places,
+    ell: int,
+    source: Draws,
+    engine: Memory,
+) -> Groups:
+    """Divide every leaf of a list into balanced groups whose quasi-identifiers are close.
+
+    Groups are planned as in `balanced_segments`, but each plan is used for as many groups as leave counts that the
+    others can take. Those groups are a bucket, with a column for each of their tuples; tuples are dealt to columns, and
+    the bucket is divided by quasi-identifiers alone, with no regard to what its columns hold (TRANSPARENT Figure 8).
+
+    Tuples come packed, leaf after leaf, in each the left half before the right one.
+    """
+    size = group_size(ell)
+
+    def plan(codes: NDArray[np.int32], within: NDArray[np.int64], draws: Draws) -> Buckets:
+        halves, first, values, starts, slots, columns, lengths = _planned(
+            codes, within, rows.n_values, ell, draws, alike=True
+        )
+        return Buckets(
+            segments=halves,
+            classes=first,
+            values=values,
+            runs=starts,
+            handed=slots,
+            columns=columns,
+            lengths=lengths,
+            widths=np.full(len(lengths), size, np.int32),
+        )
+
+    return sliced_segments(rows, offsets, places, plan, source, engine)
+
+
+def _balance(
+    codes: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    n_values: int,
+    ell: int,
+    source: Draws,
+    engine: Memory,
+    labels: NDArray[np.int32],
+) -> int:
+    """Divide the leaves of one piece: fill ``labels``, from 0, and return how many groups there are."""
+    halves, first, values, starts, slots, *_ = _planned(codes, offsets, n_values, ell, source, alike=False)
+    slots //= np.int32(group_size(ell))  # every bucket is one group
+    shuffle_runs(slots, starts, source, engine)
+    handing = compiled("glasshouse.grouping._anatomize_kernels")
+    handing.hand_out(codes, halves, first, values, starts, np.zeros(n_values, np.int64), slots, labels)
+    return len(codes) // group_size(ell)
+
+
+def _planned(
+    codes: NDArray[np.int32], offsets: NDArray[np.int64], n_values: int, ell: int, source: Draws, *, alike: bool
+) -> tuple[Any, ...]:
+    """Toss the coins and plan: halves, classes (first, values, starts), a column for each slot, and the buckets."""
+    middles = (offsets[:-1] + offsets[1:]) // 2
+    halves = np.append(np.stack([offsets[:-1], middles], axis=1).ravel(), offsets[-1])
+    first, values, sizes = Counts(codes, halves, n_values).histogram
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    slots, columns = np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
+    lengths = np.empty(len(codes) // group_size(ell), np.int32)
+    coins = source.belows(2, len(middles))
+    kernels = compiled("glasshouse.grouping._mirror_kernels")
+    of_value = np.zeros((8, n_values), np.int64)
+    of_count = np.full((2, 2 * int(sizes.max(initial=0)) + 1), -1, np.int64)
+    leaves = kernels.Leaves(first, values, sizes, starts, *of_value, *of_count)
+    chosen = np.empty(group_size(ell), np.int64)
+    n_kinds = kernels.plan_groups(leaves, coins, ell, alike, chosen, columns, lengths, slots)
+    return halves, first, values, starts, slots, columns, lengths[:n_kinds]

@@ -13,25 +13,26 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from glasshouse.engines import Cuts, Memory, Nodes, Points, Rows, is_crowded
-from glasshouse.errors import NotSupported, ParameterError
-from glasshouse.grouping.method import K_ANONYMITY_ALONE, QUASI_ALONE
+from glasshouse.engines import Cuts, Nodes, Points, Rows, is_crowded
+from glasshouse.errors import ParameterError
+from glasshouse.grouping.method import Method, check_monotone, linking_claim, quasi_claim
 from glasshouse.grouping.perimeter import Places, weighted_places
 from glasshouse.microdata.groups import tie_order
-from glasshouse.principles.adversaries import Adversary, Claim
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from glasshouse.engines import Memory
     from glasshouse.microdata import Groups, Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.adversaries import Claim
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
 __all__ = ["Mondrian", "both_hold", "claim_of_cuts", "widest_first"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Mondrian:
+class Mondrian(Method):
     """Divide top-down: try the attributes from the widest to the narrowest, cut at the median, keep what stays safe.
 
     A node tries its attributes in order of normalised width (its range over the table's range; ties by the order of
@@ -68,8 +69,6 @@ class Mondrian:
     """
 
     name: ClassVar[str] = "mondrian"
-    looks_at: ClassVar[str] = "both"
-    randomised: ClassVar[bool] = False
 
     partitioning: str = "strict"
 
@@ -77,25 +76,23 @@ class Mondrian:
         if self.partitioning not in ("strict", "relaxed"):
             raise ParameterError("Mondrian", "partitioning", "'strict' or 'relaxed'", self.partitioning)
 
+    @classmethod
+    def usual(cls) -> tuple[Mondrian, ...]:
+        """Both ways of partitioning are in use."""
+        return cls(), cls(partitioning="relaxed")
+
+    @property
+    def disjoint(self) -> bool:
+        """Strict cuts lie between two values."""
+        return self.partitioning == "strict"
+
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         return claim_of_cuts("Mondrian", requirement)
 
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` into groups that satisfy ``requirement``; ties of relaxed cuts are broken by ``source``."""
-        if not requirement.monotone:
-            raise NotSupported(
-                f"Mondrian under {requirement.describe()}, which is not monotone",
-                instead="choose a principle for which a union of safe groups is safe",
-            )
-        engine = engine or Memory()
+        check_monotone(requirement, "Mondrian")
         rows = self._rows(table, requirement, source, engine)
         places = weighted_places(table)
 
@@ -117,13 +114,11 @@ class Mondrian:
 
         return rows.groups(engine.visit(rows.whole(), step))
 
-    def _rows(self, table: Microdata, requirement: Requirement, source: Source | None, engine: Memory) -> Rows:
+    def _rows(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Rows:
         if self.partitioning == "strict":  # equal values stay together: the groups are a function of values alone
             crowded = is_crowded(table, engine.crowd)
             return Points(table, requirement.columns) if crowded else Rows(table, requirement.columns, None)
-        from glasshouse.randomness import Source as SecureSource
-
-        return Rows(table, requirement.columns, tie_order(table, source or SecureSource.secure()))
+        return Rows(table, requirement.columns, tie_order(table, source))
 
     def _cuts(self, rows: Rows, nodes: Nodes, dims: NDArray[np.intp]) -> Cuts:
         return rows.median_cuts(nodes, dims) if self.partitioning == "strict" else rows.half_cuts(nodes, dims)
@@ -132,18 +127,10 @@ class Mondrian:
 def claim_of_cuts(method: str, requirement: Requirement) -> Claim:
     """What a method promises that makes the first cut of several that leaves both parts safe."""
     if not requirement.columns:
-        return Claim(
-            adversary=Adversary.ALGORITHM_AWARE,
-            theorem=QUASI_ALONE,
-            limits=(K_ANONYMITY_ALONE,),
-        )
-    return Claim(
-        adversary=Adversary.LINKING,
-        theorem="every published group satisfies the principle, recounted from the published tables",
-        limits=(
-            f"an adversary who knows that {method} was used can learn more: a cut that was not made tells that a part "
-            "would have broken the principle (minimality attack)",
-        ),
+        return quasi_claim()
+    return linking_claim(
+        f"an adversary who knows that {method} was used can learn more: a cut that was not made tells that a part "
+        "would have broken the principle (minimality attack)"
     )
 
 

@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from glasshouse.errors import NotSupported
-from glasshouse.grouping.method import frequency_ell
+from glasshouse.grouping.method import Method, frequency_ell, linking_claim
 from glasshouse.microdata.groups import Groups
-from glasshouse.principles.adversaries import Adversary, Claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,14 +34,15 @@ if TYPE_CHECKING:
 
     from glasshouse.engines import Memory
     from glasshouse.microdata import Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.adversaries import Claim
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
 __all__ = ["OptGen"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OptGen:
+class OptGen(Method):
     """Of all l-diverse partitions into boxes that do not overlap, take the one with the least sum of squared sizes.
 
     ``sum(|G| ** 2)`` is the discernibility of a partition (TRANSPARENT Figure 2, line 3). A box is an interval of codes
@@ -88,8 +88,6 @@ class OptGen:
     """
 
     name: ClassVar[str] = "opt-gen"
-    looks_at: ClassVar[str] = "both"
-    randomised: ClassVar[bool] = False
 
     MOST_POINTS: ClassVar[int] = 16
     """Distinct combinations of quasi-identifiers in the largest table that is not refused."""
@@ -97,24 +95,13 @@ class OptGen:
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         frequency_ell(requirement, "Opt-Gen")
-        return Claim(
-            adversary=Adversary.LINKING,
-            theorem="every published group satisfies the principle, recounted from the published tables",
-            limits=(
-                "an adversary who knows that Opt-Gen was used can learn everything: she keeps the tables of which the "
-                "release is the optimum (reverse engineering attack; in TRANSPARENT Example 2 all of them agree on "
-                "Ed's disease: P(Ed = gastritis) = 1)",
-            ),
+        return linking_claim(
+            "an adversary who knows that Opt-Gen was used can learn everything: she keeps the tables of which the "
+            "release is the optimum (reverse engineering attack; in TRANSPARENT Example 2 all of them agree on Ed's "
+            "disease: P(Ed = gastritis) = 1)"
         )
 
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` into the cheapest groups that satisfy ``requirement``; nothing is random, nothing shared."""
         ell, column = frequency_ell(requirement, "Opt-Gen")
         requirement.check_eligible()

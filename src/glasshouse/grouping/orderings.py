@@ -16,10 +16,11 @@ import numpy as np
 from glasshouse.engines import Memory
 from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.grouping import sorting
-from glasshouse.grouping.pieces import share, shuffle_runs, stretches
-from glasshouse.grouping.sorting import along, joined, runs, sorted_by, spread
+from glasshouse.grouping.method import check_priority
+from glasshouse.grouping.sorting import along, joined, runs, share, shuffle_runs, sorted_by, spread, stretches
 from glasshouse.kernels import compiled
 from glasshouse.microdata.groups import tie_order
+from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 
     from glasshouse.grouping.sorting import Keys
     from glasshouse.microdata import Column, Microdata
-    from glasshouse.randomness import Source
+    from glasshouse.randomness import Draws
 
-__all__ = ["ORDERINGS", "arranged", "canonical", "check_ordering", "hilbert", "lexicographic"]
+__all__ = ["ORDERINGS", "arranged", "canonical", "check_ordering", "hilbert", "is_seeded", "lexicographic"]
 
 ORDERINGS = ("lexicographic", "hilbert")
 
@@ -43,26 +44,15 @@ def arranged(
 ) -> NDArray[np.int32]:
     """Return the tuples (row numbers) along an order of the quasi-identifiers.
 
-    Parameters
-    ----------
-    table
-        The microdata.
-    ordering
-        ``lexicographic`` or ``hilbert``.
-    priority
-        Names of quasi-identifiers, the most important first; the others follow in the table's order.
-    source
-        Where no identifier breaks ties: of a uniformly random order among tuples with equal quasi-identifiers.
-    engine
-        Says how many threads there may be; it changes nothing but the time.
+    Attributes count in the order of ``priority``, the others following in the table's order. Where no identifier breaks
+    ties, tuples with equal quasi-identifiers come in a uniformly random order.
     """
     columns = [column.codes for column in _by_priority(table, priority)]
     keys = _places(columns, engine) if ordering == "hilbert" else joined(columns, engine)
     if table.identifier is not None:
         return sorted_by(keys, tie_order(table, source), engine)[0]
     # ties are shuffled, so their order does not matter; a seeded run must not depend on it at all
-    seeded = getattr(source, "is_seeded", False)  # other draws than those of a source are not
-    sensitive = joined([column.codes for column in table.sensitive] if seeded else [], engine)
+    sensitive = joined([column.codes for column in table.sensitive] if is_seeded(source) else [], engine)
     start = sorted_by(sensitive, None, engine)[0] if sensitive else None
     order, offsets = runs(keys, start, engine)
     shuffle_runs(order, offsets, source.child("ties"), engine)
@@ -77,10 +67,7 @@ def check_ordering(owner: str, ordering: str, priority: Sequence[str]) -> tuple[
     """
     if ordering not in ORDERINGS:
         raise ParameterError(owner, "ordering", "'lexicographic' or 'hilbert'", ordering)
-    names = tuple(name.strip() for name in priority.split(",")) if isinstance(priority, str) else tuple(priority)
-    if len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
-        raise ParameterError(owner, "priority", "names of different quasi-identifiers", priority)
-    return names
+    return check_priority(owner, priority)
 
 
 def lexicographic(
@@ -112,6 +99,11 @@ def hilbert(
     """
     engine = engine or Memory()
     return sorted_by(_places(columns, engine), ties, engine)[0]
+
+
+def is_seeded(source: Draws) -> bool:
+    """Whether the same choices can be had again; those that an adversary enumerates are not of a source."""
+    return isinstance(source, Source) and source.is_seeded
 
 
 def canonical(table: Microdata, source: Source, engine: Memory) -> NDArray[np.int32]:

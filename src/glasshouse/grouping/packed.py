@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.engines import Nodes
+from glasshouse.grouping.perimeter import Places
 from glasshouse.kernels import compiled
 from glasshouse.microdata.groups import Groups
 
@@ -22,10 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.engines import Memory
-    from glasshouse.grouping.perimeter import Places
     from glasshouse.microdata import Column, Microdata
 
-__all__ = ["PackedRows", "Thresholds"]
+__all__ = ["PackedRows", "Thresholds", "packed_rows"]
 
 _CELLS = 1 << 18  # counts of so many cells stay in the processor's cache
 _STACK = 80  # the larger part of a cut waits, so a table of 2^31 tuples needs 32 places
@@ -182,6 +182,12 @@ class PackedRows:
         starts, stops = parts[:left].T.copy()
         inner = _Framed(starts, stops, frames[: left * self.n_words].reshape(left, self.n_words).copy())
         return inner, Nodes(*leaves[:done].T.copy())
+
+
+def packed_rows(table: Microdata, column: Column, order: NDArray[np.int32]) -> PackedRows:
+    """Pack the tuples of a table in a given order, whatever its places."""
+    tables = tuple(np.zeros(attribute.domain.size, np.int64) for attribute in table.quasi)
+    return PackedRows(table, column, order, Places(tables, fits=True))
 
 
 def _scratch(rows: PackedRows) -> tuple[NDArray[Any], ...]:

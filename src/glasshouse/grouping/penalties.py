@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Penalties: what a group costs; Tailor, Ace and Hybrid choose the cuts and divisions that cost least.
+"""Penalties: what a group costs; the transparent methods choose the cuts and divisions that cost least.
 
 TRANSPARENT Section 3: any penalty ``h`` will do that does not look at sensitive values and is superadditive,
 ``h(G1 + G2) >= h(G1) + h(G2)`` for disjoint groups. A penalty is written in a recipe by its name, and is its name.
@@ -7,23 +7,39 @@ TRANSPARENT Section 3: any penalty ``h`` will do that does not look at sensitive
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational, Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from glasshouse.errors import ParameterError
+from glasshouse.grouping.method import Method, frequency_ell
+from glasshouse.principles.adversaries import Adversary, Claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from glasshouse.microdata import Microdata
+    from glasshouse.engines import Memory
+    from glasshouse.microdata import Column, Groups, Microdata
+    from glasshouse.principles.principle import Requirement
+    from glasshouse.randomness import Source
 
-__all__ = ["Custom", "Discernibility", "Judge", "Penalty", "Perimeter", "judged", "penalty_of", "unchecked"]
+__all__ = [
+    "Custom",
+    "Discernibility",
+    "Judge",
+    "Penalty",
+    "Perimeter",
+    "Transparent",
+    "judged",
+    "penalty_of",
+    "unchecked",
+]
 
 
 class Penalty(str):
@@ -32,7 +48,23 @@ class Penalty(str):
     __slots__ = ()
 
 
-class Perimeter(Penalty):
+class _Known(Penalty):
+    """A penalty that a word stands for."""
+
+    __slots__ = ()
+    word: ClassVar[str]
+
+    def __new__(cls) -> Self:
+        return super().__new__(cls, cls.word)
+
+    def __repr__(self) -> str:
+        return f"'{self.word}'"
+
+    def __getnewargs__(self) -> tuple[()]:  # type: ignore[override]  # a string's would be its text
+        return ()
+
+
+class Perimeter(_Known):
     """TRANSPARENT Eq. 4: the size of a group times the sum of its widths, as shares of the whole table's widths.
 
     >>> Perimeter()
@@ -42,19 +74,10 @@ class Perimeter(Penalty):
     """
 
     __slots__ = ()
-
-    def __new__(cls) -> Self:
-        """Make the perimeter."""
-        return super().__new__(cls, "perimeter")
-
-    def __repr__(self) -> str:
-        return "'perimeter'"
-
-    def __getnewargs__(self) -> tuple[()]:  # type: ignore[override]  # a string's would be its text
-        return ()
+    word = "perimeter"
 
 
-class Discernibility(Penalty):
+class Discernibility(_Known):
     """The square of a group's size (Bayardo and Agrawal, ICDE 2005): how many tuples are alike, summed over tuples.
 
     >>> Discernibility() == "discernibility"
@@ -62,16 +85,7 @@ class Discernibility(Penalty):
     """
 
     __slots__ = ()
-
-    def __new__(cls) -> Self:
-        """Make the discernibility."""
-        return super().__new__(cls, "discernibility")
-
-    def __repr__(self) -> str:
-        return "'discernibility'"
-
-    def __getnewargs__(self) -> tuple[()]:  # type: ignore[override]  # a string's would be its text
-        return ()
+    word = "discernibility"
 
 
 class Custom(Penalty):
@@ -157,6 +171,33 @@ def unchecked(penalty: Penalty) -> tuple[str, ...]:
     if isinstance(penalty, Custom):
         return ("the given penalty function looks at no sensitive value, which was not checked",)
     return ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Transparent(Method):
+    """What Tailor, Ace and Hybrid share: a penalty, and a claim of transparent l-diversity for one sensitive column."""
+
+    theorem: ClassVar[str]
+    """Why an attacker who knows the algorithm learns no more than l-diversity allows."""
+
+    penalty: Any = field(default_factory=Perimeter)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "penalty", penalty_of(self.penalty, type(self).__name__))
+
+    def claim(self, requirement: Requirement) -> Claim:
+        """State what the groups promise: against whom, and why."""
+        frequency_ell(requirement, type(self).__name__)
+        return Claim(adversary=Adversary.ALGORITHM_AWARE, theorem=self.theorem, assumptions=unchecked(self.penalty))
+
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        ell, column = frequency_ell(requirement, type(self).__name__)
+        requirement.check_eligible()
+        return self._divided(table, ell, column, source, engine)
+
+    def _divided(self, table: Microdata, ell: int, column: Column, source: Source, engine: Memory) -> Groups:
+        """Divide a table that is l-eligible in ``column``."""
+        raise NotImplementedError
 
 
 class Judge:

@@ -16,31 +16,29 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from glasshouse.engines import Memory
 from glasshouse.errors import ParameterError
-from glasshouse.grouping.ace import ace_segments, packed_rows
+from glasshouse.grouping.ace import ace_segments
 from glasshouse.grouping.anatomize import anatomize_segments
-from glasshouse.grouping.method import frequency_ell
-from glasshouse.grouping.orderings import canonical
+from glasshouse.grouping.method import Method, frequency_ell, linking_claim
+from glasshouse.grouping.orderings import canonical, is_seeded
+from glasshouse.grouping.packed import packed_rows
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.sorting import along, spread, together
+from glasshouse.grouping.tailor import Tailor
 from glasshouse.microdata.groups import Groups, tie_order
 from glasshouse.principles.adversaries import Adversary, Claim
 
 if TYPE_CHECKING:
-    from glasshouse.grouping.method import Method
+    from glasshouse.engines import Memory
     from glasshouse.microdata import Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
 __all__ = ["Refined"]
 
-# Coarse methods whose groups are a function of quasi-identifiers and of the multisets of values in their own groups.
-_SAFE_INSIDE = ("tailor", "separate")
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Refined:
+class Refined(Method):
     """Divide by a coarse method, then divide each of its groups by Anatomize or Ace.
 
     Parameters
@@ -73,23 +71,27 @@ class Refined:
     """
 
     name: ClassVar[str] = "refined"
-    looks_at: ClassVar[str] = "both"
     randomised: ClassVar[bool] = True
 
     coarse: Method
     inner: str = "anatomize"
 
     def __post_init__(self) -> None:
-        if not all(hasattr(self.coarse, part) for part in ("name", "claim", "divide")):
+        if not isinstance(self.coarse, Method):
             raise ParameterError("Refined", "coarse", "a grouping method", self.coarse)
         if self.inner not in ("anatomize", "ace"):
             raise ParameterError("Refined", "inner", "'anatomize' or 'ace'", self.inner)
+
+    @classmethod
+    def usual(cls) -> tuple[Refined, ...]:
+        """Tailor's groups are safe to divide."""
+        return (cls(coarse=Tailor()),)
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         frequency_ell(requirement, "Refined")
         coarse = self.coarse.claim(requirement)
-        if self.coarse.name in _SAFE_INSIDE:
+        if self.coarse.by_multisets:
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
                 theorem=(
@@ -100,38 +102,23 @@ class Refined:
                 limits=coarse.limits,
                 assumptions=coarse.assumptions,
             )
-        return Claim(
-            adversary=Adversary.LINKING,
-            theorem="every published group satisfies the principle, recounted from the published tables",
-            limits=(
-                f"an adversary who knows that {self.inner} was run inside the groups of {self.coarse.name} can learn "
-                "more, up to certainty: a coarse group that was not divided tells who shares a value, and the fine "
-                "groups tell which; inside the method 'tailor' she cannot",
-                *coarse.limits,
-            ),
+        return linking_claim(
+            f"an adversary who knows that {self.inner} was run inside the groups of {self.coarse.name} can learn more, "
+            "up to certainty: a coarse group that was not divided tells who shares a value, and the fine groups tell "
+            "which; inside the method 'tailor' she cannot",
+            *coarse.limits,
         )
 
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table``; tuples that the coarse method drops stay dropped."""
-        from glasshouse.randomness import Source as SecureSource
-
         ell, column = frequency_ell(requirement, "Refined")
         requirement.check_eligible()
-        source = source or SecureSource.secure()
-        engine = engine or Memory()
         coarse = self.coarse.divide(table, requirement, source=source, engine=engine)
         inside = source.child("inside coarse groups", self._depth)  # not the choices that the coarse method made
         if self.inner == "anatomize":
             # buckets are shuffled, so the order of tuples does not matter; a seeded run must not depend on it at all
             ties = None if table.identifier is None else tie_order(table, source)
-            if ties is None and isinstance(source, SecureSource) and source.is_seeded:
+            if ties is None and is_seeded(source):
                 ties = canonical(table, source, engine)
             rows, offsets = together(coarse.labels, ties, engine)
             codes = along(column.codes, rows, engine)

@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from glasshouse.grouping.method import Method
 from glasshouse.microdata.groups import Groups
 from glasshouse.principles.adversaries import Adversary, Claim
 
 if TYPE_CHECKING:
     from glasshouse.engines import Memory
     from glasshouse.microdata import Microdata
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
 __all__ = ["Separate"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Separate:
+class Separate(Method):
     """Put everybody into one group: what is said of one person's sensitive value is what is said of all.
 
     Guarantee
@@ -48,28 +49,18 @@ class Separate:
 
     name: ClassVar[str] = "separate"
     looks_at: ClassVar[str] = "neither"
-    randomised: ClassVar[bool] = False
+    by_multisets: ClassVar[bool] = True
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
-        if not requirement.columns:
-            limits: tuple[str, ...] = ("k-anonymity protects no sensitive value: everybody may share one",)
-        else:
-            limits = ()
+        nobody = "k-anonymity protects no sensitive value: everybody may share one"
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
             theorem="everybody is in one group, whatever the values are, so the algorithm tells nothing of them",
-            limits=limits,
+            limits=() if requirement.columns else (nobody,),
         )
 
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Put all tuples of ``table`` into one group; nothing is random."""
         requirement.check_eligible()
         return Groups(np.zeros(table.n_tuples, np.int32), 1)

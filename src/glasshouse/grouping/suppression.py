@@ -8,19 +8,19 @@ the cap; that a person was dropped tells that hers is such a value, so nothing i
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse import bounds
-from glasshouse.errors import Infeasible, ParameterError
+from glasshouse.errors import Infeasible
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import canonical_order
-from glasshouse.principles.requirement import Requirement
+from glasshouse.principles.parameters import exact_share
+from glasshouse.principles.principle import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from glasshouse.principles import Part, Principle
     from glasshouse.randomness import Source
 
-__all__ = ["common_cap", "exact_share", "keep_eligible"]
+__all__ = ["common_cap", "keep_eligible"]
 
 
 def keep_eligible(
@@ -47,31 +47,16 @@ def keep_eligible(
     allowed = exact_share(share)
     kept, left = np.arange(table.n_tuples, dtype=np.int32), table
     while True:  # trimming one column can unbalance another; every round drops someone, so there is a last one
-        broken = [part for part in Requirement.of(principle, left).parts if not _eligible(part)]
+        broken = [part for part in Requirement.of(principle, left).parts if not part.is_eligible]
         if not broken:
             return kept
-        cap = common_cap(broken[0].whole.dense[0], broken[0].principle, _domain(broken[0])) if allowed else 0
+        cap = common_cap(broken[0].whole.dense[0], broken[0].principle, broken[0].domain) if allowed else 0
         if cap == 0:
             broken[0].check_eligible()
         kept = kept[_first_of_each(left, broken[0], cap, source)]
         left = table.take(kept)
         if table.n_tuples - len(kept) > allowed * table.n_tuples:
             raise _too_many(broken[0], table.n_tuples, len(kept), allowed)
-
-
-def exact_share(share: Any) -> Fraction:
-    """Read the share of tuples that may be dropped; a float means its shortest decimal text.
-
-    >>> exact_share(0.1)
-    Fraction(1, 10)
-    """
-    try:
-        exact = bounds.exact(share)
-    except (TypeError, ValueError):
-        exact = Fraction(-1)
-    if not 0 <= exact < 1:
-        raise ParameterError("publish", "suppress", "a share of at least 0 and less than 1", share)
-    return exact
 
 
 def common_cap(histogram: NDArray[np.int64], principle: Principle, domain: Domain | None) -> int:
@@ -94,14 +79,6 @@ def common_cap(histogram: NDArray[np.int64], principle: Principle, domain: Domai
             high = cap - 1
     trimmed = _trimmed(histogram, concerned, low)
     return low if principle.eligible(Counts.from_histograms(trimmed[np.newaxis]), domain) else 0
-
-
-def _eligible(part: Part) -> bool:
-    return part.principle.eligible(part.whole, _domain(part))
-
-
-def _domain(part: Part) -> Domain | None:
-    return None if part.column is None else part.column.domain
 
 
 def _trimmed(histogram: NDArray[np.int64], concerned: NDArray[np.bool_], cap: int) -> NDArray[np.int64]:

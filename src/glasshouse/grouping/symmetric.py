@@ -12,27 +12,26 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from glasshouse.engines import Memory, Nodes
-from glasshouse.grouping.even_split import claim_of_even_splits, requirement_to_run
+from glasshouse.grouping.even_split import Halving, claim_of_even_splits
 from glasshouse.grouping.method import chosen_blindly
 from glasshouse.grouping.orderings import arranged, check_ordering
 from glasshouse.grouping.sorting import along, label_along
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import Groups
-from glasshouse.principles.parameters import integer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Microdata
     from glasshouse.principles.adversaries import Claim
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
 __all__ = ["Symmetric"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Symmetric:
+class Symmetric(Halving):
     """Sort tuples along an order and halve it; a half is halved again while both its halves obey the principle.
 
     MINIMALITY Figure 7. Of an odd number of tuples the left half gets one more.
@@ -67,42 +66,27 @@ class Symmetric:
     """
 
     name: ClassVar[str] = "symmetric"
-    looks_at: ClassVar[str] = "both"
-    randomised: ClassVar[bool] = False
 
-    extra: int = 1
     ordering: str = "lexicographic"
     priority: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "extra", integer("Symmetric", "extra", self.extra, least=0))
+        Halving.__post_init__(self)
         object.__setattr__(self, "priority", check_ordering("Symmetric", self.ordering, self.priority))
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         return claim_of_even_splits(requirement, self.extra, chosen_blindly(self, "priority"))
 
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
+    def _halved(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` along the order; ties of the order are broken by ``source``."""
-        from glasshouse.randomness import Source as SecureSource
-
-        requirement = requirement_to_run(requirement, self.extra, "Symmetric")
-        requirement.check_eligible()
-        engine = engine or Memory()
-        order = arranged(table, self.ordering, self.priority, source or SecureSource.secure(), engine)
+        order = arranged(table, self.ordering, self.priority, source, engine)
         columns = [(along(c.codes, order, engine), c.domain.size) for c in requirement.columns]
-        offsets = _halved(columns or [(np.zeros(len(order), np.int32), 1)], requirement, engine)
+        offsets = _borders(columns or [(np.zeros(len(order), np.int32), 1)], requirement, engine)
         return Groups(label_along(order, offsets, engine), len(offsets) - 1)
 
 
-def _halved(
+def _borders(
     columns: list[tuple[NDArray[np.int32], int]], requirement: Requirement, engine: Memory
 ) -> NDArray[np.int64]:
     """Where the groups lie along the order: their borders, from the first to the last."""

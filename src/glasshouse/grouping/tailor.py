@@ -8,37 +8,26 @@ Section 3.1 (Definitions 9 and 10, Figure 3). Departures: none in the groups; a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from glasshouse.engines import Memory, Nodes, Rows
-from glasshouse.grouping.method import frequency_ell
+from glasshouse.engines import Nodes, Rows
 from glasshouse.grouping.packed import PackedRows, Thresholds
-from glasshouse.grouping.penalties import (
-    Custom,
-    Discernibility,
-    Judge,
-    Penalty,
-    Perimeter,
-    judged,
-    penalty_of,
-    unchecked,
-)
+from glasshouse.grouping.penalties import Custom, Discernibility, Judge, Penalty, Transparent, judged
 from glasshouse.grouping.perimeter import Places, weighted_places
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import Groups, tie_order
-from glasshouse.principles.adversaries import Adversary, Claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from glasshouse.engines import Memory
     from glasshouse.microdata import Column, Microdata
-    from glasshouse.principles.requirement import Requirement
     from glasshouse.randomness import Source
 
     # (members in tie order, least size of a part) -> (attribute, size of the left part)
@@ -48,7 +37,7 @@ __all__ = ["Tailor", "tailor_leaves"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Tailor:
+class Tailor(Transparent):
     """Divide top-down: while a group of m tuples is 2l-diverse, replace it by its canonical l-cut.
 
     With c the count of the group's most frequent sensitive value, an l-cut (Definition 9) sorts the group by one
@@ -89,39 +78,15 @@ class Tailor:
     """
 
     name: ClassVar[str] = "tailor"
-    looks_at: ClassVar[str] = "both"
-    randomised: ClassVar[bool] = False
 
-    penalty: Any = field(default_factory=Perimeter)
+    by_multisets: ClassVar[bool] = True
+    theorem: ClassVar[str] = (
+        "TRANSPARENT Theorem 1: every table with the same groups would have been divided in the same way"
+    )
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "penalty", penalty_of(self.penalty, "Tailor"))
-
-    def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
-        frequency_ell(requirement, "Tailor")
-        return Claim(
-            adversary=Adversary.ALGORITHM_AWARE,
-            theorem="TRANSPARENT Theorem 1: every table with the same groups would have been divided in the same way",
-            assumptions=unchecked(self.penalty),
-        )
-
-    def divide(
-        self,
-        table: Microdata,
-        requirement: Requirement,
-        *,
-        source: Source | None = None,
-        engine: Memory | None = None,
-    ) -> Groups:
-        """Divide ``table`` into groups that satisfy ``requirement``; without identifiers ``source`` breaks ties."""
-        ell, column = frequency_ell(requirement, "Tailor")
-        requirement.check_eligible()
-        if source is None:
-            from glasshouse.randomness import Source as SecureSource
-
-            source = SecureSource.secure()
-        order, engine = tie_order(table, source), engine or Memory()
+    def _divided(self, table: Microdata, ell: int, column: Column, source: Source, engine: Memory) -> Groups:
+        """Divide ``table`` by cuts; without identifiers ``source`` breaks ties."""
+        order = tie_order(table, source)
         if self.penalty == "perimeter" and (places := weighted_places(table)).fits:
             rows = PackedRows(table, column, order, places)
             return rows.groups(rows.divide(ell, engine))
@@ -144,27 +109,9 @@ def tailor_leaves(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Divide a table as Tailor does: rows of the table leaf after leaf, and where each leaf starts.
 
-    Parameters
-    ----------
-    table
-        The microdata, l-eligible in ``column``.
-    ell
-        The l of l-diversity.
-    column
-        The sensitive column.
-    order
-        Tuples (row numbers) in tie order.
-    engine
-        Runs the work.
-    penalty
-        What a group costs, as `judged` prepares it; None for the perimeter.
-    thresholds
-        Where the search for cuts changes its way; no choice changes a cut.
-
-    Returns
-    -------
-    tuple
-        Row numbers, in tie order inside each leaf; and offsets, one more than there are leaves.
+    The table is l-eligible in ``column``, and ``order`` has its tuples (row numbers) in tie order, in which they stay
+    inside each leaf. The penalty is as `judged` prepares it; None stands for the perimeter. There is one more offset
+    than there are leaves. No choice of ``thresholds`` changes a cut.
     """
     if isinstance(penalty, Discernibility):
         return _halves(table, ell, column, order, engine)

@@ -81,7 +81,8 @@ class Microdata:
 
     def refuse_unanswered(self) -> None:
         """Raise `CautionError` if something was found in the table that was neither mended nor accepted."""
-        refuse_unanswered(self.cautions, self.accepted)
+        if self.cautions:
+            refuse_unanswered(self.cautions, self.accepted)
 
     def spelled_by(self, declared: Sequence[Any]) -> Microdata:
         """The same table, its normalised sensitive columns spelled as their values are declared.

@@ -11,9 +11,8 @@ from glasshouse.principles.entropy_l_diversity import EntropyLDiversity
 from glasshouse.principles.k_anonymity import KAnonymity
 from glasshouse.principles.kinds import PRINCIPLES, TARGETS, principle_from_data
 from glasshouse.principles.l_diversity import LDiversity
-from glasshouse.principles.principle import Bound, Principle
+from glasshouse.principles.principle import Bound, Part, Principle, Requirement
 from glasshouse.principles.recursive_l_diversity import RecursiveLDiversity
-from glasshouse.principles.requirement import Part, Requirement
 from glasshouse.principles.rho_breach import RhoBreach
 from glasshouse.principles.t_closeness import TCloseness
 

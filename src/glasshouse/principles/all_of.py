@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from glasshouse.errors import InputError, ParameterError
-from glasshouse.principles.principle import Bound, Principle
+from glasshouse.principles.principle import Bound, Caps, Principle, Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -60,6 +60,19 @@ class AllOf(Principle):
     def needs_sensitive(self) -> bool:
         """Whether one of them does."""
         return any(principle.needs_sensitive for principle in self.principles)
+
+    def singles(self) -> tuple[Principle, ...]:
+        """All of them, also those of combinations among them."""
+        return tuple(one for principle in self.principles for one in principle.singles())
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(
+            anonymity=max(one.terms.anonymity for one in self.principles),
+            smallest_group=max(one.terms.smallest_group for one in self.principles),
+            capped=_all(one.terms.caps for one in self.principles),
+        )
 
     @property
     def title(self) -> str:
@@ -126,3 +139,9 @@ class _BoundAll:
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Judge each group by each of them."""
         return reduce(np.logical_and, (principle.holds(counts) for principle in self.principles))
+
+
+def _all(each: Iterable[tuple[Caps, ...] | None]) -> tuple[Caps, ...] | None:
+    """The caps of all of them, if each asks for caps."""
+    found = list(each)
+    return None if None in found else tuple(cap for caps in found for cap in caps or ())

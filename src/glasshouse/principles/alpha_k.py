@@ -12,9 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.errors import Infeasible
-from glasshouse.principles.exact import at_most
-from glasshouse.principles.parameters import fraction, integer, plain
-from glasshouse.principles.principle import Principle
+from glasshouse.principles.parameters import at_most, fraction, integer, plain
+from glasshouse.principles.principle import Caps, Principle, Terms
 from glasshouse.principles.witness import most_frequent
 
 if TYPE_CHECKING:
@@ -57,6 +56,16 @@ class AlphaKAnonymity(Principle):
     def __init__(self, *, alpha: Exact, k: int) -> None:
         object.__setattr__(self, "alpha", fraction("AlphaKAnonymity", "alpha", alpha, above=0, below=1))
         object.__setattr__(self, "k", integer("AlphaKAnonymity", "k", k, least=1))
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(
+            asked={"k": self.k, "alpha": self.alpha},
+            anonymity=self.k,
+            smallest_group=self.k,
+            capped=(Caps(least=self.k, share=self.alpha),),
+        )
 
     @property
     def title(self) -> str:

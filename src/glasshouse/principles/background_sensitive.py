@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from glasshouse.principles.parameters import Exact
     from glasshouse.principles.principle import Bound
 
-__all__ = ["RESOLUTION", "BackgroundSensitive", "group_size", "share", "skew"]
+__all__ = ["RESOLUTION", "BackgroundSensitive", "group_size"]
 
 RESOLUTION = 10_000
 """Retentions are found, and bounds are stated, in steps of one in so many."""
@@ -41,6 +41,7 @@ class BackgroundSensitive(Principle):
     Subclasses name the belief and its bound; the bound may be left open, to be told what a retention achieves.
     """
 
+    bounds_beliefs: ClassVar[bool] = True
     theorem: ClassVar[str]
     """Where it is proved."""
 
@@ -74,11 +75,7 @@ class BackgroundSensitive(Principle):
         """Find the largest retention that keeps the promise, in steps of one in `RESOLUTION`, rounded down.
 
         The search asks the theorem itself, exactly; the answer is a retention of which the theorem said yes.
-
-        Parameters
-        ----------
-        n_values
-            How many values the declared sensitive domain has.
+        ``n_values`` is the size of the declared sensitive domain.
         """
         if self.bound is None:
             raise InputError(f"{self.title} asks for no bound: give one, or a retention to be told what it achieves")
@@ -90,16 +87,10 @@ class BackgroundSensitive(Principle):
     def achieved(self, p: Exact, n_values: int) -> Fraction:
         """Find the smallest bound that retention ``p`` keeps, in steps of one in `RESOLUTION`, rounded up.
 
-        1 means that nothing is promised. A bound is above `floor`, also where nothing is retained.
-
-        Parameters
-        ----------
-        p
-            The retention: an exact number from 0 to 1.
-        n_values
-            How many values the declared sensitive domain has.
+        1 means that nothing is promised. A bound is above `floor`, also where nothing is retained. ``n_values`` is the
+        size of the declared sensitive domain.
         """
-        retention, n_values = share(type(self).__name__, "p", p), self._checked(n_values)
+        retention, n_values = fraction(type(self).__name__, "p", p, least=0, most=1), self._checked(n_values)
         steps = range(int(self.floor * RESOLUTION) + 1, RESOLUTION)
         kept = bisect_left(steps, True, key=lambda i: self.prevents(retention, n_values, Fraction(i, RESOLUTION)))
         return Fraction(steps.start + kept, RESOLUTION)
@@ -147,22 +138,6 @@ class BackgroundSensitive(Principle):
         return f"if she holds no single value likelier than {plain(self.lambda_)}"
 
 
-def share(owner: str, name: str, value: object) -> Fraction:
-    """Read an exact number from 0 to 1."""
-    number = fraction(owner, name, value, least=0)
-    if number > 1:
-        raise ParameterError(owner, name, "a number from 0 to 1", value)
-    return number
-
-
-def skew(owner: str, value: object) -> Fraction:
-    """Read lambda: the most that she believes of any single value beforehand."""
-    number = fraction(owner, "lambda_", value, above=0)
-    if number > 1:
-        raise ParameterError(owner, "lambda_", "a number above 0 and at most 1", value)
-    return number
-
-
 def group_size(owner: str, k: object, s: object) -> int:
     """Read k, or the cardinality s, the largest share of tuples to be published: k is then 1/s, rounded up.
 
@@ -173,9 +148,7 @@ def group_size(owner: str, k: object, s: object) -> int:
         return integer(owner, "k", k, least=1)
     if k is not None:
         raise ParameterError(owner, "s", "left out where k is given", s)
-    number = fraction(owner, "s", s, above=0)
-    if number > 1:
-        raise ParameterError(owner, "s", "a number above 0 and at most 1", s)
+    number = fraction(owner, "s", s, above=0, most=1)
     if number * MOST_WHOLE < 1:
         raise ParameterError(owner, "s", f"large enough for groups of 1/s to have at most {MOST_WHOLE:,} tuples", s)
     return ceil(1 / number)

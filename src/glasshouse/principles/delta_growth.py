@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from glasshouse.principles.background_sensitive import BackgroundSensitive, group_size, skew
+from glasshouse.principles.background_sensitive import BackgroundSensitive, group_size
 from glasshouse.principles.parameters import fraction, plain
 from glasshouse.principles.perturbation import prevents_growth
+from glasshouse.principles.principle import Terms
 
 if TYPE_CHECKING:
     from glasshouse.principles.parameters import Exact
@@ -61,7 +62,7 @@ class DeltaGrowth(BackgroundSensitive):
         owner = "DeltaGrowth"
         most = None if delta is None else fraction(owner, "delta", delta, above=0, below=1)
         object.__setattr__(self, "delta", most)
-        object.__setattr__(self, "lambda_", skew(owner, lambda_))
+        object.__setattr__(self, "lambda_", fraction(owner, "lambda_", lambda_, above=0, most=1))
         object.__setattr__(self, "k", group_size(owner, k, s))
 
     @property
@@ -77,6 +78,11 @@ class DeltaGrowth(BackgroundSensitive):
     def bounded(self, bound: Fraction) -> Self:
         """The same promise with this ``delta``."""
         return replace(self, delta=bound)
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={})
 
     @property
     def title(self) -> str:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
-from glasshouse.principles.exact import at_most, per_group
-from glasshouse.principles.parameters import integer
-from glasshouse.principles.principle import Bound, Principle
+from glasshouse.principles.parameters import at_most, integer, per_group
+from glasshouse.principles.principle import Bound, Principle, Terms
 from glasshouse.principles.witness import most_frequent
 
 if TYPE_CHECKING:
@@ -52,6 +51,19 @@ class DesignatedLDiversity(Principle):
         if not isinstance(self.values, tuple | list) or not self.values:
             raise ParameterError("DesignatedLDiversity", "values", "a tuple of sensitive values", self.values)
         object.__setattr__(self, "values", tuple(_plain(value) for value in self.values))
+
+    def naming(self, values: tuple[Any, ...]) -> Self:
+        """The same for other designated values."""
+        return replace(self, values=values)
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(
+            asked={"designated_ell": self.ell, "designated": self.values},
+            one_in=self.ell,
+            named=self.values,
+        )
 
     @property
     def title(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.errors import Infeasible
 from glasshouse.principles.parameters import integer
-from glasshouse.principles.principle import Principle
+from glasshouse.principles.principle import Principle, Terms
 from glasshouse.principles.witness import of_column
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ class DistinctLDiversity(Principle):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ell", integer("DistinctLDiversity", "ell", self.ell, least=2))
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"distinct_ell": self.ell}, smallest_group=self.ell)
 
     @property
     def title(self) -> str:

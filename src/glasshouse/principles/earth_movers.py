@@ -25,7 +25,7 @@ import numpy as np
 
 from glasshouse.errors import InputError
 from glasshouse.kernels import compiled, interpreted
-from glasshouse.principles.exact import LARGEST, at_most
+from glasshouse.principles.parameters import LARGEST, at_most
 
 if TYPE_CHECKING:
     from fractions import Fraction

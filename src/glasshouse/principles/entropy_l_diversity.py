@@ -17,15 +17,14 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import exp, floor, gcd, log
+from math import ceil, exp, floor, gcd, log
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from glasshouse.errors import Infeasible
-from glasshouse.principles.exact import at_most, per_group
-from glasshouse.principles.parameters import fraction, plain
-from glasshouse.principles.principle import Principle
+from glasshouse.principles.parameters import at_most, fraction, per_group, plain
+from glasshouse.principles.principle import Principle, Terms
 from glasshouse.principles.witness import most_frequent
 
 if TYPE_CHECKING:
@@ -62,6 +61,11 @@ class EntropyLDiversity(Principle):
 
     def __init__(self, *, ell: Exact) -> None:
         object.__setattr__(self, "ell", fraction("EntropyLDiversity", "ell", ell, above=1))
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"entropy_ell": self.ell}, smallest_group=ceil(self.ell))
 
     @property
     def title(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.errors import Infeasible
 from glasshouse.principles.parameters import integer
-from glasshouse.principles.principle import Principle
+from glasshouse.principles.principle import Caps, Principle, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +50,11 @@ class KAnonymity(Principle):
     def needs_sensitive(self) -> bool:
         """It looks at sizes alone."""
         return False
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"k": self.k}, anonymity=self.k, smallest_group=self.k, capped=(Caps(least=self.k),))
 
     @property
     def title(self) -> str:

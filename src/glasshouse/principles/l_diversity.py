@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from glasshouse.principles.exact import at_most
-from glasshouse.principles.parameters import integer
-from glasshouse.principles.principle import Principle
+from glasshouse.principles.parameters import at_most, integer
+from glasshouse.principles.principle import Principle, Terms
 from glasshouse.principles.witness import most_frequent
 
 if TYPE_CHECKING:
@@ -51,6 +50,11 @@ class LDiversity(Principle):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ell", integer("LDiversity", "ell", self.ell, least=2))
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"ell": self.ell}, smallest_group=self.ell, one_in=self.ell)
 
     @property
     def title(self) -> str:

@@ -4,28 +4,36 @@
 Tao, Chen, Xiao, Zhou, Zhang, "ANGEL: Enhancing the Utility of Generalization for Privacy Preserving Publication", TKDE
 2009 (ANGEL). Definition 4: a principle sees a group's sensitive values and nothing else; here it sees `Counts`.
 Definition 5: it is *monotone* when the union of two groups that obey it obeys it. Every principle here is.
+
+A `Requirement` is what must hold of one table: which principle for which sensitive column, bound to that table. Each
+sensitive column is protected by itself: its principle speaks of its own values in a group, and says nothing of what two
+columns reveal together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from functools import reduce
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 
-from glasshouse.errors import Infeasible, InputError
+from glasshouse.errors import Infeasible, InputError, SchemaError
 from glasshouse.principles.parameters import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from glasshouse.microdata.counts import Counts
-    from glasshouse.microdata.domains import Domain
+    from glasshouse.microdata.domains import Column, Domain
+    from glasshouse.microdata.table import Microdata
+    from glasshouse.principles.background_sensitive import BackgroundSensitive
 
-__all__ = ["Bound", "Principle"]
+__all__ = ["Bound", "Caps", "Part", "Principle", "Requirement", "Terms"]
 
 
 class Bound(Protocol):
@@ -39,6 +47,56 @@ class Bound(Protocol):
         """Judge each group; a group without tuples obeys nothing."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caps:
+    """When a group breaks a principle: it is too small, or too large a share of it has some value.
+
+    ``values`` are those that are capped; None stands for all of them.
+    """
+
+    least: int = 1
+    share: Fraction = Fraction(1)
+    values: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Terms:
+    """What a principle asks for, as far as methods, recodings, attacks and the second implementation need to know it.
+
+    Attributes
+    ----------
+    asked
+        What it asks for in the words of `verify`, the second implementation; None if that does not know it.
+    anonymity
+        How many people must look alike, the k of k-anonymity; 0 if it does not ask for it.
+    smallest_group
+        How many tuples a group has at least, as far as the principle names it by its k or its l; else 0.
+    one_in
+        The l, if all it asks is that of so many tuples at most one has the same value, or the same of ``named``.
+    named
+        The sensitive values that it speaks of; empty if it speaks of all of them.
+    closeness
+        The t, if all it asks is that groups are so close to the whole table.
+    capped
+        What it asks as caps on sizes and shares, if it does, and not by ``one_in``: see `caps`.
+    """
+
+    asked: Mapping[str, Any] | None = None
+    anonymity: int = 0
+    smallest_group: int = 0
+    one_in: int | None = None
+    named: tuple[Any, ...] = ()
+    closeness: Fraction | None = None
+    capped: tuple[Caps, ...] | None = None
+
+    @property
+    def caps(self) -> tuple[Caps, ...] | None:
+        """What is asked as caps on sizes and shares, all of which must be kept; None if something else is asked."""
+        if self.one_in is None:
+            return self.capped
+        return (Caps(share=Fraction(1, self.one_in), values=self.named or None),)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Principle:
     """A privacy principle: a frozen value, checked when made, that prints as the code that makes it."""
@@ -48,10 +106,31 @@ class Principle:
     monotone: ClassVar[bool] = True
     """ANGEL Definition 5: the union of two groups that obey it obeys it."""
 
+    bounds_beliefs: ClassVar[bool] = False
+    """Whether it is a promise about beliefs, which no group can keep or break: see `BackgroundSensitive`."""
+
     @property
     def needs_sensitive(self) -> bool:
         """Whether it says something about sensitive values, and so needs a sensitive column."""
         return True
+
+    def naming(self, values: tuple[Any, ...]) -> Principle:
+        """The same principle, naming these values in place of those that it names."""
+        del values
+        return self
+
+    def singles(self) -> tuple[Principle, ...]:
+        """The principles of a combination, one by one; else itself."""
+        return (self,)
+
+    def grouping(self) -> Principle:
+        """What every group must obey."""
+        return self
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms()
 
     @property
     def title(self) -> str:
@@ -126,3 +205,176 @@ def _readable(value: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else _readable(value)
+
+
+# --------------------------------------------------------------------------------------------------- requirements
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """One principle for one column, bound; with no column, a principle that looks at sizes alone."""
+
+    column: Column | None
+    principle: Principle
+    bound: Bound
+    whole: Counts
+
+    @property
+    def _name(self) -> str | None:
+        return None if self.column is None else self.column.name
+
+    @property
+    def domain(self) -> Domain | None:
+        """The domain of its column."""
+        return None if self.column is None else self.column.domain
+
+    @property
+    def is_eligible(self) -> bool:
+        """Whether the whole table obeys."""
+        return self.principle.eligible(self.whole, self.domain)
+
+    def check_eligible(self) -> None:
+        """Raise `Infeasible` unless the whole table obeys."""
+        self.principle.check_eligible(self.whole, column=self._name, domain=self.domain)
+
+    def describe(self) -> str:
+        """Say in one sentence what holds."""
+        return self.principle.describe(self._name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Requirement:
+    """All that must hold in every group of a table; make one with `of`.
+
+    Of a promise about beliefs the parts are what it asks of groups, and ``target`` is the promise itself.
+    """
+
+    parts: tuple[Part, ...]
+    target: BackgroundSensitive | None = None
+
+    @classmethod
+    def of(cls, principle: Principle | Mapping[str, Principle], table: Microdata, *, bound: bool = True) -> Requirement:
+        """Bind one principle to every sensitive column, or each column's own principle to it.
+
+        Parameters
+        ----------
+        principle
+            One principle for all sensitive columns, or a principle by column name; then every sensitive column must be
+            named, for one without a principle would be published unprotected.
+        table
+            The microdata.
+        bound
+            Whether to bind the principles to the table; if not, groups cannot be judged.
+        """
+        columns = {column.name: column for column in table.sensitive}
+        if isinstance(principle, Mapping):
+            return cls(tuple(_part(p, columns[name], table, bound=bound) for name, p in _by_column(principle, columns)))
+        if not isinstance(principle, Principle):
+            raise InputError(f"a principle is needed, or a principle by column name, not {type(principle).__name__}")
+        if principle.bounds_beliefs:
+            return cls((_part(principle.grouping(), None, table, bound=bound),), cast("BackgroundSensitive", principle))
+        if not principle.needs_sensitive:
+            return cls((_part(principle, None, table, bound=bound),))
+        if not columns:
+            raise InputError(f"{principle.title} protects sensitive values: name a sensitive column")
+        return cls(tuple(_part(principle, column, table, bound=bound) for column in columns.values()))
+
+    @classmethod
+    def in_words(cls, principle: Principle | Mapping[str, Principle], sensitive: Sequence[str]) -> Requirement:
+        """What is asked of sensitive columns of these names, for what is said of it: it can judge no group.
+
+        Parameters
+        ----------
+        principle
+            As for `of`.
+        sensitive
+            The names of the sensitive columns.
+        """
+        return cls.of(principle, _described(sensitive), bound=False)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The sensitive columns whose values must be counted, in the order in which `holds` takes their counts."""
+        return tuple(part.column for part in self.parts if part.column is not None)
+
+    @property
+    def frequency_ell(self) -> int | None:
+        """The l, if frequency l-diversity of one sensitive column is asked for, and nothing else."""
+        (first, *others) = self.parts
+        return None if others or first.principle.terms.named else first.principle.terms.one_in
+
+    @property
+    def anonymity(self) -> int:
+        """The largest k of k-anonymity that is asked for, alone or within a combination; 0 if none is."""
+        return max(part.principle.terms.anonymity for part in self.parts)
+
+    @property
+    def smallest_group(self) -> int:
+        """How many tuples a group must have in any case, as far as the principles name it: their k or l; else 0."""
+        return max(part.principle.terms.smallest_group for part in self.parts)
+
+    @property
+    def monotone(self) -> bool:
+        """Whether the union of two groups that obey obeys."""
+        return all(part.bound.monotone for part in self.parts)
+
+    def holds(self, counts: Sequence[Counts]) -> NDArray[np.bool_]:
+        """Judge each group by its counts of each of `columns`; with no column, by one that counts anything."""
+        return reduce(np.logical_and, (part.bound.holds(c) for part, c in zip(self.parts, counts, strict=True)))
+
+    def first_ineligible(self) -> tuple[Column | None, Bound] | None:
+        """Find the first column whose principle the whole table does not obey, with that principle, bound."""
+        for part in self.parts:
+            if not part.bound.holds(part.whole)[0]:
+                return part.column, part.bound
+        return None
+
+    def check_eligible(self) -> None:
+        """Raise `Infeasible` unless the whole table obeys."""
+        for part in self.parts:
+            part.check_eligible()
+
+    def describe(self) -> str:
+        """Say what holds, a clause for each column."""
+        return "; ".join(part.describe() for part in self.parts)
+
+
+def _by_column(principles: Mapping[str, Principle], columns: Mapping[str, Column]) -> list[tuple[str, Principle]]:
+    """List the principles in the order of the columns, after a check that the two agree."""
+    if not columns:
+        raise InputError("principles were given by sensitive column, but the table has no sensitive column")
+    for name, principle in principles.items():
+        if name not in columns:
+            raise SchemaError.unknown(name, list(columns), role="a sensitive column with a principle")
+        if not isinstance(principle, Principle):
+            raise InputError(f"a principle is needed for column {name!r}, not {type(principle).__name__}")
+    for name in columns:
+        if name not in principles:
+            raise SchemaError(
+                f"sensitive column {name!r} has no principle and would go unprotected: name one, or leave it out",
+                column=name,
+            )
+    return [(name, principles[name]) for name in columns]
+
+
+def _described(sensitive: Sequence[str]) -> Microdata:
+    """A table of nobody with these sensitive columns."""
+    import pyarrow as pa
+
+    from glasshouse.microdata.domains import Column, Domain
+    from glasshouse.microdata.table import Microdata
+
+    nothing, nobody = pa.array([], pa.string()), np.empty(0, np.int32)
+    domains = [Domain(name=name, kind="category", values=nothing, ordered=False) for name in sensitive]
+    return Microdata(
+        quasi=(), sensitive=tuple(Column(domain, nobody) for domain in domains), identifier=None, n_tuples=0
+    )
+
+
+def _part(principle: Principle, column: Column | None, table: Microdata, *, bound: bool) -> Part:
+    from glasshouse.microdata.counts import Counts  # here, for that room loads pyarrow
+
+    codes = np.zeros(table.n_tuples, np.int32) if column is None else column.codes
+    whole = Counts(codes, np.array([0, table.n_tuples]), 1 if column is None else column.domain.size)
+    judge = principle.bind(whole, None if column is None else column.domain) if bound else principle
+    return Part(column, principle, judge, whole)

@@ -15,9 +15,8 @@ import numpy as np
 
 from glasshouse.errors import Infeasible
 from glasshouse.kernels import compiled
-from glasshouse.principles.exact import at_most
-from glasshouse.principles.parameters import fraction, integer, plain
-from glasshouse.principles.principle import Principle
+from glasshouse.principles.parameters import at_most, fraction, integer, plain
+from glasshouse.principles.principle import Principle, Terms
 from glasshouse.principles.witness import most_frequent, of_column
 
 if TYPE_CHECKING:
@@ -62,6 +61,11 @@ class RecursiveLDiversity(Principle):
     def __init__(self, *, c: Exact, ell: int) -> None:
         object.__setattr__(self, "c", fraction("RecursiveLDiversity", "c", c, above=0))
         object.__setattr__(self, "ell", integer("RecursiveLDiversity", "ell", ell, least=2))
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"recursive": (self.c, self.ell)}, smallest_group=self.ell)
 
     @property
     def title(self) -> str:

@@ -12,9 +12,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.errors import ParameterError
-from glasshouse.principles.background_sensitive import BackgroundSensitive, group_size, skew
+from glasshouse.principles.background_sensitive import BackgroundSensitive, group_size
 from glasshouse.principles.parameters import fraction, plain
 from glasshouse.principles.perturbation import prevents_breach
+from glasshouse.principles.principle import Terms
 
 if TYPE_CHECKING:
     from glasshouse.principles.parameters import Exact
@@ -79,7 +80,7 @@ class RhoBreach(BackgroundSensitive):
             raise ParameterError(owner, "rho2", f"above rho1, which is {plain(low)}", rho2)
         object.__setattr__(self, "rho1", low)
         object.__setattr__(self, "rho2", high)
-        object.__setattr__(self, "lambda_", skew(owner, lambda_))
+        object.__setattr__(self, "lambda_", fraction(owner, "lambda_", lambda_, above=0, most=1))
         object.__setattr__(self, "k", group_size(owner, k, s))
 
     @property
@@ -95,6 +96,11 @@ class RhoBreach(BackgroundSensitive):
     def bounded(self, bound: Fraction) -> Self:
         """The same promise with this ``rho2``."""
         return replace(self, rho2=bound)
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"rho1": self.rho1})
 
     @property
     def title(self) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.principles.earth_movers import EarthMover
 from glasshouse.principles.parameters import fraction, plain
-from glasshouse.principles.principle import Bound, Principle
+from glasshouse.principles.principle import Bound, Principle, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,6 +61,11 @@ class TCloseness(Principle):
         if distance not in get_args(Distance):
             raise ParameterError("TCloseness", "distance", "'equal', 'ordered' or 'hierarchical'", distance)
         object.__setattr__(self, "distance", distance)
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"t": self.t, "distance": self.distance}, closeness=self.t)
 
     @property
     def title(self) -> str:

@@ -11,22 +11,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
-from glasshouse.recoding.grouped import Side, numbers, sensitive_table
-from glasshouse.recoding.recoding import check_names, check_sensitive, refuse_k_anonymity
+from glasshouse.recoding.generalized import sensitive_tables
+from glasshouse.recoding.grouped import Separated, Side, numbers
+from glasshouse.release.layout import ANATOMY, COUNT, GROUP
 
 if TYPE_CHECKING:
-    from glasshouse.microdata import Domain, Groups, Microdata
-    from glasshouse.principles import Requirement
-    from glasshouse.randomness import Source
+    from glasshouse.microdata import Groups, Microdata
+    from glasshouse.release.layout import Layout
 
-__all__ = ["COUNT", "GROUP", "Anatomy", "exact_meaning"]
-
-GROUP = "Group-ID"
-COUNT = "Count"
+__all__ = ["Anatomy"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Anatomy:
+class Anatomy(Separated):
     """Publish a quasi-identifier table (QIT) and a sensitive table (ST) for each sensitive column.
 
     The QIT has every tuple's exact quasi-identifiers and the number of its group, the ST how often each sensitive value
@@ -56,22 +53,8 @@ class Anatomy:
     [{'Group-ID': 1, 'Disease': 'dyspepsia', 'Count': 2}, {'Group-ID': 1, 'Disease': 'pneumonia', 'Count': 2}]
     """
 
-    name: ClassVar[str] = "anatomy"
-
-    @property
-    def shows_nodes(self) -> bool:
-        """Cells are values, intervals and sets."""
-        return False
-
-    def check(self, table: Microdata, requirement: Requirement) -> None:
-        """Refuse tables without a sensitive column, names that collide, and any promise of k-anonymity."""
-        check_sensitive(table, "anatomy")
-        check_names(table, self.added(), "anatomy")
-        refuse_k_anonymity(requirement, "anatomy")
-
-    def meaning(self, domain: Domain) -> str:
-        """Say what a cell of a quasi-identifier means, for whoever reads the release."""
-        return exact_meaning(domain)
+    name: ClassVar[str] = ANATOMY.name
+    layout: ClassVar[Layout] = ANATOMY
 
     def added(self) -> dict[str, str]:
         """Name the columns that are not the table's own, with what they mean."""
@@ -84,19 +67,7 @@ class Anatomy:
         """Say why what holds for the groups holds for what is published."""
         return "the two tables tell of a group's sensitive values no more than their counts (ANATOMY Theorem 1)"
 
-    def limits(self) -> tuple[str, ...]:
-        """Say what publishing in this way does not promise."""
-        return ("quasi-identifiers are published exactly: who is in the table, and who is not, can be seen",)
-
-    def recode(self, table: Microdata, groups: Groups, *, source: Source | None = None) -> dict[str, pa.Table]:
+    def recode(self, table: Microdata, groups: Groups, **_unused: object) -> dict[str, pa.Table]:
         """Rewrite ``groups`` of ``table`` as QIT and ST; nothing is random, group numbers are taken as they come."""
-        published = {"qit": pa.table({**Side(table.quasi, groups).published(), GROUP: numbers(groups)})}
-        for i, column in enumerate(table.sensitive, 1):
-            name = "st" if len(table.sensitive) == 1 else f"st_{i}"
-            published[name] = sensitive_table(column, groups, GROUP, COUNT)
-        return published
-
-
-def exact_meaning(domain: Domain) -> str:
-    """Say of an exactly published quasi-identifier what its cells mean."""
-    return "exact value; empty if missing" if domain.missing else "exact value"
+        people = pa.table({**Side(table.quasi, groups).published(), GROUP: numbers(groups)})
+        return {self.layout.people: people, **sensitive_tables(table.sensitive, groups, self.layout)}

@@ -9,33 +9,31 @@ quasi-identifiers alone, so they can be much smaller. One batch table serves any
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
 
 from glasshouse.errors import NotSupported, ParameterError, SchemaError
 from glasshouse.microdata.domains import Column, Domain
-from glasshouse.microdata.groups import Groups
-from glasshouse.principles import LDiversity
+from glasshouse.microdata.groups import Groups, alike
+from glasshouse.principles import KAnonymity, Requirement
 from glasshouse.principles.parameters import integer
 from glasshouse.recoding.boxes import Boxes, box_cells
-from glasshouse.recoding.generalized import generalized_table
-from glasshouse.recoding.grouped import sensitive_table
-from glasshouse.recoding.recoding import asked_of, check_names, check_sensitive, largest_k
+from glasshouse.recoding.generalized import generalized_table, sensitive_tables
+from glasshouse.recoding.recoding import EXACT, Recoding, check_names, check_sensitive
 from glasshouse.recoding.taxonomies import Taxonomies, node_cells
+from glasshouse.release.layout import ANGEL, BATCH, BOXES, COUNT, TAXONOMIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from glasshouse.microdata import Microdata
-    from glasshouse.principles import Requirement
     from glasshouse.randomness import Source
+    from glasshouse.recoding.recoding import Divide
+    from glasshouse.release.layout import Layout
 
-__all__ = ["BATCH", "Angel", "Marginal"]
-
-BATCH = "Batch-ID"
-COUNT = "Count"
+__all__ = ["Angel", "Marginal"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,7 +46,7 @@ class Marginal:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Angel:
+class Angel(Recoding):
     """Publish a batch table (BT) and a generalized table (GT) for every marginal.
 
     The groups are the batches. The BT has how often each sensitive value occurs in each batch (one BT for each
@@ -93,16 +91,17 @@ class Angel:
     [{'Batch-ID': 1, 'Disease': 'bronchitis', 'Count': 1}, {'Batch-ID': 1, 'Disease': 'pneumonia', 'Count': 1}]
     """
 
-    name: ClassVar[str] = "angel"
+    name: ClassVar[str] = ANGEL.name
+    layout: ClassVar[Layout] = ANGEL
 
     k: int | None = None
     marginals: Sequence[Sequence[str]] = ()
-    cells: str = "boxes"
+    cells: str = BOXES.name
 
     def __post_init__(self) -> None:
         if self.k is not None:
             object.__setattr__(self, "k", integer("Angel", "k", self.k, least=1))
-        if self.cells not in ("boxes", "taxonomies"):
+        if self.cells not in (BOXES.name, TAXONOMIES.name):
             raise ParameterError("Angel", "cells", "'boxes' or 'taxonomies'", self.cells)
         if isinstance(self.marginals, str) or any(isinstance(names, str) for names in self.marginals):
             raise ParameterError("Angel", "marginals", "a list of lists of attributes", self.marginals)
@@ -114,12 +113,12 @@ class Angel:
                 raise ParameterError("Angel", "marginals", "different lists", list(names))
         object.__setattr__(self, "marginals", lists)
 
-    def resolved(self, requirement: Requirement) -> Angel:
+    def resolved(self, requirement: Requirement) -> Self:
         """Fix k where it was not given: the l of the principle, or its k, whichever is larger."""
         if self.k is not None:
             return self
-        ells = [principle.ell for principle in asked_of(requirement) if isinstance(principle, LDiversity)]
-        k = max([largest_k(requirement), *ells])
+        terms = [one.terms for part in requirement.parts for one in part.principle.singles()]
+        k = max([requirement.anonymity, *(one.one_in or 0 for one in terms if not one.named)])
         if not k:
             raise ParameterError("Angel", "k", "a whole number, for the principle has no l or k to take", None)
         return replace(self, k=k)
@@ -133,19 +132,22 @@ class Angel:
                 "ANGEL under a principle that is not monotonic",
                 instead="use the recoding 'boxes' or 'anatomy', or a principle that is",
             )
-        if self.k is not None and self.k < largest_k(requirement):
+        if self.k is not None and self.k < requirement.anonymity:
             raise NotSupported(
-                f"k-anonymity with k = {largest_k(requirement)} in buckets of k = {self.k}",
-                instead=f"give ANGEL a k of at least {largest_k(requirement)}",
+                f"k-anonymity with k = {requirement.anonymity} in buckets of k = {self.k}",
+                instead=f"give ANGEL a k of at least {requirement.anonymity}",
             )
-        if self.cells == "taxonomies":
-            Taxonomies().check(table, requirement)
+        self._of_cells.check(table, requirement)
         self.tables(table)
 
     @property
     def shows_nodes(self) -> bool:
         """Whether cells are nodes was asked for."""
-        return self.cells == "taxonomies"
+        return self._of_cells.shows_nodes
+
+    @property
+    def _of_cells(self) -> Recoding:
+        return Boxes() if self.cells == BOXES.name else Taxonomies()
 
     def tables(self, table: Microdata) -> tuple[Marginal, ...]:
         """The generalized tables that will be published: one a marginal."""
@@ -161,12 +163,12 @@ class Angel:
             if not own:
                 raise SchemaError("a marginal without any quasi-identifier says no more than the batch table")
             batched = any(name in names for name in sensitive)
-            found.append(Marginal(name="gt" if i == 1 else f"gt_{i}", quasi=own, batched=batched))
+            found.append(Marginal(name=self.layout.people_table(i), quasi=own, batched=batched))
         return tuple(found)
 
     def meaning(self, domain: Domain) -> str:
         """Say what a cell of a quasi-identifier means, for whoever reads the release."""
-        return (Boxes() if self.cells == "boxes" else Taxonomies()).meaning(domain)
+        return self._of_cells.meaning(domain)
 
     def added(self) -> dict[str, str]:
         """Name the columns that are not the table's own, with what they mean."""
@@ -185,24 +187,50 @@ class Angel:
     def limits(self) -> tuple[str, ...]:
         """Say what publishing in this way does not promise."""
         if self.k == 1:
-            return ("quasi-identifiers are published exactly: who is in the table, and who is not, can be seen",)
+            return (EXACT,)
         what = "the generalized table" if len(self.marginals) <= 1 else "each generalized table by itself, not jointly"
         return (f"who is in the table is hidden by k = {self.k} alone, which protects {what}",)
+
+    def buckets(self, table: Microdata, divide: Divide | None) -> list[Groups]:
+        """The buckets of every marginal: k-anonymous, by the marginal's quasi-identifiers alone.
+
+        With k = 1 a bucket is the people with equal values, which is as far as strict cuts can go.
+        """
+        assert self.k is not None
+        found = []
+        for marginal in self.tables(table):
+            quasi = tuple(table.column(name) for name in marginal.quasi)
+            if self.k == 1:
+                found.append(alike(quasi))
+                continue
+            view = replace(table, quasi=quasi, sensitive=(), identifier=None)
+            requirement = Requirement.of(KAnonymity(k=self.k), view)
+            requirement.check_eligible()
+            assert divide is not None, "buckets of several people need somebody who makes them"
+            found.append(divide(view, requirement))
+        return found
 
     def recode(
         self,
         table: Microdata,
         groups: Groups,
         *,
-        buckets: Sequence[Groups] = (),
+        buckets: Sequence[Groups] | None = None,
         source: Source | None = None,
+        divide: Divide | None = None,
     ) -> dict[str, pa.Table]:
-        """Rewrite ``groups`` (the batches) of ``table``, with ``buckets`` for every marginal; nothing is random."""
-        published = {}
-        for i, column in enumerate(table.sensitive, 1):
-            name = "bt" if len(table.sensitive) == 1 else f"bt_{i}"
-            published[name] = sensitive_table(column, groups, BATCH, COUNT)
-        cells_of = box_cells if self.cells == "boxes" else node_cells
+        """Rewrite ``groups`` (the batches) of ``table``; nothing is random.
+
+        The ``buckets`` of every marginal are made by ``divide``, which looks at quasi-identifiers alone, unless they
+        are given.
+        """
+        if buckets is None:
+            if groups.n_dropped:  # buckets must hide people among those who are published
+                kept = np.flatnonzero(groups.labels >= 0)
+                table, groups = table.take(kept), Groups(groups.labels[kept], groups.n_groups)
+            buckets = self.buckets(table, divide)
+        published = sensitive_tables(table.sensitive, groups, self.layout)
+        cells_of = node_cells if self.shows_nodes else box_cells
         batch = Column(_batch_domain(groups.n_groups), groups.labels)
         absent = groups.labels < 0
         for marginal, bucketed in zip(self.tables(table), buckets, strict=True):

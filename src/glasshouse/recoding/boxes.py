@@ -11,20 +11,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from glasshouse.cells import interval, value_set, with_missing
-from glasshouse.recoding.generalized import CellColumn, Generalization, generalized_table, group_ranges, group_sets
+from glasshouse.recoding.generalized import CellColumn, generalized_table, group_ranges, group_sets
+from glasshouse.recoding.recoding import Recoding
+from glasshouse.release.layout import BOXES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from glasshouse.microdata import Column, Domain, Groups, Microdata
-    from glasshouse.principles import Requirement
-    from glasshouse.randomness import Source
+    from glasshouse.release.layout import Layout
 
-__all__ = ["Boxes"]
+__all__ = ["Boxes", "box_cells", "set_texts"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Boxes(Generalization):
+class Boxes(Recoding):
     """Publish boxes: intervals of ordered attributes, sets of the values of unordered categories.
 
     Guarantee
@@ -42,10 +45,8 @@ class Boxes(Generalization):
     ['[21, 27]', '32', '[54, 60]']
     """
 
-    name: ClassVar[str] = "boxes"
-
-    def check(self, table: Microdata, requirement: Requirement) -> None:
-        """Every table can be published so."""
+    name: ClassVar[str] = BOXES.name
+    layout: ClassVar[Layout] = BOXES
 
     def meaning(self, domain: Domain) -> str:
         """Say what a cell of an attribute means, for whoever reads the release."""
@@ -53,9 +54,10 @@ class Boxes(Generalization):
         gap = ", or missing" if domain.missing else ""
         return f"the value itself, or {shape} that contains it{gap}"
 
-    def recode(self, table: Microdata, groups: Groups, *, source: Source | None = None) -> dict[str, pa.Table]:
+    def recode(self, table: Microdata, groups: Groups, **_unused: object) -> dict[str, pa.Table]:
         """Rewrite ``groups`` of ``table`` as one table of boxes; nothing is random."""
-        return {"data": generalized_table(table, groups, [box_cells(column, groups) for column in table.quasi])}
+        cells = [box_cells(column, groups) for column in table.quasi]
+        return {self.layout.people: generalized_table(table, groups, cells)}
 
 
 def box_cells(column: Column, groups: Groups) -> CellColumn:
@@ -74,12 +76,17 @@ def _intervals(column: Column, groups: Groups) -> CellColumn:
 
 
 def _sets(column: Column, groups: Groups) -> CellColumn:
+    sets, cell_of_group = group_sets(column, groups)
+    return CellColumn(set_texts(column, sets), cell_of_group)
+
+
+def set_texts(column: Column, sets: Sequence[tuple[int, ...]]) -> list[str]:
+    """Sets of codes as cells."""
     values = column.domain.values.to_pylist()
     missing_code = column.domain.missing_code
-    sets, cell_of_group = group_sets(column, groups)
     texts = []
     for codes in sets:
         present = [values[code] for code in codes if code != missing_code]
         cell = value_set(present) if present else None
         texts.append(str(cell) if len(present) == len(codes) else with_missing(cell))
-    return CellColumn(texts, cell_of_group)
+    return texts

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.kernels import compiled
+from glasshouse.release.layout import COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,34 +23,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Column, Groups, Microdata
+    from glasshouse.release.layout import Layout
 
-__all__ = ["CellColumn", "Generalization", "Ranges", "generalized_table", "group_ranges", "group_sets", "numbered"]
+__all__ = ["CellColumn", "Ranges", "generalized_table", "group_ranges", "group_sets", "numbered", "sensitive_tables"]
 
 _SHORT = 24  # the values of so few tuples are sorted by insertion
 _SPARSE = 16  # with more possible values than so many for each tuple they are sorted by NumPy, else by counting
-
-
-class Generalization:
-    """What recodings share that publish the groups themselves, in one table of the table's own columns."""
-
-    __slots__ = ()
-
-    @property
-    def shows_nodes(self) -> bool:
-        """Cells are values, intervals and sets."""
-        return False
-
-    def added(self) -> dict[str, str]:
-        """Name the columns that are not the table's own: none."""
-        return {}
-
-    def theorem(self) -> str:
-        """Say why what holds for the groups holds for what is published: they are what is published."""
-        return ""
-
-    def limits(self) -> tuple[str, ...]:
-        """Say what publishing in this way does not promise: nothing that the groups do."""
-        return ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +144,21 @@ def published_values(column: Column, codes: NDArray[np.int32]) -> pa.Array:
         rank[present] = np.arange(len(present), dtype=np.int32)
         return _dictionary(rank[codes], column.domain.values.take(pa.array(present)))
     return column.domain.decode(codes)
+
+
+def sensitive_tables(columns: Sequence[Column], groups: Groups, layout: Layout) -> dict[str, pa.Table]:
+    """How often each sensitive value occurs in each group, a table for each column: ANATOMY's ST, ANGEL's BT."""
+    published = {}
+    for i, column in enumerate(columns, 1):
+        offsets, values, counts = groups.counts(column).histogram
+        published[layout.counted_table(i, len(columns))] = pa.table(
+            {
+                str(layout.number): np.repeat(np.arange(1, groups.n_groups + 1, dtype=np.int32), np.diff(offsets)),
+                column.name: published_values(column, values),
+                COUNT: counts.astype(np.int32),
+            }
+        )
+    return published
 
 
 def _dictionary(indices: NDArray[np.int32], texts: Sequence[str] | pa.Array) -> pa.DictionaryArray:

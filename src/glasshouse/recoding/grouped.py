@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What anatomy, permutation and ANGEL share: the two sides of every group, each in an order of its own.
+"""What anatomy and permutation share: exact values, and the two sides of every group, each in an order of its own.
 
 One side are the quasi-identifiers of a group's tuples, the other the multiset of its sensitive values. Both come out
 group after group and sorted by value, so that no order of the input, and no link between the two sides, can survive.
@@ -10,23 +10,50 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
+from glasshouse.errors import NotSupported
 from glasshouse.kernels import compiled
 from glasshouse.recoding.generalized import published_values
+from glasshouse.recoding.recoding import EXACT, Recoding, check_names, check_sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
-    from glasshouse.microdata import Column, Groups
+    from glasshouse.microdata import Column, Domain, Groups, Microdata
+    from glasshouse.principles import Requirement
     from glasshouse.randomness import Draws
 
-__all__ = ["Side", "numbers", "sensitive_table"]
+__all__ = ["Separated", "Side", "numbers"]
 
 _BITS = 63  # of a key that packs all codes of a tuple
 _SMALL = 48  # keys that are sorted by insertion; longer runs by numpy
+
+
+class Separated(Recoding):
+    """What recodings share that publish exact quasi-identifiers, apart from the sensitive values of their groups."""
+
+    __slots__ = ()
+
+    def check(self, table: Microdata, requirement: Requirement) -> None:
+        """Refuse tables without a sensitive column, names that collide, and any promise of k-anonymity."""
+        check_sensitive(table, self.name)
+        check_names(table, self.added(), self.name)
+        if requirement.anonymity:
+            raise NotSupported(
+                f"k-anonymity with {self.name}, which publishes exact quasi-identifiers",
+                instead="use the recoding 'angel' or 'boxes', or ask for a principle on the sensitive values alone",
+            )
+
+    def meaning(self, domain: Domain) -> str:
+        """Say what a cell of a quasi-identifier means, for people who read the release."""
+        return "exact value; empty if missing" if domain.missing else "exact value"
+
+    def limits(self) -> tuple[str, ...]:
+        """Say what publishing in this way does not promise."""
+        return (EXACT,)
 
 
 class Side:
@@ -92,15 +119,3 @@ def _ranked(columns: Sequence[Column]) -> tuple[NDArray[np.int32], NDArray[np.in
 def numbers(groups: Groups) -> NDArray[np.int32]:
     """The published number of every group's tuples, group after group: labels from 1."""
     return np.repeat(np.arange(1, groups.n_groups + 1, dtype=np.int32), groups.sizes)
-
-
-def sensitive_table(column: Column, groups: Groups, number: str, count: str) -> pa.Table:
-    """How often each sensitive value occurs in each group: the ST of ANATOMY, the BT of ANGEL."""
-    offsets, values, counts = groups.counts(column).histogram
-    return pa.table(
-        {
-            number: np.repeat(np.arange(1, groups.n_groups + 1, dtype=np.int32), np.diff(offsets)),
-            column.name: published_values(column, values),
-            count: counts.astype(np.int32),
-        }
-    )

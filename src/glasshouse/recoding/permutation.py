@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 
 from glasshouse.randomness import Source
-from glasshouse.recoding.anatomy import GROUP, exact_meaning
-from glasshouse.recoding.grouped import Side, numbers
-from glasshouse.recoding.recoding import check_names, check_sensitive, refuse_k_anonymity
+from glasshouse.recoding.grouped import Separated, Side, numbers
+from glasshouse.release.layout import GROUP, PERMUTATION
 
 if TYPE_CHECKING:
-    from glasshouse.microdata import Domain, Groups, Microdata
-    from glasshouse.principles import Requirement
+    from glasshouse.microdata import Groups, Microdata
+    from glasshouse.release.layout import Layout
 
 __all__ = ["Permutation"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Permutation:
+class Permutation(Separated):
     """Publish one table of quasi-identifiers, group number and sensitive values, permuted inside every group.
 
     The two sides of a group are each put into a fresh uniformly random order: sorting both would invent a correlation.
@@ -49,22 +48,8 @@ class Permutation:
     (['Age', 'Sex', 'Zipcode', 'Group-ID', 'Disease'], [1, 1, 1, 1, 2, 2, 2, 2])
     """
 
-    name: ClassVar[str] = "permutation"
-
-    @property
-    def shows_nodes(self) -> bool:
-        """Cells are values, intervals and sets."""
-        return False
-
-    def check(self, table: Microdata, requirement: Requirement) -> None:
-        """Refuse tables without a sensitive column, names that collide, and any promise of k-anonymity."""
-        check_sensitive(table, "permutation")
-        check_names(table, self.added(), "permutation")
-        refuse_k_anonymity(requirement, "permutation")
-
-    def meaning(self, domain: Domain) -> str:
-        """Say what a cell of a quasi-identifier means, for whoever reads the release."""
-        return exact_meaning(domain)
+    name: ClassVar[str] = PERMUTATION.name
+    layout: ClassVar[Layout] = PERMUTATION
 
     def added(self) -> dict[str, str]:
         """Name the columns that are not the table's own, with what they mean."""
@@ -76,11 +61,9 @@ class Permutation:
         """Say why what holds for the groups holds for what is published."""
         return "inside a group every way to match the two sides is equally likely (MINIMALITY 2.1)"
 
-    def limits(self) -> tuple[str, ...]:
-        """Say what publishing in this way does not promise."""
-        return ("quasi-identifiers are published exactly: who is in the table, and who is not, can be seen",)
-
-    def recode(self, table: Microdata, groups: Groups, *, source: Source | None = None) -> dict[str, pa.Table]:
+    def recode(
+        self, table: Microdata, groups: Groups, *, source: Source | None = None, **_unused: object
+    ) -> dict[str, pa.Table]:
         """Rewrite ``groups`` of ``table`` as one table; both sides of each group are shuffled by ``source``."""
         source = source or Source.secure()
         people = Side(table.quasi, groups)
@@ -90,4 +73,4 @@ class Permutation:
             values = Side([column], groups)
             values.shuffle(source)
             shown |= values.published()
-        return {"data": pa.table(shown)}
+        return {self.layout.people: pa.table(shown)}

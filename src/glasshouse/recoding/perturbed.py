@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from glasshouse.cells import MISSING, quoted, with_missing
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
 from glasshouse.microdata.domains import Column, Domain, text_of
 from glasshouse.principles.adversaries import Adversary, Claim
-from glasshouse.principles.background_sensitive import share
-from glasshouse.principles.parameters import plain
-from glasshouse.recoding.bounding import bounding_cells
-from glasshouse.recoding.boxes import Boxes
-from glasshouse.recoding.disjoint import refuse_overlap
-from glasshouse.recoding.generalized import published_values
-from glasshouse.recoding.recoding import check_names
+from glasshouse.principles.parameters import fraction, plain
+from glasshouse.recoding.boxes import Boxes, set_texts
+from glasshouse.recoding.generalized import group_ranges, group_sets, numbered, published_values
+from glasshouse.recoding.recoding import Recoding, check_names
+from glasshouse.release.layout import PERTURBED, SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -37,18 +37,25 @@ if TYPE_CHECKING:
     from glasshouse.microdata import Groups, Microdata
     from glasshouse.principles.background_sensitive import BackgroundSensitive
     from glasshouse.principles.parameters import Exact
-    from glasshouse.principles.requirement import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws
-    from glasshouse.recoding.bounding import BoundingCells
+    from glasshouse.recoding.generalized import Ranges
+    from glasshouse.recoding.recoding import Divided
+    from glasshouse.release.layout import Layout
 
-__all__ = ["Perturbed"]
+__all__ = ["BoundingCells", "Perturbed", "bounding_cells", "find_overlap", "refuse_overlap"]
 
 _LARGEST_DENOMINATOR = 2**62  # of a retention: what one draw can decide
 _OWNER = "perturbed generalization"
+_BITS = 63  # codes in a word of marks
+_WORDS = 4  # attributes of more codes than these words mark are left to `group_sets`
+_FEW = 8  # so many boxes are compared in pairs at once
+_LIMIT = 1024  # so many that no cut divides are still compared in pairs
+_DENSE = 4  # codes that spread over at most so many times the number of boxes are counted, others sorted
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, init=False, repr=False)
-class Perturbed:
+class Perturbed(Recoding):
     """Publish one tuple of every group: its box, its perturbed sensitive value, and the size of its group.
 
     The tuple is a uniformly random one of its group. Its sensitive value is retained with probability exactly ``p``,
@@ -87,23 +94,36 @@ class Perturbed:
     (['Age', 'Gender', 'Zipcode', 'Disease', 'G'], ['[25, 30]', '[45, 50]', '[55, 58]', '[65, 80]'], [2, 2, 2, 2])
     """
 
-    name: ClassVar[str] = "perturbed"
-    size_column: ClassVar[str] = "G"
+    name: ClassVar[str] = PERTURBED.name
+    layout: ClassVar[Layout] = PERTURBED
 
     p: Fraction | None = None
     domain: tuple[str | None, ...] | None = None
 
     def __init__(self, *, p: Exact | None = None, domain: Iterable[Any] | None = None) -> None:
-        retention = None if p is None else share("Perturbed", "p", p)
+        retention = None if p is None else fraction("Perturbed", "p", p, least=0, most=1)
         if retention is not None and retention.denominator > _LARGEST_DENOMINATOR:
             raise ParameterError("Perturbed", "p", "a fraction with a denominator of at most 2**62", p)
         object.__setattr__(self, "p", retention)
         object.__setattr__(self, "domain", None if domain is None else _declared(domain))
 
-    @property
-    def shows_nodes(self) -> bool:
-        """Cells are values, intervals and sets."""
-        return False
+    def spelled(self, table: Microdata) -> Microdata:
+        """The table in the spelling of the declared domain."""
+        return table if self.domain is None else table.spelled_by(self.domain)
+
+    def settle(self, requirement: Requirement, method: Divided, table: Microdata) -> Self:
+        """Fix the retention by what is promised; refuse groups whose boxes may overlap."""
+        if requirement.target is None:
+            raise NotSupported(
+                "perturbed generalization under a principle that judges groups",
+                instead="ask for RhoBreach or DeltaGrowth, which say what may be believed after perturbation",
+            )
+        if not method.disjoint:
+            raise NotSupported(
+                f"perturbed generalization of groups by {method!r}",
+                instead="its groups come from quasi-identifiers alone, with disjoint boxes: leave the method out",
+            )
+        return self.meeting(requirement.target, self.n_values(table))
 
     def check(self, table: Microdata, requirement: Requirement) -> None:
         """Raise `NotSupported` unless there is one sensitive column, and groups are made by quasi-identifiers alone."""
@@ -127,11 +147,7 @@ class Perturbed:
 
     def added(self) -> dict[str, str]:
         """Name the columns that are not the table's own, with what they mean."""
-        return {self.size_column: "how many tuples the group has, of which this is one"}
-
-    def theorem(self) -> str:
-        """Say why what holds for the groups holds for what is published: see `claim`."""
-        return ""
+        return {SIZE: "how many tuples the group has, of which this is one"}
 
     def limits(self) -> tuple[str, ...]:
         """Say what publishing in this way does not promise."""
@@ -148,12 +164,7 @@ class Perturbed:
     def meeting(self, target: BackgroundSensitive, n_values: int) -> Self:
         """Fix the retention by a target: the largest that meets it, or the given one, if that meets it.
 
-        Parameters
-        ----------
-        target
-            A rho1-to-rho2 or delta-growth guarantee; one without a bound leaves a given retention as it is.
-        n_values
-            How many values the sensitive domain has: see `n_values`.
+        A target without a bound leaves a given retention as it is; ``n_values`` is the size of the sensitive domain.
         """
         if target.bound is None:
             if self.p is None:
@@ -172,6 +183,13 @@ class Perturbed:
             principle=target,
             largest=largest,
         )
+
+    def claimed(self, claim: Claim, requirement: Requirement, sensitive: Sequence[str]) -> Claim:
+        """What is promised of beliefs; groups by themselves promise nothing that is claimed here."""
+        assert requirement.target is not None
+        if len(sensitive) != 1 or self.p is None:
+            raise InputError("a perturbed sample has one sensitive column, and says with which retention")
+        return self.claim_for(requirement.target, sensitive[0])
 
     def claim(self, target: BackgroundSensitive, table: Microdata) -> Claim:
         """State what is promised: against whom, by which theorem, under which assumptions."""
@@ -204,7 +222,9 @@ class Perturbed:
             limits=target.outside(),
         )
 
-    def recode(self, table: Microdata, groups: Groups, *, source: Draws | None = None) -> dict[str, pa.Table]:
+    def recode(
+        self, table: Microdata, groups: Groups, *, source: Draws | None = None, **_unused: object
+    ) -> dict[str, pa.Table]:
         """Publish one perturbed tuple for each of ``groups`` of ``table``, with draws from ``source``.
 
         Boxes that overlap are refused (CORRUPTION, G3), by comparing the boxes themselves.
@@ -231,8 +251,8 @@ class Perturbed:
             for column, cell in zip(table.quasi, cells, strict=True)
         }
         columns[sensitive.name] = published_values(Column(domain, published), published)
-        columns[self.size_column] = pa.array(sizes.astype(np.int32))
-        return {"data": pa.table(columns)}
+        columns[SIZE] = pa.array(sizes.astype(np.int32))
+        return {self.layout.people: pa.table(columns)}
 
     def to_data(self) -> dict[str, Any]:
         """Give the recoding as plain data, for JSON; `from_data` makes it again."""
@@ -384,3 +404,149 @@ def _no_claim(reason: str) -> Claim:
         theorem="none",
         limits=("any bound on what is believed of a person's sensitive value",),
     )
+
+
+# ---------------------------------------------------------------------------------------------- boxes of many groups
+#
+# Where one tuple a group is published there are as many boxes as rows, so nothing is done for each box in turn: texts
+# are written column by column, as `Boxes` would write them, and sets of codes are gathered as bits.
+
+
+@dataclass(frozen=True, eq=False)
+class BoundingCells:
+    """One attribute of all boxes: distinct cells in their natural order, and per group its cell and its end codes.
+
+    A cell lies between ``low`` and ``high`` in the order in which the attribute may be cut, where missing comes last.
+    """
+
+    texts: pa.Array
+    of_group: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+
+
+def bounding_cells(column: Column, groups: Groups, *, words: int = _WORDS) -> BoundingCells:
+    """One attribute's cell for every group: an interval of an ordered attribute, a set of an unordered one.
+
+    No group is empty. Attributes of more than ``words`` times 63 codes are done in another way, with the same result.
+
+    Examples
+    --------
+    >>> from glasshouse.microdata import Groups, examples
+    >>> table = examples.transparent_t1()
+    >>> cells = bounding_cells(table.quasi[0], Groups(np.array([0, 0, 1, 1, 2, 2, 2, 2], np.int32), 3))
+    >>> cells.texts.to_pylist(), cells.low.tolist(), cells.high.tolist()
+    (['[21, 27]', '32', '[54, 60]'], [0, 2, 3], [1, 2, 4])
+    """
+    if column.domain.ordered:
+        ranges = group_ranges(column, groups)
+        past = column.domain.missing_code
+        low = np.where(ranges.low <= ranges.high, ranges.low, past)
+        high = np.where(ranges.missing == 1, past, ranges.high)
+        return _of_kinds(_interval_texts(column, ranges), ranges.of_group, low, high)
+    marked = column.domain.size <= words * _BITS
+    sets, of_group = _marked_sets(column, groups) if marked else group_sets(column, groups)
+    ends = np.array([(codes[0], codes[-1]) for codes in sets], np.int32).reshape(-1, 2)
+    return _of_kinds(pa.array(set_texts(column, sets), pa.string()), of_group, ends[:, 0], ends[:, 1])
+
+
+def _of_kinds(
+    texts: pa.Array, of_group: NDArray[np.int32], low: NDArray[np.integer], high: NDArray[np.integer]
+) -> BoundingCells:
+    return BoundingCells(texts, of_group, low.astype(np.int32)[of_group], high.astype(np.int32)[of_group])
+
+
+def _interval_texts(column: Column, ranges: Ranges) -> pa.Array:
+    """Write every range as `interval` and `with_missing` do."""
+    known = ranges.low <= ranges.high
+    values = pa.array([quoted(value) for value in column.domain.values.to_pylist()] or [MISSING], pa.string())
+    low, high = (values.take(pa.array(np.where(known, ends, 0))) for ends in (ranges.low, ranges.high))
+    texts = pc.if_else(pa.array(ranges.low == ranges.high), low, _joined("[", low, ", ", high, "]"))
+    if ranges.missing.any():
+        gaps = pc.if_else(pa.array(known), _joined(texts, with_missing("")), pa.scalar(with_missing(None)))
+        texts = pc.if_else(pa.array(ranges.missing == 1), gaps, texts)
+    return texts
+
+
+def _joined(*parts: pa.Array | str) -> pa.Array:
+    return pc.binary_join_element_wise(*parts, "")
+
+
+def _marked_sets(column: Column, groups: Groups) -> tuple[list[tuple[int, ...]], NDArray[np.int32]]:
+    """Do as `group_sets` does, with a bit for every code."""
+    kernels = compiled("glasshouse.recoding._kernels")
+    firsts = range(0, column.domain.size, _BITS)
+    marks = np.zeros((len(firsts), groups.n_groups), np.int64)
+    number, n_numbers = np.zeros(groups.n_groups, np.int32), 1
+    for mask, first in zip(marks, firsts, strict=True):
+        kernels.label_masks(groups.labels, column.codes, first, mask)
+        kinds, of_group = numbered(mask, 2 ** min(column.domain.size - first, _BITS))
+        distinct, number = numbered(number.astype(np.int64) * len(kinds) + of_group, n_numbers * len(kinds))
+        n_numbers = len(distinct)
+    example = np.empty(n_numbers, np.int64)  # a group of each kind
+    example[number] = np.arange(groups.n_groups)
+    found = [_codes_of(masks) for masks in marks[:, example].T.tolist()]
+    order = sorted(range(n_numbers), key=found.__getitem__)
+    rank = np.empty(n_numbers, np.int32)
+    rank[order] = np.arange(n_numbers, dtype=np.int32)
+    return [found[i] for i in order], rank[number]
+
+
+def _codes_of(masks: list[int]) -> tuple[int, ...]:
+    return tuple(_BITS * word + bit for word, mask in enumerate(masks) for bit in range(_BITS) if mask >> bit & 1)
+
+
+# ------------------------------------------------------------------------- may a person fall into two boxes (G3)?
+#
+# Asked of the boxes themselves, whatever method made them. Boxes of a method that cuts come apart by cuts, so they are
+# cut apart again: O(n d log n) time for the even cuts of Mondrian. Boxes that no cut divides are compared in pairs.
+
+
+def find_overlap(
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    *,
+    few: int = _FEW,
+    limit: int = _LIMIT,
+    dense: int = _DENSE,
+) -> tuple[int, int] | bool:
+    """Find two boxes that share a point: their numbers; False if there are none, True if that cannot be told.
+
+    ``low`` and ``high`` are the smallest and largest code of every box on every attribute (boxes x attributes). At the
+    sizes ``few``, ``limit`` and ``dense`` the work is done in another way: the answer is the same, but for True beyond
+    ``limit``.
+
+    Examples
+    --------
+    >>> low = np.array([[0, 0], [2, 0], [1, 3]], np.int32)
+    >>> find_overlap(low, np.array([[1, 4], [3, 2], [3, 4]], np.int32))
+    (0, 2)
+    >>> find_overlap(low, np.array([[1, 2], [3, 2], [3, 4]], np.int32))
+    False
+    """
+    n, largest = len(low), int(high.max(initial=0))
+    found = np.empty(2, np.int32)
+    status = compiled("glasshouse.recoding._kernels").find_overlap(
+        np.ascontiguousarray(low),
+        np.ascontiguousarray(high),
+        np.arange(n, dtype=np.int32),
+        np.zeros(128, np.int64),
+        *np.zeros((2, largest + 1), np.int64),
+        *np.empty((2, 2 * n), np.int32),
+        few,
+        limit,
+        dense,
+        found,
+    )
+    return (int(found.min()), int(found.max())) if status == 1 else status == 2
+
+
+def refuse_overlap(low: NDArray[np.int32], high: NDArray[np.int32], owner: str) -> None:
+    """Raise `NotSupported` unless no two boxes share a point."""
+    overlap = find_overlap(low, high)
+    if overlap is not False:
+        may = "may overlap" if overlap is True else "overlap"
+        raise NotSupported(
+            f"{owner} of groups whose boxes {may}, so that a person may fall into two of them",
+            instead="divide by quasi-identifiers alone with strict cuts: the method 'mondrian' under k-anonymity",
+        )

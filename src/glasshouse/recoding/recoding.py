@@ -7,56 +7,163 @@ and on the multiset of their sensitive values, never on who of a group has which
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 from glasshouse.errors import NotSupported, SchemaError
-from glasshouse.principles import AllOf, AlphaKAnonymity, KAnonymity
+from glasshouse.release.guarantee import ONE_ROW_PER_PERSON, Guarantee
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeAlias
 
     import pyarrow as pa
 
     from glasshouse.microdata import Domain, Groups, Microdata
-    from glasshouse.principles import Principle, Requirement
+    from glasshouse.principles import Requirement
+    from glasshouse.principles.adversaries import Claim
     from glasshouse.randomness import Source
+    from glasshouse.release.layout import Layout
 
-__all__ = ["Recoding", "asked_of", "check_names", "check_sensitive", "largest_k", "refuse_k_anonymity"]
+    Divide: TypeAlias = Callable[[Microdata, Requirement], Groups]
+
+__all__ = ["EXACT", "Recoding", "check_names", "check_sensitive"]
+
+EXACT = "quasi-identifiers are published exactly: who is in the table, and who is not, can be seen"
+"""What is not promised where that is so."""
 
 
-class Recoding(Protocol):
-    """Rewrites groups; knows nothing of how they were made."""
+class Divided(Protocol):
+    """What a recoding asks of the method that makes its groups."""
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether the boxes of its groups have no point in common."""
+
+
+class Recoding:
+    """Rewrites groups; knows nothing of how they were made.
+
+    Recodings are frozen dataclasses. Each has a name, by which recipes call it, and a layout, by which its tables are
+    written and read.
+    """
+
+    __slots__ = ()
 
     name: ClassVar[str]
+    layout: ClassVar[Layout]
+
+    @property
+    def shows_exact(self) -> bool:
+        """Whether cells of quasi-identifiers are the values themselves."""
+        return self.layout.exact
 
     @property
     def shows_nodes(self) -> bool:
         """Whether cells are nodes of taxonomies, where there are some: others need the tree to read them."""
-        ...
+        return False
+
+    def spelled(self, table: Microdata) -> Microdata:
+        """The table in the spelling of what the recoding declares, where look-alikes are one value."""
+        return table
+
+    def settle(self, requirement: Requirement, method: Divided, table: Microdata) -> Self:
+        """The recoding with every parameter fixed: what was left open follows from what is promised."""
+        if requirement.target is not None:
+            raise NotSupported(
+                f"{requirement.target.title} by the recoding {self.name!r}", instead="use the recoding 'perturbed'"
+            )
+        return self.resolved(requirement)
+
+    def resolved(self, requirement: Requirement) -> Self:
+        """The recoding with what was left open fixed by what is asked of groups."""
+        return self
 
     def check(self, table: Microdata, requirement: Requirement) -> None:
         """Raise `NotSupported` if this cannot be published so, with what could be."""
-        ...
+
+    def claimed(self, claim: Claim, requirement: Requirement, sensitive: Sequence[str]) -> Claim:
+        """What is claimed of the release: what the method claims for its groups, unless the recoding claims more."""
+        return claim
 
     def meaning(self, domain: Domain) -> str:
-        """Say what a cell of a quasi-identifier means, for whoever reads the release."""
-        ...
+        """Say what a cell of a quasi-identifier means, for people who read the release."""
+        raise NotImplementedError
+
+    def sensitive_meaning(self) -> str:
+        """Say what a published sensitive value means."""
+        return "exact value; empty if missing"
 
     def added(self) -> Mapping[str, str]:
         """Name the columns that are not the table's own, with what they mean."""
-        ...
+        return {}
 
     def theorem(self) -> str:
         """Say why what holds for the groups holds for what is published; empty where they are the same."""
-        ...
+        return ""
 
     def limits(self) -> tuple[str, ...]:
         """Say what publishing in this way does not promise."""
-        ...
+        return ()
 
-    def recode(self, table: Microdata, groups: Groups, *, source: Source | None = None) -> dict[str, pa.Table]:
-        """Rewrite ``groups`` of ``table``; group numbers are published as they come: draw them anew before."""
-        ...
+    def guarantee(
+        self,
+        requirement: Requirement,
+        claim: Claim,
+        *,
+        n_sensitive: int,
+        n_whole: int,
+        n_suppressed: int,
+        identified: bool,
+    ) -> Guarantee:
+        """Put the promise together: the principle's words, the claims of method and recoding, what the table brings.
+
+        Parameters
+        ----------
+        requirement, claim
+            What is asked of the groups, and what is claimed of the release.
+        n_sensitive
+            How many sensitive columns are published.
+        n_whole, n_suppressed
+            How many tuples the table has, and how many of them were suppressed before it was divided.
+        identified
+            Whether an identifier was declared, so that nobody has two rows.
+        """
+        assumptions = [*([] if identified else [ONE_ROW_PER_PERSON]), *claim.assumptions]
+        limits = [*claim.limits, *self.limits()]
+        if n_sensitive > 1:
+            limits.append(
+                "each sensitive column is protected by itself: nothing is promised of what they reveal together"
+            )
+        if n_suppressed:
+            limits.append(
+                f"{n_suppressed:,} of {n_whole:,} tuples were dropped, at random among those with the most frequent "
+                "sensitive values, and nothing is promised to them: who is known to be in the table and not in the "
+                "release has such a value, and who is only known to be in the table may have been dropped"
+            )
+        return Guarantee(
+            promise=claim.promise or requirement.describe(),
+            adversary=claim.adversary.value,
+            adversary_knows=claim.adversary.knows,
+            theorem="; ".join(text for text in (claim.theorem, self.theorem()) if text),
+            assumptions=tuple(assumptions),
+            limits=tuple(limits),
+        )
+
+    def recode(
+        self, table: Microdata, groups: Groups, *, source: Source | None = None, divide: Divide | None = None
+    ) -> dict[str, pa.Table]:
+        """Rewrite ``groups`` of ``table``; group numbers are published as they come: draw them anew before.
+
+        Parameters
+        ----------
+        table, groups
+            The microdata and their groups.
+        source
+            Of random choices; by default the operating system's secure source.
+        divide
+            How a recoding that needs further groups makes them, under a requirement.
+        """
+        raise NotImplementedError
 
 
 def check_sensitive(table: Microdata, owner: str) -> None:
@@ -73,30 +180,3 @@ def check_names(table: Microdata, added: Mapping[str, str], owner: str) -> None:
                 f"{owner} adds a column {column.name!r}, and the table has one of that name: rename the table's",
                 column=column.name,
             )
-
-
-def refuse_k_anonymity(requirement: Requirement, owner: str) -> None:
-    """Refuse any promise of k-anonymity where exact quasi-identifiers are published."""
-    if largest_k(requirement):
-        raise NotSupported(
-            f"k-anonymity with {owner}, which publishes exact quasi-identifiers",
-            instead="use the recoding 'angel' or 'boxes', or ask for a principle on the sensitive values alone",
-        )
-
-
-def largest_k(requirement: Requirement) -> int:
-    """The largest k of k-anonymity that is asked for, alone or within a combination; 0 if none is."""
-    return max((p.k for p in asked_of(requirement) if isinstance(p, KAnonymity | AlphaKAnonymity)), default=0)
-
-
-def asked_of(requirement: Requirement) -> list[Principle]:
-    """All principles of a requirement, those within combinations one by one."""
-    return [principle for part in requirement.parts for principle in _single(part.principle)]
-
-
-def _single(principle: Principle) -> Iterator[Principle]:
-    if isinstance(principle, AllOf):
-        for inner in principle.principles:
-            yield from _single(inner)
-    else:
-        yield principle

@@ -11,20 +11,22 @@ import numpy as np
 from glasshouse.cells import label, quoted, with_missing
 from glasshouse.errors import NotSupported
 from glasshouse.recoding.boxes import Boxes, box_cells
-from glasshouse.recoding.generalized import CellColumn, Generalization, generalized_table, group_ranges
+from glasshouse.recoding.generalized import CellColumn, generalized_table, group_ranges
+from glasshouse.recoding.recoding import Recoding
+from glasshouse.release.layout import TAXONOMIES
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from glasshouse.microdata import Column, Domain, Groups, Microdata
     from glasshouse.principles import Requirement
-    from glasshouse.randomness import Source
+    from glasshouse.release.layout import Layout
 
 __all__ = ["Taxonomies"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Taxonomies(Generalization):
+class Taxonomies(Recoding):
     """Publish taxonomy nodes (lowest common ancestors); attributes without a taxonomy are published as boxes.
 
     Guarantee
@@ -42,7 +44,8 @@ class Taxonomies(Generalization):
     ['lungs', 'lungs', 'ulcer']
     """
 
-    name: ClassVar[str] = "taxonomies"
+    name: ClassVar[str] = TAXONOMIES.name
+    layout: ClassVar[Layout] = TAXONOMIES
 
     @property
     def shows_nodes(self) -> bool:
@@ -64,10 +67,10 @@ class Taxonomies(Generalization):
         gap = ", or missing" if domain.missing else ""
         return f"the value itself, or a node of the attribute's taxonomy that covers it{gap}"
 
-    def recode(self, table: Microdata, groups: Groups, *, source: Source | None = None) -> dict[str, pa.Table]:
+    def recode(self, table: Microdata, groups: Groups, **_unused: object) -> dict[str, pa.Table]:
         """Rewrite ``groups`` of ``table`` as one table of taxonomy nodes; nothing is random."""
         cells = [node_cells(column, groups) for column in table.quasi]
-        return {"data": generalized_table(table, groups, cells)}
+        return {self.layout.people: generalized_table(table, groups, cells)}
 
 
 def node_cells(column: Column, groups: Groups) -> CellColumn:

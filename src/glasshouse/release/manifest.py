@@ -19,6 +19,7 @@ from glasshouse.bounds import is_bounded
 from glasshouse.errors import SourceError
 from glasshouse.release.cells import unguarded_name
 from glasshouse.release.guarantee import ONE_ROW_PER_PERSON, Guarantee
+from glasshouse.release.layout import COUNTS, NUMBERS
 from glasshouse.release.recipe import Recipe
 from glasshouse.release.release import PublishedColumn
 from glasshouse.version import VERSION
@@ -28,13 +29,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
-    "COUNTS",
     "DIALECT",
     "FORMATS",
     "FORMAT_VERSION",
     "MANIFEST",
     "MOST_MANIFEST",
-    "NUMBERS",
     "README",
     "SOFTWARE",
     "Manifest",
@@ -58,12 +57,6 @@ README: Final = "README.md"
 FORMATS: Final = ("parquet", "csv")
 MOST_MANIFEST: Final = 16 << 20
 """Bytes of a manifest."""
-
-NUMBERS: Final = ("Group-ID", "Batch-ID")
-"""Columns that number groups: 1, 2, 3, ..."""
-
-COUNTS: Final = ("Count", "G")
-"""Columns that count tuples; a table's add up to all tuples."""
 
 DIALECT: Final = {
     "$schema": "https://datapackage.org/profiles/2.0/tabledialect.json",

@@ -22,7 +22,8 @@ import pyarrow.compute as pc
 from glasshouse.errors import ParameterError
 from glasshouse.release.cells import guarded_name
 from glasshouse.release.contents import checksum
-from glasshouse.release.manifest import COUNTS, DIALECT, FORMAT_VERSION, MANIFEST, NUMBERS, README, SOFTWARE
+from glasshouse.release.layout import COUNTS, NUMBERS
+from glasshouse.release.manifest import DIALECT, FORMAT_VERSION, MANIFEST, README, SOFTWARE
 from glasshouse.release.readme import description, readme
 from glasshouse.release.tables import batches_of, field_type
 from glasshouse.version import VERSION

@@ -22,12 +22,12 @@ import pyarrow.parquet as pq
 from glasshouse.errors import SourceError
 from glasshouse.packed import Refused, measure
 from glasshouse.release.cells import guarded_name, is_text, unguarded, unguarded_name
-from glasshouse.release.manifest import COUNTS, MANIFEST, MOST_MANIFEST, NUMBERS, README, parse_manifest, read_bounded
+from glasshouse.release.layout import COUNTS, NUMBERS, layout_of
+from glasshouse.release.manifest import MANIFEST, MOST_MANIFEST, README, parse_manifest, read_bounded
 from glasshouse.release.pair import RELEASE, mend, warn_if_apart
 from glasshouse.release.placing import tidy
 from glasshouse.release.readme import description, readme
 from glasshouse.release.release import Release
-from glasshouse.release.shapes import check_shape
 from glasshouse.release.tables import field_type
 from glasshouse.version import VERSION
 
@@ -102,7 +102,7 @@ def _load(folder: int, most_bytes: int) -> Release:
             told = _content(folder, file, MOST_MANIFEST)
     tables = {table.name: tables[table.name] for table in manifest.tables}
     _check_numbers(tables, manifest)
-    check_shape(tables, manifest.recipe)
+    layout_of(manifest.recipe).check(tables, manifest.recipe)
     release = Release(
         tables=tables,
         columns=manifest.columns,

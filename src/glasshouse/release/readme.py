@@ -14,6 +14,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.release.cells import guarded_name
+from glasshouse.release.layout import ANATOMY, ANGEL, BOXES, COUNT, LAYOUTS, PERMUTATION, PERTURBED, TAXONOMIES, Layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,32 +24,32 @@ if TYPE_CHECKING:
 __all__ = ["code", "description", "prose", "readme"]
 
 _MEANINGS = {
-    "boxes": (
+    BOXES.name: (
         "Every row is one person. Sensitive values are as they were. Quasi-identifiers are as coarse as those of the "
         "person's group: all rows with the same cells are one group, and nothing tells its members apart."
     ),
-    "anatomy": (
+    ANATOMY.name: (
         "Quasi-identifiers are exact, one row for each person, and every person has the number of a group. Sensitive "
         "values are in a table of their own, counted by group. Who of a group has which of its values is not told: a "
         "person of a group of ten in which a value occurs twice has it with probability 2/10."
     ),
-    "permutation": (
+    PERMUTATION.name: (
         "A row is not a person. All quasi-identifiers and all sensitive values are exact, but inside every group (the "
         "rows with the same Group-ID) sensitive values have changed places at random. Counts by group mean something; "
         "what stands side by side in a row does not."
     ),
-    "angel": (
+    ANGEL.name: (
         "Sensitive values are counted by batch in the table `bt`. Each table `gt`, `gt_2`, ... has one row for each "
         "person, with coarse quasi-identifiers and, where the table was made for sensitive values, the number of the "
         "person's batch. Who of a batch has which of its values is not published."
     ),
-    "perturbed": (
+    PERTURBED.name: (
         "Every row stands for a group of G people, of whom it is one at random. Its sensitive value is that person's "
         "with the probability that the column's meaning tells, and otherwise a random one: no row is true of anybody, "
         "and a sensitive value may be absurd beside its quasi-identifiers."
     ),
 }
-_MEANINGS["taxonomies"] = _MEANINGS["boxes"]
+_MEANINGS[TAXONOMIES.name] = _MEANINGS[BOXES.name]
 _DECLARED = {
     "tree": (
         "a cell is a value, or a node of a tree, which stands for any of the values below it. The whole tree is there: "
@@ -146,7 +147,7 @@ def _kind_of(declared: Mapping[str, Any]) -> str | None:
 
 
 def _shows_nodes(release: Release) -> bool:
-    return "taxonomies" in (release.recipe.recoding.get("name"), release.recipe.recoding.get("cells"))
+    return TAXONOMIES.name in (release.recipe.recoding.get("name"), release.recipe.recoding.get("cells"))
 
 
 # ----------------------------------------------------------------------------------------------------- how to ask
@@ -173,16 +174,17 @@ def _in_sql(release: Release, format: str) -> str:
     asked = _apart(release)
     if asked is None:
         (name,) = release.tables
-        weight = 'SUM("G") AS weight' if _recoding(release) == "perturbed" else "COUNT(*) AS people"
+        size = _layout(release).size
+        weight = "COUNT(*) AS people" if size is None else f"SUM({_sql(size)}) AS weight"
         shown = _sql(_named(_shown(release), format))
         return f"SELECT {shown}, {weight}\nFROM {_file_in_sql(name, format)}\nGROUP BY ALL ORDER BY ALL"
     number, values, column, people, shown = asked
     column, shown, file = _named(column, format), _named(shown, format), _file_in_sql(values, format)
     if people is None:
-        return f'SELECT {_sql(column)}, SUM("Count") AS people\nFROM {file}\nGROUP BY ALL ORDER BY ALL'
+        return f"SELECT {_sql(column)}, SUM({_sql(COUNT)}) AS people\nFROM {file}\nGROUP BY ALL ORDER BY ALL"
     return (
-        f'WITH sizes AS (SELECT {_sql(number)}, SUM("Count") AS size FROM {file} GROUP BY ALL)\n'
-        f'SELECT {_sql(shown)}, {_sql(column)}, SUM("Count" / size) AS expected\n'
+        f"WITH sizes AS (SELECT {_sql(number)}, SUM({_sql(COUNT)}) AS size FROM {file} GROUP BY ALL)\n"
+        f"SELECT {_sql(shown)}, {_sql(column)}, SUM({_sql(COUNT)} / size) AS expected\n"
         f"FROM {_file_in_sql(people, format)} AS people\n"
         f"JOIN {file} AS counts USING ({_sql(number)}) JOIN sizes USING ({_sql(number)})\n"
         "GROUP BY ALL ORDER BY ALL"
@@ -200,20 +202,21 @@ def _in_pandas(release: Release, format: str, missing: Mapping[str, Mapping[str,
     asked = _apart(release)
     if asked is None:
         (name,) = release.tables
-        counted = "['G'].sum()" if _recoding(release) == "perturbed" else ".size()"
+        size = _layout(release).size
+        counted = ".size()" if size is None else f"[{size!r}].sum()"
         grouped = f"data.groupby({_named(_shown(release), format)!r}, observed=True, dropna=False){counted}"
         return f"import pandas as pd\n\ndata = {_read_by_pandas(name, format, missing)}\nprint({grouped})"
     number, values, column, people, shown = asked
     column, shown = _named(column, format), _named(shown, format)
     lines = ["import pandas as pd\n", f"values = {_read_by_pandas(values, format, missing)}"]
     if people is None:
-        return "\n".join([*lines, f"print(values.groupby({column!r}, observed=True, dropna=False)['Count'].sum())"])
+        return "\n".join([*lines, f"print(values.groupby({column!r}, observed=True, dropna=False)[{COUNT!r}].sum())"])
     keys = [shown, column]
     return "\n".join(
         [
             *lines,
             f"people = {_read_by_pandas(people, format, missing)}",
-            f"values['expected'] = values['Count'] / values.groupby({number!r})['Count'].transform('sum')",
+            f"values['expected'] = values[{COUNT!r}] / values.groupby({number!r})[{COUNT!r}].transform('sum')",
             f"both = people.merge(values, on={number!r})",
             f"print(both.groupby({keys!r}, observed=True, dropna=False)['expected'].sum())",
         ]
@@ -274,13 +277,14 @@ def _shown(release: Release) -> str:
 
 def _apart(release: Release) -> tuple[str, str, str, str | None, str] | None:
     """Where values are apart from people: number, table and column of values, table and column of people."""
-    number = {"anatomy": "Group-ID", "angel": "Batch-ID"}.get(_recoding(release))
-    if number is None or not release.recipe.sensitive:
+    layout = _layout(release)
+    number = layout.number
+    if number is None or layout.counted is None or not release.recipe.sensitive:
         return None
     column = release.recipe.sensitive[0]
     values = next(name for name, table in release.tables.items() if column in table.column_names)
     for name, table in release.tables.items():
-        if number in table.column_names and "Count" not in table.column_names:
+        if number in table.column_names and COUNT not in table.column_names:
             return number, values, column, name, next(c for c in table.column_names if c != number)
     return number, values, column, None, ""
 
@@ -322,6 +326,10 @@ def _recipe(release: Release) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------- words
+
+
+def _layout(release: Release) -> Layout:
+    return LAYOUTS.get(_recoding(release), BOXES)
 
 
 def _recoding(release: Release) -> str:

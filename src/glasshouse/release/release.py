@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.errors import InputError, MissingExtra
+from glasshouse.release.layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from glasshouse.release.guarantee import Guarantee
+    from glasshouse.release.layout import Layout
     from glasshouse.release.recipe import Recipe
 
 __all__ = ["PublishedColumn", "Release"]
@@ -112,6 +114,11 @@ class Release:
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} ({t.num_rows:,} rows)" for name, t in self.tables.items())
         return f"Release({tables}; {self.guarantee.promise})"
+
+    @property
+    def layout(self) -> Layout:
+        """Which tables it has, and how they are read."""
+        return layout_of(self.recipe)
 
     @property
     def data(self) -> pa.Table:

@@ -20,7 +20,7 @@ from glasshouse.analyst.rebuilding import terms_of
 from glasshouse.analyst.workloads import Workload
 from glasshouse.errors import GlasshouseError
 from glasshouse.evaluate import DELTA, relative_errors
-from glasshouse.recoding.angel import BATCH
+from glasshouse.release.layout import BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable

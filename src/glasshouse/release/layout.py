@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layout: which tables a recoding publishes, with which columns, and how their numbers fit together.
+
+This is the one home of the names of the published format. A recoding declares its layout, and writes tables by it;
+readers find the layout by the name of the recoding, and look for tables, groups and counts by it. A package that says
+one thing and holds another is refused before anybody looks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from glasshouse.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from glasshouse.release.recipe import Recipe
+
+__all__ = [
+    "ANATOMY",
+    "ANGEL",
+    "BATCH",
+    "BOXES",
+    "COUNT",
+    "COUNTS",
+    "DATA",
+    "FOREIGN",
+    "GROUP",
+    "LAYOUTS",
+    "NUMBERS",
+    "PERMUTATION",
+    "PERTURBED",
+    "SIZE",
+    "TAXONOMIES",
+    "Layout",
+    "layout_of",
+]
+
+GROUP: Final = "Group-ID"
+BATCH: Final = "Batch-ID"
+COUNT: Final = "Count"
+SIZE: Final = "G"
+DATA: Final = "data"
+
+NUMBERS: Final = (GROUP, BATCH)
+"""Columns that number groups: 1, 2, 3, ..."""
+
+COUNTS: Final = (COUNT, SIZE)
+"""Columns that count tuples; a table's add up to all tuples."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """What the release of a recoding looks like.
+
+    Attributes
+    ----------
+    name
+        What recipes call the recoding.
+    kind
+        How its tables are read: ``boxes``, ``anatomy``, ``permutation``, ``angel`` or ``sample``.
+    number
+        The column that numbers the groups, if there is one.
+    size
+        The column with the sizes of groups of which one tuple is published, if there is one.
+    people, counted
+        The table of quasi-identifiers; and that which counts sensitive values, where they are published apart.
+    exact
+        Whether the cells of quasi-identifiers are the values themselves.
+    around_groups
+        Whether cells enclose whole groups, so that a method does well to keep groups close together.
+    whole
+        Whether the one table of quasi-identifiers has all of them.
+    """
+
+    name: str
+    kind: str
+    number: str | None = None
+    size: str | None = None
+    people: str = DATA
+    counted: str | None = None
+    exact: bool = False
+    around_groups: bool = True
+    whole: bool = True
+
+    def people_table(self, i: int) -> str:
+        """The name of the i-th table of quasi-identifiers, counted from 1."""
+        return self.people if i == 1 else f"{self.people}_{i}"
+
+    def counted_table(self, i: int, n: int) -> str:
+        """The name of the table that counts the i-th of n sensitive columns, counted from 1."""
+        assert self.counted is not None
+        return self.counted if n == 1 else f"{self.counted}_{i}"
+
+    def check(self, tables: Mapping[str, pa.Table], recipe: Recipe) -> None:
+        """Raise `SourceError` unless the tables are such as the recoding publishes."""
+        if self.counted is None:
+            self._check_single(tables, recipe)
+        elif recipe.sensitive:
+            self._check_apart(tables, recipe)
+        else:
+            raise _refusal("its recoding is none that this version of Glasshouse knows")
+
+    def _check_single(self, tables: Mapping[str, pa.Table], recipe: Recipe) -> None:
+        found = [table.column_names for table in tables.values()]
+        added = [name for name in (self.number, self.size) if name is not None]
+        if [sorted(names) for names in found] != [sorted((*recipe.quasi, *recipe.sensitive, *added))]:
+            raise _refusal("it does not have the one table that its recoding publishes")
+        if self.number is not None:
+            (table,) = tables.values()
+            _sizes(table[self.number])
+
+    def _check_apart(self, tables: Mapping[str, pa.Table], recipe: Recipe) -> None:
+        """Each sensitive column has its table, and every table that tells groups of people tells the same ones."""
+        number = str(self.number)
+        counted = [table for table in tables.values() if COUNT in table.column_names]
+        others = [table for table in tables.values() if COUNT not in table.column_names]
+        columns = sorted(table.column_names for table in counted)
+        if columns != sorted([number, name, COUNT] for name in recipe.sensitive):
+            raise _refusal("it does not have a table that counts each sensitive column")
+        linked = [table for table in others if number in table.column_names]
+        for table in others:
+            names = [name for name in table.column_names if name != number]
+            if not names or not set(names) <= set(recipe.quasi) or (self.whole and len(names) < len(recipe.quasi)):
+                raise _refusal("it has a table that its recoding does not publish")
+        if not linked or (self.whole and len(others) != 1):
+            raise _refusal("it does not have the tables that its recoding publishes")
+        sizes = [_sizes(table[number], table[COUNT]) for table in counted]
+        sizes += [_sizes(table[number]) for table in linked]
+        if not all(np.array_equal(sizes[0], other) for other in sizes[1:]):
+            raise _refusal("its tables do not have the same groups")
+
+
+BOXES: Final = Layout(name="boxes", kind="boxes")
+TAXONOMIES: Final = Layout(name="taxonomies", kind="boxes")
+FOREIGN: Final = Layout(name="foreign", kind="boxes")
+"""A table that another tool published."""
+PERMUTATION: Final = Layout(name="permutation", kind="permutation", number=GROUP, exact=True, around_groups=False)
+PERTURBED: Final = Layout(name="perturbed", kind="sample", size=SIZE)
+ANATOMY: Final = Layout(
+    name="anatomy", kind="anatomy", number=GROUP, people="qit", counted="st", exact=True, around_groups=False
+)
+ANGEL: Final = Layout(
+    name="angel", kind="angel", number=BATCH, people="gt", counted="bt", around_groups=False, whole=False
+)
+
+LAYOUTS: Final[Mapping[str, Layout]] = {
+    layout.name: layout for layout in (BOXES, TAXONOMIES, FOREIGN, PERMUTATION, PERTURBED, ANATOMY, ANGEL)
+}
+
+
+def layout_of(recipe: Recipe) -> Layout:
+    """The layout of a release by its recipe; `SourceError` where this version knows no such recoding."""
+    layout = LAYOUTS.get(str(recipe.recoding.get("name")))
+    if layout is None:
+        raise _refusal("its recoding is none that this version of Glasshouse knows")
+    return layout
+
+
+def _sizes(numbers: pa.ChunkedArray, counts: pa.ChunkedArray | None = None) -> NDArray[np.int64]:
+    """Tuples of the groups 1, 2, 3, ..., none of which is empty."""
+    of_row = np.asarray(numbers).astype(np.int64) - 1
+    weights = None if counts is None else np.asarray(counts).astype(np.int64)
+    sizes = np.bincount(of_row) if weights is None else np.bincount(of_row, weights=weights)
+    if not sizes.all():
+        raise _refusal("its groups are not numbered 1, 2, 3 and so on")
+    return sizes.astype(np.int64)
+
+
+def _refusal(reason: str) -> SourceError:
+    return SourceError(f"the package is not a release: {reason}")
