@@ -11,7 +11,6 @@ from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse.cli.commands import METHODS, glasshouse
-from glasshouse.publish import publish_to
 
 
 def table() -> gh.Microdata:
@@ -86,8 +85,8 @@ def test_an_attackable_method_warns_and_names_the_remedy(method: gh.Mondrian) ->
 def test_tuples_that_a_method_drops_are_counted(tmp_path: Path) -> None:
     columns = {"age": [1, 2, 3, 4, 5], "disease": ["flu", "ulcer", "flu", "ulcer", "gout"]}
     microdata = gh.read(columns, quasi=["age"], sensitive="disease")
-    release = publish_to(
-        tmp_path / "out", microdata, principle=gh.LDiversity(ell=2), method=gh.Greedy(last="drop"), allow_seed=True
+    release = gh.publish(
+        microdata, out=tmp_path / "out", principle=gh.LDiversity(ell=2), method=gh.Greedy(last="drop"), allow_seed=True
     )
 
     assert (release.n_tuples, release.n_dropped) == (4, 1)

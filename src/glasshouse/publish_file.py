@@ -141,7 +141,7 @@ def publish_file(
     identifier
         Not supported: to find duplicates, all identifiers would have to be kept.
     format, force, allow_seed, title, licence, source
-        As in `publish_to` and `publish`. With a seeded source the result depends on the order of the file's rows.
+        As in `publish`. With a seeded source the result depends on the order of the file's rows.
     partition
         Whether to keep in the audit who is in which group, which later recodings of the same table reuse.
     memory

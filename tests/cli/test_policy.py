@@ -22,7 +22,6 @@ import glasshouse.report as report_module
 from glasshouse.policy import choices
 from glasshouse.policy.document import read_document
 from glasshouse.policy.keys import COLUMN, TABLES
-from glasshouse.publish import publish_to
 from tests.cli.world import QUICK, ROLES, run
 from tests.conftest import ROOT
 
@@ -95,7 +94,7 @@ def test_a_policy_says_everything_that_publishing_needs(world: Path) -> None:
     assert arguments["method"] == gh.Symmetric(extra=1)
     assert arguments["recoding"] == gh.Angel(k=4, marginals=(("age", "disease"), ("sex", "zipcode")))
     assert policy.read().column("age").domain.values.to_pylist()[-1] == 80
-    release = publish_to("library", policy.read(), **arguments)
+    release = gh.publish(policy.read(), out="library", **arguments)
     run("publish policy.toml")
 
     assert gh.load("out/release").recipe == release.recipe

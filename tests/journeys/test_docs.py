@@ -30,7 +30,6 @@ import glasshouse as gh
 from glasshouse import catalog
 from glasshouse.cli.commands import METHODS, glasshouse
 from glasshouse.policy import keys
-from glasshouse.publish import publish_to
 from tests.conftest import ROOT
 from tests.postgres.database import Database
 from tests.postgres.server import OWNER, Server
@@ -125,7 +124,7 @@ def read_data(block: Block, page: Path) -> None:
     Path("block.yaml").write_text(block.text, encoding="utf-8")
     if page.stem == "policies":
         policy = gh.load_policy("block.yaml")
-        publish_to("by-block", policy.read(), **policy.publish_arguments())
+        gh.publish(policy.read(), out="by-block", **policy.publish_arguments())
     else:
         assert "influenza" in repr(gh.Taxonomy.from_file("block.yaml"))
 

@@ -82,7 +82,6 @@ def _publish(out: Path, rows: int) -> tuple[Release, dict[str, Any]]:
     import numpy as np
 
     import glasshouse as gh
-    from glasshouse.publish import publish_to
 
     raw = gh.synthetic.hospital_table(n=rows, seed=7)
     patients = gh.read(
@@ -96,9 +95,9 @@ def _publish(out: Path, rows: int) -> tuple[Release, dict[str, Any]]:
     before = gh.verify(raw, quasi=quasi, sensitive="disease")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisclosureWarning)  # nobody is in this table, so it may be published twice
-        release = publish_to(
-            out,
+        release = gh.publish(
             patients,
+            out=out,
             force=_is_demonstration(out),
             title=TITLE,
             principle=gh.LDiversity(ell=ELL),

@@ -106,7 +106,7 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
       glasshouse publish policy.toml --ell 4 --out stricter --log-json publish.log
     """
     from glasshouse.policy import choices as asked
-    from glasshouse.publish import publish_to
+    from glasshouse.publish import publish as publish_table
 
     measured = Measured()
     choices = _choices(file, given)
@@ -119,9 +119,9 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
     with progress_of_steps():
         principle, method, recoding = (make(choices) for make in (asked.principle, asked.method, asked.recoding))
         table = _read(choices)
-        release = publish_to(
-            out,
+        release = publish_table(
             table,
+            out=out,
             format=choices["format_"],
             title=choices.get("title"),
             licence=choices.get("licence"),

@@ -65,7 +65,7 @@ class Policy:
         return read(self.source, **self.read_arguments())
 
     def publish_arguments(self) -> dict[str, Any]:
-        """The keyword arguments of `glasshouse.publish.publish_to`, but for the folder and the table."""
+        """The keyword arguments of `glasshouse.publish`, but for the table and the folder."""
         return {
             "principle": chosen.principle(self.choices, _key),
             "method": chosen.method(self.choices, _key),

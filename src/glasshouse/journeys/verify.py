@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verify: count again, by the second implementation, what a release keeps or what any tool's table achieves."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from glasshouse import recheck
+from glasshouse.errors import InputError
+from glasshouse.loading import load
+from glasshouse.release import Release
+from glasshouse.release.manifest import MANIFEST
+from glasshouse.release.pair import RELEASE
+from glasshouse.verify import verify_source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from glasshouse.verify import Verification
+    from glasshouse.verify.asked import Options
+
+__all__ = ["release_in", "verify", "verify_release"]
+
+
+def verify(
+    source: Any,
+    *,
+    quasi: Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None,
+    **options: Unpack[Options],
+) -> Verification:
+    """Count again, by an implementation of its own, whether a release keeps its promise, or what a table achieves.
+
+    A release is held to what its recipe asks of every group, and its guarantee to the one that the recipe stands for,
+    word for word; whether the recipe was followed cannot be seen from the tables. Of a table, whichever tool made it,
+    everything is counted: k, l-diversity of every kind, t-closeness, re-identification risk.
+
+    Parameters
+    ----------
+    source
+        A `Release`; the folder of one, or the folder that `publish` wrote it into; or a table: a path or a frame, as
+        for `glasshouse.read`. Everything below is for a table alone.
+    quasi
+        Quasi-identifiers: rows with equal values in all of them form a group.
+    sensitive
+        Sensitive column or columns; without any, only group sizes are counted.
+    missing
+        ``category`` (the default): a missing value equals other missing values and nothing else; ``error`` refuses
+        them; ``drop`` leaves their rows out and says how many.
+    ordered
+        Declared orders of sensitive categories, for the ordered distance; numbers and dates have theirs.
+    taxonomies
+        Taxonomies of sensitive columns, for the hierarchical distance.
+    designated
+        By column the values that alone are sensitive, for ``designated_ell``; None stands for missing.
+    distance
+        The ground distance that ``t`` means; by default hierarchical for a column with a taxonomy, ordered for one with
+        an order, else equal. All that apply are reported anyway.
+    suppressed
+        What stands in a suppressed cell. Such cells equal each other and nothing else; how many there are is reported.
+    population
+        People in the population of which the table is a sample, for the journalist's risk; see `Risk`.
+    risk_threshold
+        A record is at risk if it is found with a larger probability than this.
+    delimiter, encoding
+        Of a CSV file, where the detection should not decide.
+    k, ell, distinct_ell, entropy_ell, designated_ell, recursive, alpha, t
+        What every group should keep: numbers, or mappings by sensitive column; ``recursive`` is a pair ``(c, ell)``.
+        `Verification.holds` tells whether all do: nothing is accepted by rounding. A float means the decimal number
+        that it prints.
+
+    Returns
+    -------
+    Verification
+        ``holds`` is False if anything does not, and ``checks`` say what.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> found = gh.verify(gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(2)))
+    >>> found.holds, found.ell, found.checks[0].asked
+    (True, 2, 'ell = 2')
+    >>> table = {"zip": ["476**", "476**", "479**", "479**"], "disease": ["flu", "flu", "flu", "ulcer"]}
+    >>> found = gh.verify(table, quasi=["zip"], sensitive="disease", k=2, ell=2)
+    >>> found.k, found.ell, found.t, found.holds
+    (2, 1, 0.25, False)
+    >>> print(found.checks[1].worst[0])
+    zip=476** (2 tuples)
+    """
+    folder = Path(source) if isinstance(source, str | Path) else None
+    if isinstance(source, Release) or (folder is not None and folder.is_dir()):
+        given = [
+            name for name, value in {"quasi": quasi, "sensitive": sensitive, **options}.items() if value is not None
+        ]
+        if given:
+            raise InputError(f"{given[0]} is for a table: a release is held to what it promises itself")
+        return recheck.verify_release(source if folder is None else load(release_in(folder)))
+    if quasi is None:
+        if folder is not None and "://" not in str(source) and not folder.exists():
+            raise InputError(f"{source} is not there: give the folder of a release, or the file of a table")
+        raise InputError("name the columns of the table that others may know: quasi=[...]")
+    return verify_source(source, quasi=quasi, sensitive=sensitive, **options)
+
+
+def release_in(folder: Path) -> Path:
+    """The folder of a release: this one, or the one in it if `publish` wrote a release and its audit into it."""
+    inner = folder / RELEASE
+    return inner if inner.is_dir() and not (folder / MANIFEST).exists() else folder
+
+
+def verify_release(release: Release | str | Path) -> Verification:
+    """The old name of `verify` for releases."""
+    warnings.warn("gh.verify_release(...) is now gh.verify(...)", DeprecationWarning, stacklevel=2)
+    return verify(release)
