@@ -151,6 +151,13 @@ def test_comparisons_files_and_other_tools_tables_take_names_too(tmp_path: Path)
     assert release.recipe.principle == {"name": "l-diversity", "ell": 2}
 
 
+def test_a_method_inside_another_may_be_named_too() -> None:
+    assert gh.Refined(coarse="tailor", inner="ace") == gh.Refined(coarse=gh.Tailor(), inner="ace")
+    assert catalog.chosen(catalog.METHODS, {"name": "refined", "coarse": "tailor"}) == gh.Refined(coarse=gh.Tailor())
+    with pytest.raises(gh.InputError, match="no method 'taylor': did you mean 'tailor'"):
+        gh.Refined(coarse="taylor")
+
+
 def test_the_catalogue_knows_every_attack_by_the_name_of_the_command_line() -> None:
     for name, attack in catalog.ATTACKS.items():
         assert attack.name.replace(" ", "-") == name

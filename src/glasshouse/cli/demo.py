@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glasshouse.cli import options
-from glasshouse.cli.border import say, say_json, say_text
-from glasshouse.cli.plainly import plainly
+from glasshouse.cli.exits import having_written, plainly
+from glasshouse.cli.printing import say, say_json, say_text, show_release, summary
 from glasshouse.cli.progress import progress_of_steps
-from glasshouse.cli.showing import show_release, summary
-from glasshouse.cli.stopping import having_written
 from glasshouse.errors import DisclosureWarning
 
 if TYPE_CHECKING:

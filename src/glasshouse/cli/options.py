@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from glasshouse import catalog
 from glasshouse.bounds import MOST_DIGITS
 from glasshouse.errors import InputError
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
-    "METHODS",
-    "RECODINGS",
     "categorical_option",
     "chosen",
     "column_options",
@@ -45,24 +44,6 @@ __all__ = [
     "target_options",
     "threads_option",
 ]
-
-METHODS = [
-    "mondrian",
-    "snug",
-    "hybrid",
-    "tailor",
-    "ace",
-    "anatomize",
-    "mirror",
-    "even-split",
-    "symmetric",
-    "greedy",
-    "randomised-greedy",
-    "separate",
-    "opt-gen",
-]
-
-RECODINGS = ["boxes", "taxonomies", "anatomy", "permutation", "angel", "perturbed"]
 
 
 def _apply(options: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:
@@ -179,7 +160,7 @@ method_options = _apply(
     [
         click.option(
             "--method",
-            type=click.Choice(METHODS),
+            type=click.Choice(list(catalog.METHODS)),
             help="How to divide; by default mirror, and snug for k-anonymity alone.",
         ),
         click.option(
@@ -191,7 +172,7 @@ method_options = _apply(
         ),
         click.option(
             "--recoding",
-            type=click.Choice(RECODINGS),
+            type=click.Choice(list(catalog.RECODINGS)),
             help="How to rewrite; by default angel for l-diversity of one column, else boxes.",
         ),
         click.option(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from glasshouse import catalog
 from glasshouse.engines import Memory
 from glasshouse.errors import ParameterError
 from glasshouse.grouping.ace import ace_segments, packed_rows
@@ -81,6 +82,7 @@ class Refined:
     inner: str = "anatomize"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "coarse", catalog.chosen(catalog.METHODS, self.coarse))  # which may be named by text
         if not all(hasattr(self.coarse, part) for part in ("name", "claim", "divide")):
             raise ParameterError("Refined", "coarse", "a grouping method", self.coarse)
         if self.inner not in ("anatomize", "ace"):

@@ -80,7 +80,7 @@ class Policy:
 
 
 def load_policy(path: str | Path) -> Policy:
-    """Read a policy from a TOML or YAML file, and check everything that can be checked without the table.
+    """Read a policy from a TOML file, and check everything that can be checked without the table.
 
     Unknown keys are refused, and so is anything that looks like a password. Paths are relative to the policy's folder.
 

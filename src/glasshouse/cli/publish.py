@@ -10,12 +10,9 @@ import click
 from click.core import ParameterSource
 
 from glasshouse.cli import options
-from glasshouse.cli.border import remark, say, say_json, say_text
-from glasshouse.cli.measuring import Measured
-from glasshouse.cli.plainly import plainly
-from glasshouse.cli.progress import progress_bar, progress_of_steps
-from glasshouse.cli.showing import show_release, summary
-from glasshouse.cli.stopping import having_written
+from glasshouse.cli.exits import having_written, plainly
+from glasshouse.cli.printing import remark, say, say_json, say_text, show_release, summary
+from glasshouse.cli.progress import Measured, progress_bar, progress_of_steps
 from glasshouse.errors import GlasshouseError, InputError
 from glasshouse.log import step
 
@@ -90,7 +87,7 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
 def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
     """Publish a table under a privacy principle.
 
-    FILE is the table, or a policy that says everything (.toml, .yaml). Options override the policy.
+    FILE is the table, or a policy that says everything (.toml). Options override the policy.
 
     \b
     Examples:

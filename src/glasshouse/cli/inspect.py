@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glasshouse.cli import options
-from glasshouse.cli.border import say, say_json, say_text
-from glasshouse.cli.plainly import plainly
+from glasshouse.cli.exits import plainly
+from glasshouse.cli.printing import say, say_json, say_text
 from glasshouse.cli.progress import progress_of_steps
 from glasshouse.errors import OutputError
 from glasshouse.log import step

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from glasshouse import bounds
+from glasshouse import bounds, catalog
 from glasshouse.cli import options
-from glasshouse.cli.border import say, say_json, say_text
-from glasshouse.cli.plainly import NOT_MET, plainly
+from glasshouse.cli.exits import NOT_MET, having_written, plainly
+from glasshouse.cli.printing import say, say_json, say_text
 from glasshouse.cli.progress import progress_bar
-from glasshouse.cli.stopping import having_written
 from glasshouse.errors import InputError, OutputError
 from glasshouse.log import step
 from glasshouse.policy import choices as asked
@@ -31,8 +30,15 @@ if TYPE_CHECKING:
 
 __all__ = ["attack"]
 
-ATTACKS = ["linking", "reverse-engineering", "minimality", "corruption", "intersection"]
-METHODS = ["mondrian-strict", "mondrian-relaxed", "even-split", "symmetric", "greedy", "randomised-greedy", "opt-gen"]
+# What belongs to some attacks alone, and how it is called there.
+_OF_ATTACKS = {
+    "how": "how",
+    "most_runs": "most_runs",
+    "most_corrupted": "most_corrupted",
+    "other": "others",
+    "column": "column",
+}
+_MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed")]
 
 
 @click.command(short_help="What an adversary would believe about people after a release.")
@@ -51,12 +57,14 @@ METHODS = ["mondrian-strict", "mondrian-relaxed", "even-split", "symmetric", "gr
 @options.categorical_option
 @options.normalise_option
 @options.principle_options
-@click.option("--method", type=click.Choice(METHODS), help="Another tool's table: how it was divided.")
+@click.option(
+    "--method", type=click.Choice([*_MONDRIAN, *catalog.METHODS]), help="Another tool's table: how it was divided."
+)
 @click.option("--with", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of that method.")
 @click.option(
     "--attack",
     "attack_",
-    type=click.Choice(ATTACKS),
+    type=click.Choice(list(catalog.ATTACKS)),
     default="linking",
     show_default=True,
     help="How she reasons: from the release alone, from the algorithm too, from its minimality alone, from what she "
@@ -237,33 +245,22 @@ def _two_columns(option: str, file: str) -> list[tuple[Any, Any]]:
 
 def _attack(given: dict[str, Any], progress: Callable[[float], None]) -> Any:
     """Make the attack that the options ask for."""
-    from glasshouse import adversary
+    from dataclasses import fields
+
     from glasshouse.loading import load
     from glasshouse.randomness import Source
 
-    source = None if given["seed"] is None else Source.seeded(given["seed"])
-    column, name = given["column"], given["attack_"]
-    if given["most_corrupted"] is not None and name != "corruption":
-        raise InputError("--most-corrupted belongs to --attack corruption")
-    if given["other"] and name != "intersection":
-        raise InputError("--other belongs to --attack intersection")
-    if given["how"] and name != "reverse-engineering":
-        raise InputError("--how belongs to --attack reverse-engineering")
-    if given["most_runs"] is not None and name != "reverse-engineering":
-        raise InputError("--most-runs belongs to --attack reverse-engineering")
-    if name == "linking":
-        return adversary.Linking(column=column)
-    if name == "minimality":
-        return adversary.Minimality(column=column)
-    if name == "corruption":
-        return adversary.Corruption(column=column, most_corrupted=given["most_corrupted"])
-    if name == "intersection":
-        others = tuple(load(folder) for folder in given["other"])
-        return adversary.Intersection(others=others, column=column, error=given["error"], source=source)
-    runs = {} if given["most_runs"] is None else {"most_runs": given["most_runs"]}
-    return adversary.ReverseEngineering(
-        how=given["how"], error=given["error"], source=source, progress=progress, **runs
-    )
+    name = given["attack_"]
+    known = {other: {field.name for field in fields(attack)} for other, attack in catalog.ATTACKS.items()}
+    for option, parameter in _OF_ATTACKS.items():
+        if given[option] and parameter not in known[name]:
+            owners = " or ".join(other for other, names in known.items() if parameter in names)
+            raise InputError(f"--{option.replace('_', '-')} belongs to --attack {owners}")
+    parameters: dict[str, Any] = {parameter: given[option] for option, parameter in _OF_ATTACKS.items()}
+    parameters |= {"others": tuple(map(load, given["other"])), "error": given["error"], "progress": progress}
+    parameters["source"] = None if given["seed"] is None else Source.seeded(given["seed"])
+    own = {key: value for key, value in parameters.items() if key in known[name] and value is not None}
+    return catalog.ATTACKS[name](**own)
 
 
 # --- what stays inside ------------------------------------------------------------------------------------------------
