@@ -252,8 +252,9 @@ def from_data(classes: Classes[T], data: Mapping[str, Any]) -> T:
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(classes)}"
         raise InputError(f"there is no {classes.what} {name!r}: {hint}")
     cls = classes[name]
-    if hasattr(cls, "from_data"):
-        made: T = cls.from_data(data)
+    own: Any = getattr(cls, "from_data", None)
+    if own is not None:
+        made: T = own(data)
         return made
     given = {key: _revived(value) for key, value in data.items() if key != "name"}
     known = signature(cls).parameters

@@ -4,22 +4,29 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from glasshouse import recheck
-from glasshouse.errors import InputError
+from glasshouse.errors import DomainError, InputError
 from glasshouse.loading import load
+from glasshouse.microdata.cautions import Findings
+from glasshouse.microdata.sources import open_source
 from glasshouse.release import Release
 from glasshouse.release.manifest import MANIFEST
 from glasshouse.release.pair import RELEASE
-from glasshouse.verify import verify_source
+from glasshouse.verify import verify_table
+from glasshouse.verify.asked import roles
+from glasshouse.verify.columns import untangled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from glasshouse.microdata import Taxonomy
+    from glasshouse.microdata.sources import Source
     from glasshouse.verify import Verification
-    from glasshouse.verify.asked import Options
+    from glasshouse.verify.asked import Distance, Missing, Number, Thresholds
 
 __all__ = ["release_in", "verify", "verify_release"]
 
@@ -29,7 +36,17 @@ def verify(
     *,
     quasi: Sequence[str] | None = None,
     sensitive: str | Sequence[str] | None = None,
-    **options: Unpack[Options],
+    missing: Missing = "category",
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+    taxonomies: Mapping[str, Taxonomy | str | Path] | None = None,
+    designated: Mapping[str, Sequence[Any]] | None = None,
+    distance: Distance | Mapping[str, Distance] | None = None,
+    suppressed: Sequence[Any] = ("*",),
+    population: int | None = None,
+    risk_threshold: Number = Fraction(1, 5),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    **asked: Unpack[Thresholds],
 ) -> Verification:
     """Count again, by an implementation of its own, whether a release keeps its promise, or what a table achieves.
 
@@ -66,10 +83,10 @@ def verify(
         A record is at risk if it is found with a larger probability than this.
     delimiter, encoding
         Of a CSV file, where the detection should not decide.
-    k, ell, distinct_ell, entropy_ell, designated_ell, recursive, alpha, t
-        What every group should keep: numbers, or mappings by sensitive column; ``recursive`` is a pair ``(c, ell)``.
-        `Verification.holds` tells whether all do: nothing is accepted by rounding. A float means the decimal number
-        that it prints.
+    **asked
+        What every group should keep: ``k``, ``ell``, ``distinct_ell``, ``entropy_ell``, ``designated_ell``,
+        ``recursive=(c, ell)``, ``alpha``, ``t``; numbers, or mappings by sensitive column. `Verification.holds` tells
+        whether all do: nothing is accepted by rounding. A float means the decimal number that it prints.
 
     Returns
     -------
@@ -89,19 +106,36 @@ def verify(
     >>> print(found.checks[1].worst[0])
     zip=476** (2 tuples)
     """
+    options: dict[str, Any] = {
+        "quasi": quasi,
+        "sensitive": sensitive,
+        "missing": missing,
+        "ordered": ordered,
+        "taxonomies": taxonomies,
+        "designated": designated,
+        "distance": distance,
+        "suppressed": suppressed,
+        "population": population,
+        "risk_threshold": risk_threshold,
+        **asked,
+    }
     folder = Path(source) if isinstance(source, str | Path) else None
     if isinstance(source, Release) or (folder is not None and folder.is_dir()):
-        given = [
-            name for name, value in {"quasi": quasi, "sensitive": sensitive, **options}.items() if value is not None
-        ]
-        if given:
-            raise InputError(f"{given[0]} is for a table: a release is held to what it promises itself")
+        usual = verify.__kwdefaults__
+        for name, value in {**options, "delimiter": delimiter, "encoding": encoding}.items():
+            if value != usual.get(name):
+                raise InputError(f"{name} is for a table: a release is held to what it promises itself")
         return recheck.verify_release(source if folder is None else load(release_in(folder)))
     if quasi is None:
         if folder is not None and "://" not in str(source) and not folder.exists():
             raise InputError(f"{source} is not there: give the folder of a release, or the file of a table")
         raise InputError("name the columns of the table that others may know: quasi=[...]")
-    return verify_source(source, quasi=quasi, sensitive=sensitive, **options)
+    names, others = roles(quasi, sensitive)
+    opened, mixed = _open(source, [*names, *others], delimiter=delimiter, encoding=encoding)
+    roles(quasi, sensitive, opened.columns)
+    orders = {name: order for name, order in opened.orders.items() if name in others}
+    options["ordered"] = {**orders, **(ordered or {})}
+    return verify_table(opened.table, notices=[*opened.notices, *mixed, *_hollow(opened, others)], **options)
 
 
 def release_in(folder: Path) -> Path:
@@ -114,3 +148,26 @@ def verify_release(release: Release | str | Path) -> Verification:
     """The old name of `verify` for releases."""
     warnings.warn("gh.verify_release(...) is now gh.verify(...)", DeprecationWarning, stacklevel=2)
     return verify(release)
+
+
+def _open(source: Any, names: list[str], *, delimiter: str | None, encoding: str | None) -> tuple[Source, list[str]]:
+    """Open the source, and where a column mixes types, say so and take its values as texts."""
+    notices: list[str] = []
+    while True:
+        try:
+            return open_source(source, columns=names, delimiter=delimiter, encoding=encoding), notices
+        except DomainError as error:
+            plainer = None if error.column is None else untangled(source, error.column)
+            if plainer is None:
+                raise
+            notices.append(f"{error.column} mixes types: a number and the text that looks like it are two values")
+            source = plainer
+
+
+def _hollow(opened: Source, sensitive: Sequence[str]) -> Iterator[str]:
+    """Say which sensitive values are counted as different though they may be one, or none."""
+    found = Findings(opened.written)
+    for name in sensitive:
+        found.look_through(name, "sensitive", opened.table.column(name))
+    yield from found.notices
+    yield from (caution.sentence for caution in found.cautions)

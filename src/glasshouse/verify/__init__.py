@@ -11,6 +11,6 @@ for it.
 
 from glasshouse.verify.risk import Risk
 from glasshouse.verify.verification import Achieved, Attained, Check, Verification, WorstGroup
-from glasshouse.verify.verify import verify_source, verify_table
+from glasshouse.verify.verify import verify_table
 
-__all__ = ["Achieved", "Attained", "Check", "Risk", "Verification", "WorstGroup", "verify_source", "verify_table"]
+__all__ = ["Achieved", "Attained", "Check", "Risk", "Verification", "WorstGroup", "verify_table"]

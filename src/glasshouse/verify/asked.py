@@ -6,21 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from glasshouse import bounds
 from glasshouse.errors import ParameterError, SchemaError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from glasshouse.microdata.taxonomy import Taxonomy
 
 __all__ = [
     "Distance",
     "Missing",
     "Number",
-    "Options",
     "Roles",
     "Thresholds",
     "check_sensitive",
@@ -47,21 +41,6 @@ class Thresholds(TypedDict, total=False):
     recursive: tuple[Number, int] | Mapping[str, tuple[Number, int]] | None
     alpha: Number | Mapping[str, Number] | None
     t: Number | Mapping[str, Number] | None
-
-
-class Options(Thresholds, total=False):
-    """How a table is read and counted, beside its quasi-identifiers and sensitive columns; see `glasshouse.verify`."""
-
-    missing: Missing
-    ordered: Mapping[str, Sequence[Any]] | None
-    taxonomies: Mapping[str, Taxonomy | str | Path] | None
-    designated: Mapping[str, Sequence[Any]] | None
-    distance: Distance | Mapping[str, Distance] | None
-    suppressed: Sequence[Any]
-    population: int | None
-    risk_threshold: Number
-    delimiter: str | None
-    encoding: str | None
 
 
 def roles(quasi: Sequence[str], sensitive: str | Sequence[str] | None, known: Sequence[str] | None = None) -> Roles:

@@ -11,53 +11,26 @@ import numpy as np
 
 from glasshouse.errors import DomainError, InputError, ParameterError
 from glasshouse.verify.asked import check_sensitive, fraction, roles, thresholds
-from glasshouse.verify.columns import encode, suppressed_codes, untangled
+from glasshouse.verify.columns import encode, suppressed_codes
 from glasshouse.verify.groups import check, divide, worst_of
 from glasshouse.verify.risk import risk_of
 from glasshouse.verify.sensitive import SensitiveColumn
 from glasshouse.verify.verification import Achieved, Check, Verification
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
 
-    from glasshouse.microdata.sources import Source
     from glasshouse.microdata.taxonomy import Taxonomy
-    from glasshouse.verify.asked import Distance, Missing, Number, Options, Thresholds
+    from glasshouse.verify.asked import Distance, Missing, Number, Thresholds
     from glasshouse.verify.columns import Coded
     from glasshouse.verify.groups import Division
 
-__all__ = ["verify_source", "verify_table"]
+__all__ = ["verify_table"]
 
 _MOST_TUPLES = 1 << 31  # below it every product of two counts fits into 64 bits
-
-
-def verify_source(
-    source: Any, *, quasi: Sequence[str], sensitive: str | Sequence[str] | None = None, **options: Unpack[Options]
-) -> Verification:
-    """As `glasshouse.verify`, for whatever `glasshouse.read` opens: a path or a frame."""
-    names, others = roles(quasi, sensitive)
-    form: dict[str, Any] = {name: options.pop(name, None) for name in ("delimiter", "encoding")}  # type: ignore[misc]
-    opened, mixed = _open(source, [*names, *others], **form)
-    roles(quasi, sensitive, opened.columns)
-    orders = {name: order for name, order in opened.orders.items() if name in others}
-    options["ordered"] = {**orders, **(options.get("ordered") or {})}
-    notices = [*opened.notices, *mixed, *_hollow(opened, others)]
-    counted: dict[str, Any] = {**options}
-    return verify_table(opened.table, quasi=quasi, sensitive=sensitive, notices=notices, **counted)
-
-
-def _hollow(opened: Source, sensitive: Sequence[str]) -> Iterator[str]:
-    """Say which sensitive values are counted as different though they may be one, or none."""
-    from glasshouse.microdata.cautions import Findings
-
-    found = Findings(opened.written)
-    for name in sensitive:
-        found.look_through(name, "sensitive", opened.table.column(name))
-    yield from found.notices
-    yield from (caution.sentence for caution in found.cautions)
 
 
 def verify_table(
@@ -131,22 +104,6 @@ def verify_table(
         counting=(*_counting(columns, division, suppressed), *notes),
         notices=tuple(notices),
     )
-
-
-def _open(source: Any, names: list[str], *, delimiter: str | None, encoding: str | None) -> tuple[Source, list[str]]:
-    """Open the source, and where a column mixes types, say so and take its values as texts."""
-    from glasshouse.microdata.sources import open_source
-
-    notices: list[str] = []
-    while True:
-        try:
-            return open_source(source, columns=names, delimiter=delimiter, encoding=encoding), notices
-        except DomainError as error:
-            plainer = None if error.column is None else untangled(source, error.column)
-            if plainer is None:
-                raise
-            notices.append(f"{error.column} mixes types: a number and the text that looks like it are two values")
-            source = plainer
 
 
 def _apply_missing_rule(columns: dict[str, Coded], missing: Missing) -> tuple[dict[str, Coded], int]:
