@@ -56,12 +56,13 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
     """
     if not isinstance(knowledge, Knowledge):
         raise InputError("knowledge must say what she holds: gh.Knowledge(external=gh.read(...))")
-    chosen = catalog.chosen(catalog.ATTACKS, "linking" if attack is None else attack)
+    chosen: Any = catalog.chosen(catalog.ATTACKS, "linking" if attack is None else attack)
     releases = (release, *getattr(chosen, "others", ()))
     knowledge = coded_as_published(releases, knowledge, runs_method=getattr(chosen, "runs_method", True))
     if isinstance(chosen, ReverseEngineering):
         return chosen.attack(release, knowledge, algorithm_of(knowledge.recipe or release.recipe))
-    return chosen.attack(release, knowledge)
+    beliefs: Posterior = chosen.attack(release, knowledge)
+    return beliefs
 
 
 def algorithm_of(recipe: Recipe) -> tuple[Any, Any, Any]:

@@ -29,7 +29,8 @@ from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse import catalog
-from glasshouse.cli.commands import METHODS, glasshouse
+from glasshouse.catalog import METHODS
+from glasshouse.cli.commands import glasshouse
 from glasshouse.policy import keys
 from tests.conftest import ROOT
 from tests.postgres.database import Database

@@ -7,6 +7,7 @@ last how the command prints.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,14 @@ import click
 
 from glasshouse import catalog
 from glasshouse.bounds import MOST_DIGITS
-from glasshouse.errors import InputError
+from glasshouse.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
     "categorical_option",
+    "check_out",
     "chosen",
     "column_options",
     "decimal_option",
@@ -249,6 +251,16 @@ printing_options = _apply(
         click.option("--log-json", metavar="FILE", help="Add the same to FILE, as JSON; - is the error stream."),
     ]
 )
+
+
+def check_out(out: Path, inputs: list[Path], *, force: bool) -> None:
+    """Refuse a file that is there, unless it may be replaced; one that is read is never replaced."""
+    if not os.path.lexists(out):
+        return
+    if not out.is_file() or any(path.exists() and out.samefile(path) for path in inputs):
+        raise OutputError(f"--out {out} is no plain file, or is what is read: choose another name", path=out)
+    if not force:
+        raise OutputError(f"{out} exists already: choose another name, or --force to replace it", path=out)
 
 
 def names(text: str | None) -> list[str]:

@@ -121,7 +121,7 @@ def verify(
     }
     folder = Path(source) if isinstance(source, str | Path) else None
     if isinstance(source, Release) or (folder is not None and folder.is_dir()):
-        usual = verify.__kwdefaults__
+        usual = verify.__kwdefaults__ or {}
         for name, value in {**options, "delimiter": delimiter, "encoding": encoding}.items():
             if value != usual.get(name):
                 raise InputError(f"{name} is for a table: a release is held to what it promises itself")
