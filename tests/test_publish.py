@@ -120,7 +120,7 @@ def test_parameters_that_a_method_does_not_have_are_refused(options: list[str], 
     source = tmp_path / "table.csv"
     source.write_text("age,disease\n1,a\n2,b\n")
     command = ["publish", str(source), "--quasi", "age", "--sensitive", "disease", "--ell", "2"]
-    result = CliRunner().invoke(glasshouse, [*command, *needed.get(name, []), "--out", str(tmp_path / "out")])
+    result = CliRunner().invoke(glasshouse, [*command, *options, "--out", str(tmp_path / "out")])
 
     assert (result.exit_code, says in result.stderr) == (2, True), result.output
 
