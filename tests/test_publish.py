@@ -112,6 +112,7 @@ def test_every_method_of_the_command_line_publishes_or_says_why_not(name: str, t
     ("options", "says"),
     [
         (["--with", "partitioning=relaxed"], "--with needs --method"),
+        (["--method", "mondrian", "--with", "name=mirror"], "'name' is none"),
         (["--method", "mondrian", "--with", "extra=1"], "no parameter 'extra': it has partitioning"),
         (["--method", "mondrian", "--with", "partitioning=lax"], "'strict' or 'relaxed'"),
     ],

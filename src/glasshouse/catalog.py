@@ -269,7 +269,10 @@ def from_data(classes: Classes[T], data: Mapping[str, Any]) -> T:
             f"the {classes.what} {name!r} needs {' and '.join(missing)}: make it, such as "
             f"gh.{cls.__name__}({missing[0]}=...)"
         )
-    return cls(**given)
+    try:
+        return cls(**given)
+    except TypeError:
+        raise InputError(f"the {classes.what} {name!r} does not take these values of {', '.join(given)}") from None
 
 
 def _revived(value: Any) -> Any:

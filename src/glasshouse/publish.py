@@ -54,8 +54,8 @@ def publish(
     table: Microdata,
     *,
     principle: Principle | str | Mapping[str, Any],
-    method: Method | str | None = None,
-    recoding: Recoding | str | None = None,
+    method: Method | str | Mapping[str, Any] | None = None,
+    recoding: Recoding | str | Mapping[str, Any] | None = None,
     suppress: Any = 0,
     carry: str = "cells",
     source: Source | None = None,
@@ -83,10 +83,11 @@ def publish(
         believed after perturbation, `RhoBreach` or `DeltaGrowth`. A principle may also be named by its title, such as
         ``"5-diversity"``, ``"0.2-closeness"`` or ``"10-anonymity and distinct 3-diversity"``.
     method
-        How the table is divided: a method, or the name of one that then has its usual parameters. By default `Mirror`
-        where sensitive values are to be protected, else `Snug`; for perturbed generalization `Mondrian`.
+        How the table is divided: a method; the name of one, which then has its usual parameters; or its plain data, as
+        in a recipe. By default `Mirror` where sensitive values are to be protected, else `Snug`; for perturbed
+        generalization `Mondrian`.
     recoding
-        How groups are rewritten: a recoding, or the name of one. By default `Angel` for l-diversity of one sensitive
+        How groups are rewritten, in the same way. By default `Angel` for l-diversity of one sensitive
         column, `Perturbed` for `RhoBreach` and `DeltaGrowth`, else `Boxes`.
     suppress
         Largest share of tuples that may be dropped where the table as a whole breaks the principle.

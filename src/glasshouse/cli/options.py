@@ -302,7 +302,10 @@ def chosen(given: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
     words: dict[str, Any] = {"true": True, "false": False}
-    return {key: words.get(text, _number(text)) for key, text in pairs(option, texts).items()}
+    given = pairs(option, texts)
+    if "name" in given:
+        raise InputError(f"{option} gives a parameter, and 'name' is none: it says which one is meant")
+    return {key: words.get(text, _number(text)) for key, text in given.items()}
 
 
 def _number(text: str) -> int | str:
