@@ -39,7 +39,7 @@ def methods_of(given: Iterable[Any] | None, principle: Principle | Mapping[str, 
         elif method in _PARAMETERS:
             found += _PARAMETERS[method]
         else:
-            found.append(catalog.chosen(catalog.METHODS, method))
+            found.append(catalog.from_data(catalog.METHODS, {"name": method}))
     return found
 
 
@@ -48,7 +48,8 @@ def recodings_of(
 ) -> tuple[list[Any], dict[str, str]]:
     """The recodings to compare, and of those of the catalogue that do not fit why they do not."""
     if given is not None:
-        return [catalog.chosen(catalog.RECODINGS, recoding) for recoding in given], {}
+        chosen = [catalog.from_data(catalog.RECODINGS, {"name": r}) if isinstance(r, str) else r for r in given]
+        return chosen, {}
     if isinstance(principle, BackgroundSensitive):
         return [Perturbed()], {}
     requirement = Requirement.of(principle, table)
