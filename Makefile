@@ -43,6 +43,7 @@ check: $(VENV)/developer ## format, lint, types, import layers
 	@$(BIN)/lint-imports --no-cache > $(VENV)/imports.txt || { cat $(VENV)/imports.txt; exit 1; }
 
 fix: $(VENV)/developer ## format and mend what can be mended
+	@$(BIN)/python -m tests.architecture.public_names
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 
 bench: $(VENV)/developer ## measure, as ratios to a physical limit or a peer (hours; GLASSHOUSE_BENCH_ROWS=20000 for less)

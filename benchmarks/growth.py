@@ -29,7 +29,6 @@ import pyarrow as pa
 
 import glasshouse as gh
 from glasshouse.errors import DisclosureWarning, GlasshouseError
-from glasshouse.publish import publish_to
 
 Job = Callable[[], Any]
 ELL = 4
@@ -89,8 +88,8 @@ def published(table: gh.Microdata, recoding: Any = None, method: Any = None) -> 
 def written(table: gh.Microdata, format: str) -> None:
     """Publish into a folder, load what was written and count it again."""
     with tempfile.TemporaryDirectory() as folder:
-        publish_to(folder, table, format=format, principle=gh.LDiversity(ell=ELL), threads=1)
-        gh.verify_release(gh.load(Path(folder) / "release"))
+        gh.publish(table, out=folder, format=format, principle=gh.LDiversity(ell=ELL), threads=1)
+        gh.verify(gh.load(Path(folder) / "release"))
 
 
 METHODS: dict[str, Any] = {
@@ -144,7 +143,7 @@ def jobs_of(table: gh.Microdata, *, groupings: str = "SELECT value, COUNT(*) GRO
                 made.append(published(table, RECODINGS[name], gh.Snug() if name == "boxes" else None))
             return made[0]
 
-        jobs[f"verify, {name}"] = _after(release, gh.verify_release)
+        jobs[f"verify, {name}"] = _after(release, gh.verify)
         jobs[f"count, {name}"] = _after(release, lambda it: gh.query(it, "SELECT COUNT(*) WHERE q01 < 9"))
         jobs[f"group by, {name}"] = _after(release, lambda it: gh.query(it, groupings))
         jobs[f"losses, {name}"] = _after(release, gh.losses)
@@ -233,7 +232,7 @@ def by_nodes(n: int) -> dict[str, Job]:
     }
     terms: dict[str, Any] = {"taxonomies": {"q00": table.column("q00").domain.tree}}
     release = _once(lambda: published(table, gh.Taxonomies(), gh.Snug()))
-    jobs["verify, taxonomies"] = _after(release, gh.verify_release)
+    jobs["verify, taxonomies"] = _after(release, gh.verify)
     jobs["count, taxonomies"] = _after(
         release, lambda it: gh.query(it, "SELECT COUNT(*) WHERE q00 = 'p0000001'", **terms)
     )

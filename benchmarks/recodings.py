@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 
 import glasshouse as gh
 import glasshouse.publish  # its start-up is not what is measured
-from glasshouse.publish import publish_to
 
 COLUMNS = ["age", "gender", "education", "birthplace", "occupation"]
 OCCUPATIONS = [str(i) for i in range(50)]
@@ -47,7 +46,7 @@ def publish(file: Path, out: Path, choices: dict[str, Any]) -> None:
     """One job, from file to files."""
     shutil.rmtree(out, ignore_errors=True)
     table = gh.read(file, quasi=COLUMNS[:-1], sensitive=COLUMNS[-1], categorical=COLUMNS[-1:])
-    publish_to(out, table, threads=1, **choices)
+    gh.publish(table, out=out, threads=1, **choices)
 
 
 def main(folder: Path) -> None:

@@ -22,8 +22,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from measure import cpu, row
 
+from glasshouse.journeys.verify import verify
 from glasshouse.microdata.synthetic import census_table
-from glasshouse.verify import verify, verify_table
+from glasshouse.verify import verify_table
 
 PEER = Path(__file__).resolve().parents[1] / "build" / "peers" / "pycanon"
 QUASI = ["age", "gender", "education", "marital"]

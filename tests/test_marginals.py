@@ -16,7 +16,6 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.marginals import publish_marginals
-from glasshouse.publish import publish_to
 
 N = 60
 COLUMNS: dict[str, list[Any]] = {
@@ -39,7 +38,7 @@ def patients(columns: Any = None, *, identifier: str | None = "name", order: Any
 
 def published(out: Path, table: gh.Microdata | None = None, **choices: Any) -> gh.Release:
     choices = {"principle": gh.LDiversity(ell=3), "recoding": gh.Angel(k=4), **choices}
-    return publish_to(out, patients() if table is None else table, **choices)
+    return gh.publish(patients() if table is None else table, out=out, **choices)
 
 
 def bytes_of(out: Path) -> dict[str, bytes]:

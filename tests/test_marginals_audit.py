@@ -13,7 +13,6 @@ import pytest
 import glasshouse as gh
 from glasshouse.marginals import publish_marginals
 from glasshouse.principles import Requirement
-from glasshouse.publish import publish_to
 from glasshouse.recheck import recheck
 from glasshouse.release.contents import add_files
 from glasshouse.report import Effort
@@ -35,7 +34,7 @@ def patients() -> gh.Microdata:
 
 
 def published(out: Path) -> gh.Release:
-    return publish_to(out, patients(), principle=gh.LDiversity(ell=3), recoding=gh.Angel(k=4))
+    return gh.publish(patients(), out=out, principle=gh.LDiversity(ell=3), recoding=gh.Angel(k=4))
 
 
 def report_in(out: Path) -> dict[str, Any]:

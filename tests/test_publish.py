@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 import glasshouse as gh
-from glasshouse.cli.commands import METHODS, glasshouse
-from glasshouse.publish import publish_to
+from glasshouse.catalog import METHODS
+from glasshouse.cli.commands import glasshouse
 
 
 def table() -> gh.Microdata:
@@ -86,8 +86,8 @@ def test_an_attackable_method_warns_and_names_the_remedy(method: gh.Mondrian) ->
 def test_tuples_that_a_method_drops_are_counted(tmp_path: Path) -> None:
     columns = {"age": [1, 2, 3, 4, 5], "disease": ["flu", "ulcer", "flu", "ulcer", "gout"]}
     microdata = gh.read(columns, quasi=["age"], sensitive="disease")
-    release = publish_to(
-        tmp_path / "out", microdata, principle=gh.LDiversity(ell=2), method=gh.Greedy(last="drop"), allow_seed=True
+    release = gh.publish(
+        microdata, out=tmp_path / "out", principle=gh.LDiversity(ell=2), method=gh.Greedy(last="drop"), allow_seed=True
     )
 
     assert (release.n_tuples, release.n_dropped) == (4, 1)
@@ -100,9 +100,9 @@ def test_every_method_of_the_command_line_publishes_or_says_why_not(name: str, t
     source = tmp_path / "table.csv"
     rows = [f"{30 + i % 7},{'FM'[i % 2]},{'abc'[i % 3]}" for i in range(30)]
     source.write_text("\n".join(["age,sex,disease", *rows]) + "\n")
-    options = ["--with", "p=1/3"] if name == "randomised-greedy" else []
+    needed = {"randomised-greedy": ["--with", "p=1/3"], "refined": ["--with", "coarse=tailor"]}
     command = ["publish", str(source), "--quasi", "age,sex", "--sensitive", "disease", "--ell", "2", "--method", name]
-    result = CliRunner().invoke(glasshouse, [*command, *options, "--out", str(tmp_path / "out")])
+    result = CliRunner().invoke(glasshouse, [*command, *needed.get(name, []), "--out", str(tmp_path / "out")])
 
     assert result.exit_code == 0, result.output
     assert gh.load(tmp_path / "out" / "release").recipe.method["name"] == name
@@ -112,6 +112,7 @@ def test_every_method_of_the_command_line_publishes_or_says_why_not(name: str, t
     ("options", "says"),
     [
         (["--with", "partitioning=relaxed"], "--with needs --method"),
+        (["--method", "mondrian", "--with", "name=mirror"], "'name' is none"),
         (["--method", "mondrian", "--with", "extra=1"], "no parameter 'extra': it has partitioning"),
         (["--method", "mondrian", "--with", "partitioning=lax"], "'strict' or 'relaxed'"),
     ],

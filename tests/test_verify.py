@@ -19,9 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
+from glasshouse.journeys.verify import verify
 from glasshouse.microdata.taxonomy import Taxonomy
 from glasshouse.verify import groups as groups_module
-from glasshouse.verify import verify, verify_table
+from glasshouse.verify import verify_table
 from glasshouse.verify.columns import ascending, encode
 from glasshouse.verify.distances import ordered_excess
 from glasshouse.verify.groups import divide, histograms

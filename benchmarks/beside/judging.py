@@ -89,7 +89,7 @@ def judge_release(release: gh.Release, truth: Table, asked: Mapping[str, Any]) -
         verdict = judge(release.tables["data"].to_pandas(), truth, asked)
         assert verdict is not None
         return verdict
-    broken = [check.asked for check in gh.verify_release(release).checks if not check.holds]
+    broken = [check.asked for check in gh.verify(release).checks if not check.holds]
     return _scored(release, truth, ", ".join(broken), float(gh.losses(release).average_size))
 
 

@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 import glasshouse as gh
 from docs.pictures.drawing import Plane, box, marks, svg, text
 from docs.pictures.hospital import ages, ground, groups, patients
-from glasshouse.publish import publish_to
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +42,7 @@ def picture() -> str:
 
     with tempfile.TemporaryDirectory() as folder:
         seeded = gh.Source.seeded(1)
-        angel = publish_to(folder, table, principle=gh.LDiversity(ell=_ELL), source=seeded, allow_seed=True)
+        angel = gh.publish(table, out=folder, principle=gh.LDiversity(ell=_ELL), source=seeded, allow_seed=True)
         kept = pq.read_table(Path(folder) / "audit" / "partition.parquet")
     batches = dict(zip(kept["identifier"].to_pylist(), kept["group"].to_pylist(), strict=True))
     shown, counted = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from glasshouse import catalog
-from glasshouse.adversary import Knowledge, Linking, ReverseEngineering
+from glasshouse.adversary import Knowledge, ReverseEngineering
 from glasshouse.adversary.coding import coded_as_published
 from glasshouse.adversary.restated import FOREIGN
 from glasshouse.errors import InputError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["algorithm_of", "attack"]
 
 
-def attack(release: Release, attack: Any = None, *, knowledge: Knowledge) -> Posterior:
+def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -> Posterior:
     """Compute what an adversary believes about everybody whom she knows of, after she has seen a release.
 
     Parameters
@@ -30,8 +30,9 @@ def attack(release: Release, attack: Any = None, *, knowledge: Knowledge) -> Pos
     release
         What was published, from `publish` or `load`.
     attack
-        How she reasons: `Linking`, from the release alone (the default), or `ReverseEngineering`, from the algorithm
-        too.
+        How she reasons: an attack, or the name of one, which then has its usual parameters. ``"linking"``, from the
+        release alone, is the default; others are ``"reverse-engineering"``, from the algorithm too, ``"minimality"``,
+        ``"corruption"`` and ``"intersection"``.
     knowledge
         What she holds beside the release. Her external table is coded in the taxonomies and orders that the release
         carries. Where it carries only a part of what she needs, read the table with the whole, or be refused.
@@ -55,12 +56,13 @@ def attack(release: Release, attack: Any = None, *, knowledge: Knowledge) -> Pos
     """
     if not isinstance(knowledge, Knowledge):
         raise InputError("knowledge must say what she holds: gh.Knowledge(external=gh.read(...))")
-    chosen = Linking() if attack is None else attack
+    chosen: Any = catalog.chosen(catalog.ATTACKS, "linking" if attack is None else attack)
     releases = (release, *getattr(chosen, "others", ()))
     knowledge = coded_as_published(releases, knowledge, runs_method=getattr(chosen, "runs_method", True))
     if isinstance(chosen, ReverseEngineering):
         return chosen.attack(release, knowledge, algorithm_of(knowledge.recipe or release.recipe))
-    return chosen.attack(release, knowledge)
+    beliefs: Posterior = chosen.attack(release, knowledge)
+    return beliefs
 
 
 def algorithm_of(recipe: Recipe) -> tuple[Any, Any, Any]:

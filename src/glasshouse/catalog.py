@@ -1,72 +1,215 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The catalogue: name <-> class for every principle, method and recoding.
+"""The catalogue: the one list of everything that has a name: principles, methods, recodings and attacks.
 
-The command line, the manifest and the tests all use it: a recipe's plain data becomes objects here and nowhere else.
+The command line, policies, comparisons, manifests, the public names of the package and the tests all read it. It holds
+names; a class is loaded when it is first asked for, so that reading the list costs nothing and every room may do it.
+A recipe's plain data, and what a caller names by text, become objects here and nowhere else.
 """
 
 from __future__ import annotations
 
+import importlib
+import re
 from collections.abc import Mapping
-from dataclasses import fields
-from difflib import get_close_matches
-from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from glasshouse import grouping, principles, recoding
 from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from glasshouse.principles import Principle
+    from glasshouse.grouping import Method
+    from glasshouse.principles import BackgroundSensitive, Principle
+    from glasshouse.recoding import Recoding
     from glasshouse.release import Recipe
 
 __all__ = [
+    "ATTACKS",
     "METHODS",
     "PRINCIPLES",
     "RECODINGS",
+    "ROOMS",
     "TARGETS",
+    "Classes",
+    "chosen",
+    "chosen_principle",
     "from_data",
     "method_of",
+    "principle_from_data",
     "principle_of",
     "principle_to_data",
     "recoding_of",
     "to_data",
 ]
 
-PRINCIPLES = principles.PRINCIPLES
-TARGETS = principles.TARGETS
+T = TypeVar("T")
 BY_COLUMN = "by-column"
-METHODS: dict[str, type[Any]] = {
-    cls.name: cls
-    for cls in (
-        grouping.Mondrian,
-        grouping.Snug,
-        grouping.Tailor,
-        grouping.Ace,
-        grouping.Hybrid,
-        grouping.Anatomize,
-        grouping.Mirror,
-        grouping.EvenSplit,
-        grouping.Greedy,
-        grouping.RandomisedGreedy,
-        grouping.Symmetric,
-        grouping.Separate,
-        grouping.Refined,
-        grouping.OptGen,
-    )
+
+
+class Classes(Mapping[str, type[T]], Generic[T]):
+    """Classes by name; the room that they live in is loaded when one of them is asked for.
+
+    Parameters
+    ----------
+    what
+        What each of them is called in a message.
+    room
+        The package that offers them.
+    classes
+        By name the name of the class.
+    """
+
+    def __init__(self, what: str, room: str, classes: Mapping[str, str]) -> None:
+        self.what = what
+        self.room = room
+        self.classes = classes
+
+    def __getitem__(self, name: str) -> type[T]:
+        found: type[T] = getattr(importlib.import_module(self.room), self.classes[name])
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.classes)
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+
+PRINCIPLES: Classes[Principle] = Classes(
+    "principle",
+    "glasshouse.principles",
+    {
+        "k-anonymity": "KAnonymity",
+        "l-diversity": "LDiversity",
+        "distinct-l-diversity": "DistinctLDiversity",
+        "entropy-l-diversity": "EntropyLDiversity",
+        "recursive-l-diversity": "RecursiveLDiversity",
+        "designated-l-diversity": "DesignatedLDiversity",
+        "alpha-k-anonymity": "AlphaKAnonymity",
+        "t-closeness": "TCloseness",
+        "all-of": "AllOf",
+    },
+)
+# beside them: promises about beliefs, which no group can keep or break
+TARGETS: Classes[BackgroundSensitive] = Classes(
+    "principle", "glasshouse.principles", {"rho-breach": "RhoBreach", "delta-growth": "DeltaGrowth"}
+)
+METHODS: Classes[Method] = Classes(
+    "method",
+    "glasshouse.grouping",
+    {
+        "mondrian": "Mondrian",
+        "snug": "Snug",
+        "tailor": "Tailor",
+        "ace": "Ace",
+        "hybrid": "Hybrid",
+        "anatomize": "Anatomize",
+        "mirror": "Mirror",
+        "even-split": "EvenSplit",
+        "greedy": "Greedy",
+        "randomised-greedy": "RandomisedGreedy",
+        "symmetric": "Symmetric",
+        "separate": "Separate",
+        "refined": "Refined",
+        "opt-gen": "OptGen",
+    },
+)
+RECODINGS: Classes[Recoding] = Classes(
+    "recoding",
+    "glasshouse.recoding",
+    {
+        "boxes": "Boxes",
+        "taxonomies": "Taxonomies",
+        "anatomy": "Anatomy",
+        "permutation": "Permutation",
+        "angel": "Angel",
+        "perturbed": "Perturbed",
+    },
+)
+ATTACKS: Classes[Any] = Classes(
+    "attack",
+    "glasshouse.adversary",
+    {
+        "linking": "Linking",
+        "reverse-engineering": "ReverseEngineering",
+        "minimality": "Minimality",
+        "corruption": "Corruption",
+        "intersection": "Intersection",
+    },
+)
+ROOMS: tuple[Classes[Any], ...] = (PRINCIPLES, TARGETS, METHODS, RECODINGS, ATTACKS)
+_ASKED: Classes[Principle] = Classes("principle", PRINCIPLES.room, {**PRINCIPLES.classes, **TARGETS.classes})
+
+_NUMBER = r"(\d+(?:\.\d+)?(?:/\d+)?)"
+_TITLES = {
+    rf"{_NUMBER}-anonymity": ("k-anonymity", "k"),
+    rf"{_NUMBER}-diversity": ("l-diversity", "ell"),
+    rf"distinct {_NUMBER}-diversity": ("distinct-l-diversity", "ell"),
+    rf"entropy {_NUMBER}-diversity": ("entropy-l-diversity", "ell"),
+    rf"recursive \({_NUMBER}, ?{_NUMBER}\)-diversity": ("recursive-l-diversity", "c", "ell"),
+    rf"\({_NUMBER}, ?{_NUMBER}\)-anonymity": ("alpha-k-anonymity", "alpha", "k"),
+    rf"{_NUMBER}-closeness": ("t-closeness", "t"),
 }
-RECODINGS: dict[str, type[Any]] = {
-    cls.name: cls
-    for cls in (
-        recoding.Boxes,
-        recoding.Taxonomies,
-        recoding.Anatomy,
-        recoding.Permutation,
-        recoding.Angel,
-        recoding.Perturbed,
+"""How titles of principles read, and of which principle the numbers in them are which parameters."""
+
+
+# --- by text ----------------------------------------------------------------------------------------------------------
+
+
+@overload
+def chosen(classes: Classes[T], given: T | str | Mapping[str, Any]) -> T: ...
+
+
+@overload
+def chosen(classes: Classes[T], given: None) -> None: ...
+
+
+def chosen(classes: Classes[T], given: T | str | Mapping[str, Any] | None) -> T | None:
+    """The object that is meant: by a name, with its usual parameters; by plain data; or the object itself.
+
+    >>> chosen(METHODS, "mirror").name, chosen(RECODINGS, {"name": "angel", "k": 5}).k, chosen(METHODS, None)
+    ('mirror', 5, None)
+    """
+    if isinstance(given, str):
+        return from_data(classes, {"name": given})
+    return from_data(classes, given) if isinstance(given, Mapping) else given
+
+
+def chosen_principle(given: Principle | str | Mapping[str, Any]) -> Principle | dict[str, Principle]:
+    """The principle that is meant: by its title, as guarantees print it; by plain data; or one for each column.
+
+    >>> chosen_principle("5-diversity"), chosen_principle("10-anonymity and 0.2-closeness").title
+    (LDiversity(ell=5), '10-anonymity and 0.2-closeness')
+    >>> chosen_principle({"disease": "entropy 2-diversity", "salary": {"name": "t-closeness", "t": "1/5"}})
+    {'disease': EntropyLDiversity(ell=2), 'salary': TCloseness(t='0.2', distance='equal')}
+    """
+    if isinstance(given, str):
+        return principle_from_data(_data_of(given))
+    if not isinstance(given, Mapping):
+        return given
+    if given.get("name") in _ASKED:
+        return principle_from_data(given)
+    made: dict[str, Any] = {column: chosen_principle(one) for column, one in given.items()}
+    return made
+
+
+def _data_of(title: str) -> dict[str, Any]:
+    """The plain data of the principle that has a title."""
+    several = title.split(" and ")
+    if len(several) > 1:
+        return {"name": "all-of", "principles": [_data_of(one) for one in several]}
+    for pattern, (name, *parameters) in _TITLES.items():
+        found = re.fullmatch(pattern, title.strip())
+        if found:
+            numbers = (int(number) if number.isdecimal() else number for number in found.groups())
+            return {"name": name, **dict(zip(parameters, numbers, strict=True))}
+    raise InputError(
+        f"there is no principle {title!r}: write its title, such as '5-diversity', '10-anonymity', '0.2-closeness' or "
+        "'10-anonymity and entropy 3-diversity', or make it, such as gh.LDiversity(5)"
     )
-}
+
+
+# --- plain data -------------------------------------------------------------------------------------------------------
 
 
 def to_data(thing: Any) -> dict[str, Any]:
@@ -76,6 +219,8 @@ def to_data(thing: Any) -> dict[str, Any]:
     >>> to_data(Mondrian())
     {'name': 'mondrian', 'partitioning': 'strict'}
     """
+    from dataclasses import fields
+
     if hasattr(thing, "to_data"):
         return dict(thing.to_data())
     return {"name": thing.name, **{f.name: _plain(getattr(thing, f.name)) for f in fields(thing)}}
@@ -89,25 +234,45 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-def from_data(classes: Mapping[str, type[Any]], data: Mapping[str, Any]) -> Any:
+def from_data(classes: Classes[T], data: Mapping[str, Any]) -> T:
     """Make an object from plain data.
 
     >>> from_data(METHODS, {"name": "mondrian", "partitioning": "relaxed"})
     Mondrian(partitioning='relaxed')
+    >>> from_data(METHODS, {"name": "miror"})
+    Traceback (most recent call last):
+    glasshouse.errors.InputError: there is no method 'miror': did you mean 'mirror'?
     """
-    name = str(data.get("name"))
-    if name not in classes:
-        near = get_close_matches(name, classes, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(classes))}"
-        raise InputError(f"there is no {name!r}: {hint}")
+    from difflib import get_close_matches
+    from inspect import signature
+
+    name = data.get("name")
+    if not isinstance(name, str) or name not in classes:
+        near = get_close_matches(str(name), classes, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(classes)}"
+        raise InputError(f"there is no {classes.what} {name!r}: {hint}")
     cls = classes[name]
-    if hasattr(cls, "from_data"):
-        return cls.from_data(data)
+    own: Any = getattr(cls, "from_data", None)
+    if own is not None:
+        made: T = own(data)
+        return made
     given = {key: _revived(value) for key, value in data.items() if key != "name"}
-    unknown = sorted(set(given) - set(signature(cls).parameters))
+    known = signature(cls).parameters
+    unknown = sorted(set(given) - set(known))
     if unknown:
-        raise InputError(f"{name!r} has no parameter {unknown[0]!r}: it has {', '.join(signature(cls).parameters)}")
-    return cls(**given)
+        raise InputError(
+            f"the {classes.what} {name!r} has no parameter {unknown[0]!r}: it has {', '.join(known) or 'none'}"
+        )
+    missing = [key for key, parameter in known.items() if parameter.default is parameter.empty and key not in given]
+    if missing:
+        raise InputError(
+            f"the {classes.what} {name!r} needs {' and '.join(missing)}: make it, such as "
+            f"gh.{cls.__name__}({missing[0]}=...)"
+        )
+    try:
+        return cls(**given)
+    except TypeError:
+        raise InputError(f"the {classes.what} {name!r} does not take these values of {', '.join(given)}") from None
 
 
 def _revived(value: Any) -> Any:
@@ -116,11 +281,13 @@ def _revived(value: Any) -> Any:
     return tuple(_revived(item) for item in value) if isinstance(value, list) else value
 
 
-def principle_of(recipe: Recipe) -> Any:
-    """Return the principle of a recipe, or one per sensitive column."""
-    if recipe.principle.get("name") == BY_COLUMN:
-        return {column: from_data(PRINCIPLES, data) for column, data in recipe.principle["columns"].items()}
-    return from_data({**PRINCIPLES, **TARGETS}, recipe.principle)
+def principle_from_data(data: Mapping[str, Any]) -> Principle:
+    """Make a principle from what its ``to_data`` gave.
+
+    >>> principle_from_data({"name": "l-diversity", "ell": 8})
+    LDiversity(ell=8)
+    """
+    return from_data(_ASKED, data)
 
 
 def principle_to_data(principle: Principle | Mapping[str, Principle], columns: Sequence[str]) -> dict[str, Any]:
@@ -128,6 +295,13 @@ def principle_to_data(principle: Principle | Mapping[str, Principle], columns: S
     if isinstance(principle, Mapping):
         return {"name": BY_COLUMN, "columns": {column: principle[column].to_data() for column in columns}}
     return principle.to_data()
+
+
+def principle_of(recipe: Recipe) -> Any:
+    """Return the principle of a recipe, or one per sensitive column."""
+    if recipe.principle.get("name") == BY_COLUMN:
+        return {column: from_data(PRINCIPLES, data) for column, data in recipe.principle["columns"].items()}
+    return principle_from_data(recipe.principle)
 
 
 def method_of(recipe: Recipe) -> Any:

@@ -34,7 +34,7 @@ def foreign_release(
     *,
     quasi: Sequence[str],
     sensitive: str,
-    principle: Principle | None = None,
+    principle: Principle | str | None = None,
     method: Any = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -49,8 +49,8 @@ def foreign_release(
     quasi, sensitive
         Names of the columns. The order of ``quasi`` is the one in which the method breaks ties between attributes.
     principle, method
-        What the other tool was asked for, and how it divides a table. Both are needed for `ReverseEngineering` and
-        `Minimality`; `Linking` does without, and with a principle tells what was promised.
+        What the other tool was asked for, and how it divides a table, as for `publish`. Both are needed for
+        `ReverseEngineering` and `Minimality`; `Linking` does without, and with a principle tells what was promised.
     delimiter, encoding, decimal
         As for `read`.
 
@@ -75,8 +75,10 @@ def foreign_release(
         PublishedColumn(name=sensitive, role="sensitive", kind=kinds[sensitive], meaning="the sensitive value"),
     )
     recipe = Recipe(
-        principle={} if principle is None else catalog.principle_to_data(principle, [sensitive]),
-        method={} if method is None else catalog.to_data(method),
+        principle={}
+        if principle is None
+        else catalog.principle_to_data(catalog.chosen_principle(principle), [sensitive]),
+        method={} if method is None else catalog.to_data(catalog.chosen(catalog.METHODS, method)),
         recoding={"name": FOREIGN.name},
         quasi=tuple(quasi),
         sensitive=(sensitive,),

@@ -62,7 +62,7 @@ def publish_marginals(
     Parameters
     ----------
     out
-        Folder that `publish_to` wrote into.
+        Folder that `publish` wrote into.
     table
         The microdata, read as they were when they were published.
     marginals
@@ -72,16 +72,15 @@ def publish_marginals(
     allow_seed
         Write a release whose random choices came from a fixed seed.
     finishing
-        As in `publish_to`.
+        As in `publish`.
 
     Examples
     --------
     >>> import tempfile
     >>> import glasshouse as gh
-    >>> from glasshouse.publish import publish_to
     >>> patients = gh.synthetic.hospital(200, seed=1)
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     first = publish_to(out, patients, principle=gh.LDiversity(ell=3))
+    ...     first = gh.publish(patients, principle=gh.LDiversity(ell=3), out=out)
     ...     more = publish_marginals(out, patients, marginals=[["age", "disease"], ["sex", "zipcode"]])
     >>> list(first.tables), list(more.tables)
     (['bt', 'gt'], ['bt', 'gt', 'gt_2', 'gt_3'])

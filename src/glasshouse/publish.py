@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from glasshouse import catalog
 from glasshouse.engines import Memory
-from glasshouse.errors import DisclosureWarning
+from glasshouse.errors import DisclosureWarning, InputError
 from glasshouse.grouping import Mirror, Mondrian, Snug, exact_share, keep_eligible
 from glasshouse.log import step
 from glasshouse.microdata.cautions import accepted_cautions
@@ -42,21 +42,32 @@ if TYPE_CHECKING:
     from glasshouse.recoding import Recoding
     from glasshouse.verify import Verification
 
-__all__ = ["default_method", "default_recoding", "publish", "publish_to", "recipe_of"]
+__all__ = ["default_method", "default_recoding", "publish", "recipe_of"]
 
 
 def publish(
     table: Microdata,
     *,
-    principle: Principle | Mapping[str, Principle],
-    method: Any = None,
-    recoding: Any = None,
+    principle: Principle | str | Mapping[str, Any],
+    method: Method | str | Mapping[str, Any] | None = None,
+    recoding: Recoding | str | Mapping[str, Any] | None = None,
     suppress: Any = 0,
     carry: str = "cells",
     source: Source | None = None,
     threads: int = 0,
+    out: str | Path | None = None,
+    format: str = "parquet",
+    force: bool = False,
+    allow_seed: bool = False,
+    title: str | None = None,
+    licence: str | None = None,
+    finishing: Callable[[Release, Path, Path], None] | None = None,
 ) -> Release:
     """Divide a table under a principle, rewrite its groups, and check the result from the published tables alone.
+
+    With ``out`` it is also written: to ``out/release``, which may go out, and ``out/audit``, which must stay inside.
+    The audit keeps the partition, for later recodings of the same table, and what the release achieves; its owner alone
+    can read it. Both folders appear together when all of the work is done, or none does.
 
     Parameters
     ----------
@@ -64,13 +75,15 @@ def publish(
         Microdata, from `read`.
     principle
         What safe means: a principle for every sensitive column, or a mapping from column to principle; or what may be
-        believed after perturbation, `RhoBreach` or `DeltaGrowth`.
+        believed after perturbation, `RhoBreach` or `DeltaGrowth`. A principle may also be named by its title, such as
+        ``"5-diversity"``, ``"0.2-closeness"`` or ``"10-anonymity and distinct 3-diversity"``.
     method
-        How the table is divided. By default `Mirror` where sensitive values are to be protected, else `Snug`; for
-        perturbed generalization `Mondrian`.
+        How the table is divided: a method; the name of one, which then has its usual parameters; or its plain data, as
+        in a recipe. By default `Mirror` where sensitive values are to be protected, else `Snug`; for perturbed
+        generalization `Mondrian`.
     recoding
-        How groups are rewritten. By default `Angel` for l-diversity of one sensitive column, `Perturbed` for
-        `RhoBreach` and `DeltaGrowth`, else `Boxes`.
+        How groups are rewritten, in the same way. By default `Angel` for l-diversity of one sensitive
+        column, `Perturbed` for `RhoBreach` and `DeltaGrowth`, else `Boxes`.
     suppress
         Largest share of tuples that may be dropped where the table as a whole breaks the principle.
     carry
@@ -81,11 +94,24 @@ def publish(
         Where random choices come from: the operating system's secure source unless a test gives a seeded one.
     threads
         How many threads to use; all cores by default. The result does not depend on it.
+    out
+        Folder that gets the two folders. Without it nothing is written until the release is saved.
+    format
+        With ``out``: ``parquet`` or ``csv``.
+    force
+        With ``out``: replace an earlier release and audit.
+    allow_seed
+        With ``out``: write a release whose random choices came from a fixed seed.
+    title, licence
+        What the release is called, and under which terms it may be used: an identifier or an address.
+    finishing
+        With ``out``: is called with the release and the folders of audit and release before these take their places; a
+        report that it writes into the audit appears with it. If it fails, nothing is published.
 
     Returns
     -------
     Release
-        Published tables, recipe and guarantee. Nothing is written until it is saved.
+        Published tables, recipe and guarantee.
 
     Raises
     ------
@@ -95,54 +121,31 @@ def publish(
     Examples
     --------
     >>> import glasshouse as gh
-    >>> release = gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(ell=2))
+    >>> release = gh.publish(gh.examples.transparent_t1(), principle="2-diversity")
     >>> release.tables["gt"].num_rows, release.n_dropped
     (8, 0)
     """
-    release, _, _ = _journey(table, principle, method, recoding, suppress, carry, source, threads)
-    return release
-
-
-def publish_to(
-    out: str | Path,
-    table: Microdata,
-    *,
-    format: str = "parquet",
-    force: bool = False,
-    allow_seed: bool = False,
-    title: str | None = None,
-    licence: str | None = None,
-    finishing: Callable[[Release, Path, Path], None] | None = None,
-    **choices: Any,
-) -> Release:
-    """Publish a table into ``out/release``, which may go out, and ``out/audit``, which must stay inside.
-
-    The audit folder keeps the partition, for later recodings of the same table, and what the release achieves; its
-    owner alone can read it. Both folders appear together when all of the work is done, or none does.
-
-    Parameters
-    ----------
-    out
-        Folder that gets the two folders.
-    table, choices
-        As in `publish`.
-    format
-        ``parquet`` or ``csv``.
-    force
-        Replace an earlier release and audit.
-    allow_seed
-        Write a release whose random choices came from a fixed seed.
-    title, licence
-        What the release is called, and under which terms it may be used: an identifier or an address.
-    finishing
-        Is called with the release and the folders of audit and release before these take their places; a report that
-        it writes into the audit appears with it. If it fails, nothing is published.
-    """
-    pair = Pair(out, force=force)  # refuses a place that is taken before the work, not after it
+    if out is None:
+        needing = {"format": format != "parquet", "force": force, "allow_seed": allow_seed, "finishing": finishing}
+        if any(needing.values()):
+            name = next(name for name, given in needing.items() if given)
+            raise InputError(f"{name} says how a release is written: say where too, with out=FOLDER")
+    pair = None if out is None else Pair(out, force=force)  # refuses a place that is taken before the work
     table.refuse_unanswered()
-    traces = traces_of(pair.audit, table)  # which warns if the table was published before
-    release, partition, achieved = _journey(table, **choices)
+    traces = None if pair is None else traces_of(pair.audit, table)  # which warns if the table was published before
+    release, partition, achieved = _journey(
+        table,
+        catalog.chosen_principle(principle),
+        catalog.chosen(catalog.METHODS, method),
+        catalog.chosen(catalog.RECODINGS, recoding),
+        suppress,
+        carry,
+        source,
+        threads,
+    )
     release = titled(release, title, licence)
+    if pair is None or traces is None:
+        return release
     check_savable(release, format, allow_seed=allow_seed)
     report = {
         "notices": list(table.notices),

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from glasshouse import catalog
 from glasshouse.engines.disk import Disk, Layout
 from glasshouse.errors import NotSupported, OutputError, ParameterError
 from glasshouse.grouping import Anatomize
@@ -105,7 +106,7 @@ def publish_file(
     *,
     quasi: Sequence[str],
     sensitive: str,
-    principle: Principle | Mapping[str, Principle],
+    principle: Principle | str | Mapping[str, Any],
     identifier: str | None = None,
     missing: Missing = "error",
     ordered: Mapping[str, Sequence[Any]] | None = None,
@@ -142,11 +143,11 @@ def publish_file(
     quasi, sensitive, missing, ordered, categorical, normalise, accept, delimiter, encoding, decimal
         As in `read`; one sensitive column.
     principle
-        `LDiversity`.
+        `LDiversity`, or its title, such as ``"3-diversity"``.
     identifier
         Not supported: to find duplicates, all identifiers would have to be kept.
     format, force, allow_seed, title, licence, source
-        As in `publish_to` and `publish`. With a seeded source the result depends on the order of the file's rows.
+        As in `publish`. With a seeded source the result depends on the order of the file's rows.
     partition
         Whether to keep in the audit who is in which group, which later recodings of the same table reuse.
     memory
@@ -164,6 +165,7 @@ def publish_file(
     PublishedFile
         Where it lies, and what it promises.
     """
+    principle = catalog.chosen_principle(principle)
     pair = Pair(Path(out), force=force)  # refuses a place that is taken before the work, not after it
     _check(identifier, format)
     source = Source.secure() if source is None else source.for_one_release()

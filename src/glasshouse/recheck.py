@@ -62,31 +62,10 @@ def recheck(release: Release, requirement: Requirement) -> Verification:
 
 
 def verify_release(release: Release | str | Path) -> Verification:
-    """Count again, from the published tables alone, whether a release keeps what it promises.
-
-    What its recipe asks of every group is counted by the second implementation. The whole guarantee is made again from
-    the recipe and compared word for word: promise, adversary, theorem, assumptions and limits. Whether the recipe was
-    followed cannot be seen from the tables.
+    """Hold a release, or the folder of one, to what it promises; see `glasshouse.verify`.
 
     The words of a release that another version wrote cannot be compared. What is counted is then what its recipe asks,
     and its guarantee is the one that this version makes of the recipe.
-
-    Parameters
-    ----------
-    release
-        A release, or the folder of one.
-
-    Returns
-    -------
-    Verification
-        ``holds`` is False if anything does not; ``checks`` say what.
-
-    Examples
-    --------
-    >>> import glasshouse as gh
-    >>> found = verify_release(gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(ell=2)))
-    >>> found.holds, found.ell, found.checks[0].asked
-    (True, 2, 'ell = 2')
     """
     release = load(release) if isinstance(release, str | Path) else release
     try:

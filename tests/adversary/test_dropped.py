@@ -17,7 +17,6 @@ from click.testing import CliRunner
 import glasshouse as gh
 from glasshouse.adversary.dropped import UNPUBLISHED, count_dropped, trimmed_shares
 from glasshouse.cli.commands import glasshouse
-from glasshouse.publish import publish_to
 from glasshouse.published import Published
 from glasshouse.recheck import verify_release
 from glasshouse.report.effort import Effort
@@ -250,7 +249,9 @@ def test_the_command_fails_above_the_limit_and_lists_dropped_people(tmp_path: An
     columns = {"name": named(12), "x": list(range(12)), "s": list("aaaaaaaabcde")}
     lines = ["name,x,s", *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
     (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
-    publish_to(tmp_path / "out", people(columns), principle=gh.LDiversity(ell=3), recoding=gh.Anatomy(), suppress="0.6")
+    gh.publish(
+        people(columns), out=tmp_path / "out", principle=gh.LDiversity(ell=3), recoding=gh.Anatomy(), suppress="0.6"
+    )
     given = ["attack", str(tmp_path / "out" / "release"), "--external", str(tmp_path / "people.csv")]
     result = CliRunner().invoke(glasshouse, [*given, "--identifier", "name", "--fail-above", "1/2"])
     assert result.exit_code == 1, result.output

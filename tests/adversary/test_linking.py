@@ -18,7 +18,6 @@ import glasshouse as gh
 from glasshouse.adversary.matching import match
 from glasshouse.cli.commands import glasshouse
 from glasshouse.microdata.groups import alike
-from glasshouse.publish import publish_to
 from glasshouse.published import Published, Seats
 from tests.recoding.reading import covers
 
@@ -269,7 +268,7 @@ def test_the_command_line_attacks_a_release_folder(tmp_path: Path) -> None:
 
     pa_csv.write_csv(gh.synthetic.hospital_table(n=300, seed=1), tmp_path / "patients.csv")
     table = gh.synthetic.hospital(300, seed=1)
-    publish_to(tmp_path / "out", table, principle=gh.LDiversity(ell=3))
+    gh.publish(table, out=tmp_path / "out", principle=gh.LDiversity(ell=3))
     folder, beliefs = str(tmp_path / "out" / "release"), tmp_path / "beliefs.csv"
     command = ["attack", folder, "--external", str(tmp_path / "patients.csv"), "--identifier", "patient"]
     result = CliRunner().invoke(glasshouse, [*command, "--out", str(beliefs)])

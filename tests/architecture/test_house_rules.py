@@ -14,6 +14,7 @@ import pytest
 
 import glasshouse
 from glasshouse import catalog
+from tests.architecture.public_names import STUB, stub
 from tests.conftest import ROOT
 
 SOURCES = sorted((ROOT / "src" / "glasshouse").rglob("*.py"))
@@ -48,6 +49,10 @@ def test_every_public_name_is_listed_sorted_and_there() -> None:
     assert sorted(glasshouse.__all__) == glasshouse.__all__
     for name in glasshouse.__all__:
         assert getattr(glasshouse, name) is not None
+
+
+def test_type_checkers_see_every_public_name() -> None:
+    assert stub() == STUB.read_text(encoding="utf-8"), "write it again: make fix"
 
 
 @pytest.mark.parametrize("name", ["publish", "verify"])

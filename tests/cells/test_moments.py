@@ -116,7 +116,7 @@ def test_both_hours_come_back_from_files(recoding: gh.Recoding, format: str, tmp
     release.save(tmp_path / "release", format=format)
     loaded = gh.load(tmp_path / "release")
 
-    assert gh.verify_release(loaded).holds
+    assert gh.verify(loaded).holds
     assert asked(loaded, "seen < TIMESTAMP '2024-10-27 03:30:00+01:00'") == pytest.approx(2)
     beliefs = gh.attack(loaded, knowledge=gh.Knowledge(external=table()))
     assert beliefs.largest.max() == pytest.approx(0.5)
@@ -129,7 +129,7 @@ def test_sensitive_moments_are_two_values() -> None:
     beliefs = gh.attack(release, knowledge=gh.Knowledge(external=read))
 
     assert len(beliefs.of(0)) == 2
-    assert gh.verify_release(release).holds
+    assert gh.verify(release).holds
 
 
 def test_drawn_moments_are_moments() -> None:

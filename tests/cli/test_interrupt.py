@@ -20,7 +20,6 @@ from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
-from glasshouse.publish import publish_to
 from glasshouse.release import placing
 from tests.cli.world import ROLES
 
@@ -97,7 +96,7 @@ def test_a_stop_leaves_no_partial_folder_and_the_pair_that_was_there(
     stop: signal.Signals, after: str, table: Path, tmp_path: Path
 ) -> None:
     """After ``write`` everything is on its stage, and the report is being made: nothing of it stays."""
-    publish_to(tmp_path / "out", gh.synthetic.hospital(100, seed=1), principle=gh.LDiversity(ell=2))
+    gh.publish(gh.synthetic.hospital(100, seed=1), out=tmp_path / "out", principle=gh.LDiversity(ell=2))
     before = bytes_of(tmp_path / "out")
     process = started(table, tmp_path, "--force", *(["--engine", "disk"] if after == "survey" else []))
     wait_for(after, process, tmp_path / "log")
@@ -166,8 +165,8 @@ def test_the_library_installs_no_handler_of_its_own(tmp_path: Path) -> None:
     def finishing(*_: object) -> None:
         seen.append({number: signal.getsignal(number) for number in CODES})
 
-    publish_to(
-        tmp_path / "out", gh.synthetic.hospital(100, seed=1), principle=gh.LDiversity(ell=2), finishing=finishing
+    gh.publish(
+        gh.synthetic.hospital(100, seed=1), out=tmp_path / "out", principle=gh.LDiversity(ell=2), finishing=finishing
     )
     assert [*seen, {number: signal.getsignal(number) for number in CODES}] == [before, before]
 

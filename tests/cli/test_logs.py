@@ -16,7 +16,6 @@ import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
 from glasshouse.cli.logs import logs
 from glasshouse.log import LOGGER, step
-from glasshouse.publish import publish_to
 from tests.cli.world import ROLES, run
 
 NAMES = ["patient", "age", "sex", "zipcode", "admitted", "disease"]
@@ -137,7 +136,7 @@ def test_without_being_asked_nothing_is_told(world: Path) -> None:
 def test_libraries_hear_the_same_through_the_logging_module(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     table = gh.synthetic.hospital(100, seed=1)
     with caplog.at_level(logging.INFO, logger="glasshouse"):
-        publish_to(tmp_path / "out", table, principle=gh.LDiversity(ell=3))
+        gh.publish(table, out=tmp_path / "out", principle=gh.LDiversity(ell=3))
     steps = [record.step for record in caplog.records if hasattr(record, "step")]
 
     assert steps == ["eligible", "divide", "recode", "recheck", "write"]

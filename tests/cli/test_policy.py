@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import textwrap
 import tomllib
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
-import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -22,9 +20,9 @@ import glasshouse.report as report_module
 from glasshouse.policy import choices
 from glasshouse.policy.document import read_document
 from glasshouse.policy.keys import COLUMN, TABLES
-from glasshouse.publish import publish_to
 from tests.cli.world import QUICK, ROLES, run
 from tests.conftest import ROOT
+from tests.toml_text import toml_of
 
 WHOLE = """\
 # how we publish
@@ -95,7 +93,7 @@ def test_a_policy_says_everything_that_publishing_needs(world: Path) -> None:
     assert arguments["method"] == gh.Symmetric(extra=1)
     assert arguments["recoding"] == gh.Angel(k=4, marginals=(("age", "disease"), ("sex", "zipcode")))
     assert policy.read().column("age").domain.values.to_pylist()[-1] == 80
-    release = publish_to("library", policy.read(), **arguments)
+    release = gh.publish(policy.read(), out="library", **arguments)
     run("publish policy.toml")
 
     assert gh.load("out/release").recipe == release.recipe
@@ -117,16 +115,16 @@ def test_every_option_of_publish_that_says_what_to_publish_is_in_a_policy() -> N
     assert keys - options == set()
 
 
-def test_toml_and_yaml_say_the_same(tmp_path: Path) -> None:
+def test_tables_inside_lines_say_the_same(tmp_path: Path) -> None:
     one = gh.load_policy(write(tmp_path, WHOLE))
-    other = gh.load_policy(write(tmp_path, yaml.safe_dump(tomllib.loads(WHOLE)), "policy.yaml"))
+    other = gh.load_policy(write(tmp_path, toml_of(tomllib.loads(WHOLE))))
 
     assert one.choices == other.choices
 
 
 def test_the_policy_that_the_documentation_shows_is_one(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
-    policy = gh.load_policy(write(tmp_path, page.partition("```yaml\n")[2].partition("```")[0], "policy.yaml"))
+    policy = gh.load_policy(write(tmp_path, page.partition("```toml\n")[2].partition("```")[0]))
 
     assert policy.publish_arguments()["recoding"].k == 5
     for table, keys in TABLES.items():
@@ -339,33 +337,11 @@ def test_a_suggestion_and_the_key_are_at_hand(tmp_path: Path) -> None:
     assert (error.key, error.suggestion) == ("roles.quazi", "quasi")
 
 
-WRONG_YAML = {
-    "a key that is not known": ("roles:\n  quazi: [age]\n", 2, 3, "did you mean 'quasi'"),
-    "a number out of range": ("principle:\n  ell: 1\n", 2, 3, "ell must be an integer >= 2"),
-    "syntax": ("roles: [a\n", 2, 1, "expected"),
-    "a key twice": ("roles:\n  quasi: [a]\n  quasi: [b]\n", 3, 3, "twice"),
-    "an alias": ("roles:\n  quasi: &a [a]\n  sensitive: *a\n", 2, 10, "alias"),
-    "a tag": ("roles:\n  identifier: !!python/name:os.system a\n", 2, 15, "tag"),
-    "a word that is a truth": ("roles:\n  quasi: [no]\n", 2, 3, "a list of names"),
-    "a list": ("- 1\n", 1, None, "a policy is a table"),
-    "two documents": ("a: 1\n---\nb: 2\n", 2, 1, "single document"),
-    "a date that is none": ("columns:\n  born:\n    top: 2024-99-99\n", 3, 10, "not a value"),
-}
+@pytest.mark.parametrize("name", ["policy.yaml", "policy.yml"])
+def test_a_policy_in_yaml_is_told_how_to_be_written(name: str, tmp_path: Path) -> None:
+    error = refusal(tmp_path, "roles:\n  quasi: [age]\n", name)
 
-
-@pytest.mark.parametrize("name", WRONG_YAML)
-def test_the_same_in_yaml(name: str, tmp_path: Path) -> None:
-    text, line, column, says = WRONG_YAML[name]
-    error = refusal(tmp_path, text, "policy.yml")
-
-    assert says in str(error), str(error)
-    assert (error.line, error.column) == (line, column), str(error)
-
-
-def test_yaml_without_its_extra_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "yaml", None)
-    with pytest.raises(gh.MissingExtra, match=r"glasshouse\[yaml\]"):
-        gh.load_policy(write(tmp_path, "roles: {}\n", "policy.yaml"))
+    assert "a policy is written in TOML: call it policy.toml, and write each table as [roles]" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -376,10 +352,9 @@ def test_yaml_without_its_extra_names_the_extra(tmp_path: Path, monkeypatch: pyt
         ("policy.toml", b"# \xff\n", "line 1: this is not UTF-8"),
         ("policy.toml", b"#" * ((1 << 20) + 1), "1 MiB"),
         ("policy.toml", b"x = " + b"[" * 5000 + b"]" * 5000, "without end"),
-        ("policy.yaml", b"x: " + b"[" * 5000 + b"]" * 5000, "without end"),
         ("policy.toml", b"x = " + b"9" * 5000, "not TOML"),
-        ("policy.yaml", b"x: \x01", "not YAML"),
-        ("policy.yaml", b"x: " + b"9" * 5000, "not a value"),
+        ("policy.yaml", b"x: \x01", "written in TOML"),
+        ("policy.yml", None, "written in TOML"),
     ],
 )
 def test_files_that_are_no_policies_are_refused(name: str, content: bytes | None, says: str, tmp_path: Path) -> None:
@@ -559,20 +534,20 @@ def no_surprise(path: Path) -> None:
 def test_any_content_is_a_policy_or_refused_by_our_own_exceptions(
     content: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    path = tmp_path_factory.mktemp("fuzz") / "policy.yaml"
-    path.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
+    path = tmp_path_factory.mktemp("fuzz") / "policy.toml"
+    path.write_text(toml_of(content), encoding="utf-8")
     no_surprise(path)
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(cuts=st.lists(st.tuples(st.integers(0, len(WHOLE)), st.integers(0, 30), signs), max_size=4), suffix=suffixes)
+@given(cuts=st.lists(st.tuples(st.integers(0, len(WHOLE)), st.integers(0, 30), signs), max_size=4), lines=st.booleans())
 def test_a_policy_that_was_cut_about_is_read_or_refused(
-    cuts: list[tuple[int, int, str]], suffix: str, tmp_path_factory: pytest.TempPathFactory
+    cuts: list[tuple[int, int, str]], lines: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    text = WHOLE if suffix == ".toml" else yaml.safe_dump(tomllib.loads(WHOLE))
+    text = WHOLE if lines else toml_of(tomllib.loads(WHOLE))
     for at, length, put in cuts:
         text = text[:at] + put + text[at + length :]
-    path = tmp_path_factory.mktemp("fuzz") / f"policy{suffix}"
+    path = tmp_path_factory.mktemp("fuzz") / "policy.toml"
     path.write_text(text, encoding="utf-8")
     no_surprise(path)
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse.cli.measuring import Measured
-from glasshouse.cli.progress import progress_bar, progress_of_steps
+from glasshouse.cli.progress import Measured, progress_bar, progress_of_steps
 from glasshouse.log import LOGGER, step
 from tests.cli.world import QUICK, ROLES
 

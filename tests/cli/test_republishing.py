@@ -15,7 +15,6 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.marginals import publish_marginals
-from glasshouse.publish import publish_to
 from tests.cli.world import QUICK, ROLES, run
 
 QUASI = ["age", "sex", "zipcode"]
@@ -30,7 +29,7 @@ def as_read(table: pa.Table, **roles: Any) -> gh.Microdata:
 
 
 def publish(out: Path, table: gh.Microdata) -> None:
-    publish_to(out, table, principle=gh.LDiversity(ell=3), force=True)
+    gh.publish(table, out=out, principle=gh.LDiversity(ell=3), force=True)
 
 
 def is_warned(out: Path, table: gh.Microdata) -> bool:
@@ -137,7 +136,7 @@ def test_columns_of_every_kind_leave_the_same_trace_from_any_file(tmp_path: Path
     )
     pa_csv.write_csv(table, tmp_path / "table.csv")
     for name in ("born", "height", "smokes", "children"):
-        publish_to(tmp_path / name, gh.read(table, quasi=[name]), principle=gh.KAnonymity(k=2))
+        gh.publish(gh.read(table, quasi=[name]), out=tmp_path / name, principle=gh.KAnonymity(k=2))
         again = gh.read(tmp_path / "table.csv", quasi=[name])
         with pytest.warns(gh.DisclosureWarning, match="this table was published"):
-            publish_to(tmp_path / name, again, principle=gh.KAnonymity(k=2), force=True)
+            gh.publish(again, out=tmp_path / name, principle=gh.KAnonymity(k=2), force=True)

@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 from hypothesis import HealthCheck, currently_in_test_context, reject, settings
 
 import glasshouse as gh
-from glasshouse.publish import publish_to
 from tests.conformance.people import People
 from tests.conformance.samples import SMALL_TABLES, PrincipleSample, RecodingSample, rows_of
 
@@ -60,7 +59,7 @@ def published(table: gh.Microdata, *, seed: int = 0, format: str = "parquet", **
         out = Path(folder) / "out"
         source = gh.Source.seeded(seed)
         try:
-            release = publish_to(out, table, format=format, allow_seed=True, source=source, **choices)
+            release = gh.publish(table, out=out, format=format, allow_seed=True, source=source, **choices)
         except gh.NotSupported:
             method = getattr(choices.get("method"), "name", "")
             if method in SMALL_TABLES and currently_in_test_context():

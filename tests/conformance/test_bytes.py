@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import glasshouse as gh
-from glasshouse.publish import publish_to
 from tests.conformance.people import PLACES, SENSITIVE, SENSITIVE_ORDER, SENSITIVE_TREE, People, leaves
 from tests.conformance.samples import METHODS, PERTURBED, RECODINGS, SMALL_TABLES, TARGETS, RecodingSample, kept
 
@@ -149,7 +148,7 @@ def altered(tmp_path_factory: pytest.TempPathFactory) -> Mapping[int, Mapping[st
 def saved(table: gh.Microdata, folder: Path, seed: int = 5, **choices: Any) -> dict[str, bytes]:
     """Every byte that goes out, in both formats; saving a release writes what publishing to a folder does."""
     source = gh.Source.seeded(seed)
-    release = publish_to(folder / "out", table, source=source, allow_seed=True, threads=1, **choices)
+    release = gh.publish(table, out=folder / "out", source=source, allow_seed=True, threads=1, **choices)
     release.save(folder / "csv", format="csv", allow_seed=True)
     release.save(folder / "parquet", allow_seed=True)
     found = {"parquet": bytes_of(folder / "parquet"), "csv": bytes_of(folder / "csv")}

@@ -22,7 +22,6 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.marginals import publish_marginals
-from glasshouse.publish import publish_to
 from tests.conformance.people import People
 from tests.conformance.samples import METHODS, RECODINGS, SMALL_TABLES, RecodingSample
 
@@ -213,7 +212,7 @@ def test_no_byte_of_a_release_tells_what_was_not_published(
     names = People(columns={}, quasi=("city", "age"), sensitive=("disease",))
     choices = {"principle": gh.LDiversity(ell=2), "method": method, "recoding": recoding.on(names)}
 
-    release = publish_to(tmp_path / "out", table, format=format, **choices)
+    release = gh.publish(table, out=tmp_path / "out", format=format, **choices)
 
     files = bytes_of(tmp_path / "out" / "release")
     assert {"datapackage.json", "README.md", *(f"{name}.{format}" for name in release.tables)} == set(files)
@@ -245,7 +244,7 @@ def test_whom_suppression_dropped_leaves_no_value_behind(recoding: RecodingSampl
     choices = {"principle": gh.LDiversity(ell=2), "recoding": recoding.on(people), "suppress": "0.4"}
     for seed, method in enumerate([*METHODS, *METHODS]):
         source, out = gh.Source.seeded(seed), tmp_path / str(seed)
-        release = publish_to(out, table, method=method, source=source, allow_seed=True, **choices)
+        release = gh.publish(table, out=out, method=method, source=source, allow_seed=True, **choices)
 
         numbers = pq.read_table(out / "audit" / "partition.parquet")["group"].to_pylist()
         kept = {SIX["age"][row] for row, number in enumerate(numbers) if number is not None}
@@ -293,7 +292,7 @@ def test_the_release_holds_no_time_stamp_and_no_name_of_this_machine(recoding: A
 def test_the_names_and_paths_stay_in_the_audit_which_its_owner_alone_can_read(tmp_path: Path) -> None:
     table = gh.read(hospital(), **ROLES)
 
-    publish_to(tmp_path / "out", table, principle=gh.LDiversity(ell=2))
+    gh.publish(table, out=tmp_path / "out", principle=gh.LDiversity(ell=2))
 
     audit = tmp_path / "out" / "audit"
     assert 0o700 == audit.stat().st_mode & 0o777
@@ -307,7 +306,7 @@ def test_the_names_and_paths_stay_in_the_audit_which_its_owner_alone_can_read(tm
 @pytest.mark.parametrize("format", ["parquet", "csv"])
 def test_tables_that_are_added_later_tell_no_more_either(format: str, tmp_path: Path) -> None:
     table = gh.read(sources(tmp_path)["csv"], **ROLES)
-    publish_to(tmp_path / "out", table, principle=gh.LDiversity(ell=2), format=format)
+    gh.publish(table, out=tmp_path / "out", principle=gh.LDiversity(ell=2), format=format)
 
     grown = publish_marginals(tmp_path / "out", table, marginals=[["age", "disease"], ["city"]])
 
@@ -324,7 +323,7 @@ def test_who_is_in_which_group_stays_in_the_audit(recoding: RecodingSample, tmp_
     table = gh.read(hospital(), **ROLES)
     names = People(columns={}, quasi=("city", "age"), sensitive=("disease",))
 
-    release = publish_to(tmp_path / "out", table, principle=gh.LDiversity(ell=2), recoding=recoding.on(names))
+    release = gh.publish(table, out=tmp_path / "out", principle=gh.LDiversity(ell=2), recoding=recoding.on(names))
 
     kept = pq.read_table(tmp_path / "out" / "audit" / "partition.parquet")
     assert ["identifier", "group"] == kept.column_names
@@ -346,7 +345,7 @@ def test_a_fixed_seed_goes_out_only_where_that_is_allowed_and_then_says_so(
     with pytest.raises(gh.OutputError, match="fixed seed"):
         seeded.save(tmp_path / "seeded", format=format)
     with pytest.raises(gh.OutputError, match="fixed seed"):
-        publish_to(tmp_path / "out", table, format=format, source=gh.Source.seeded(1), **choices)
+        gh.publish(table, out=tmp_path / "out", format=format, source=gh.Source.seeded(1), **choices)
     assert not list(tmp_path.iterdir())
 
     seeded.save(tmp_path / "seeded", format=format, allow_seed=True)

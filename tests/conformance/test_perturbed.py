@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.engines import memory
 from glasshouse.principles import Requirement
-from glasshouse.publish import publish_to
 from glasshouse.recheck import recheck
 from tests.conformance.disguises import DISGUISES
 from tests.conformance.people import SENSITIVE, People, people
@@ -134,8 +133,8 @@ def test_what_is_loaded_is_what_was_saved(
 def test_no_byte_of_a_release_tells_what_was_not_published(domain: Any, door: str, format: str, tmp_path: Path) -> None:
     table = gh.read(sources(tmp_path)[door], **ROLES)
 
-    release = publish_to(
-        tmp_path / "out", table, principle=TARGETS[1], recoding=gh.Perturbed(p="0.01", domain=domain), format=format
+    release = gh.publish(
+        table, out=tmp_path / "out", principle=TARGETS[1], recoding=gh.Perturbed(p="0.01", domain=domain), format=format
     )
 
     files = bytes_of(tmp_path / "out" / "release")

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.grouping import Method
 from glasshouse.principles import Requirement
-from glasshouse.publish import publish_to
 from glasshouse.recheck import recheck
 from tests.conformance.people import PLACES, People, people
 from tests.conformance.publishing import examples, published
@@ -107,7 +106,7 @@ def test_a_method_that_lies_is_caught_and_nothing_is_written(sample: PrincipleSa
     for recoding in recodings_for(sample.principle):
         choices = {"principle": sample.principle, "method": Liar(), "recoding": recoding.on(table)}
         with pytest.raises(gh.GuaranteeBroken):
-            publish_to(tmp_path / "out", table.read(), **choices)
+            gh.publish(table.read(), out=tmp_path / "out", **choices)
 
     assert [] == list(tmp_path.rglob("*"))
 

@@ -39,7 +39,6 @@ from glasshouse.microdata.batches import open_stream
 from glasshouse.microdata.domains import Domain
 from glasshouse.microdata.packing import Field, Packing
 from glasshouse.microdata.survey import survey
-from glasshouse.publish import publish_to
 from glasshouse.publish_file import PublishedFile, publish_file
 from glasshouse.recoding.anatomy import Anatomy
 from glasshouse.verify.streamed import recount
@@ -496,9 +495,9 @@ def test_a_file_is_published_as_the_same_table_in_memory_is(incoming: str, forma
     result = published(tmp_path / "disk", file, format=format)
     roles: dict[str, Any] = {"quasi": ["age", "sex", "zipcode"], "sensitive": "disease"}
     table = gh.read(file, **roles)
-    publish_to(
-        tmp_path / "memory",
+    gh.publish(
         table,
+        out=tmp_path / "memory",
         principle=gh.LDiversity(ell=3),
         method=gh.Anatomize(),
         recoding=Anatomy(),

@@ -21,16 +21,16 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-import yaml
 
 import glasshouse as gh
 from glasshouse.analyst.sql import question_of
-from glasshouse.cli.showing import show_release
+from glasshouse.cli.printing import show_release
 from glasshouse.microdata.cautions import CAUTIONS
 from glasshouse.recheck import verify_release
 from glasshouse.visible import is_shown
 from tests.fuzz import corpora
 from tests.fuzz.mutating import changed_bytes, changed_data, changed_text
+from tests.toml_text import toml_of
 
 __all__ = ["DOORS", "TRAPS", "Case", "Door", "enter"]
 
@@ -142,13 +142,12 @@ def _some_policy(chance: random.Random) -> Case:
     import tomllib
 
     text = chance.choice(corpora.POLICIES)
-    suffix = chance.choice([".toml", ".yaml"])
+    suffix = ".yaml" if chance.random() < 0.05 else ".toml"
     if chance.random() < 0.4:
         data = changed_data(tomllib.loads(text), chance)
-        text = yaml.safe_dump(data, allow_unicode=True) if chance.random() < 0.9 else json.dumps(data, default=str)
-        suffix = ".yaml"
-    elif suffix == ".yaml":
-        text = yaml.safe_dump(tomllib.loads(text))
+        text = toml_of(data) if chance.random() < 0.9 else json.dumps(data, default=str)
+    elif chance.random() < 0.3:
+        text = toml_of(tomllib.loads(text))
     content = text.encode("utf-8", "surrogatepass")
     if chance.random() < 0.7:
         text = changed_text(text, chance, corpora.POLICY_WORDS)

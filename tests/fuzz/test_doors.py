@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from tests.fuzz import corpora
 from tests.fuzz.confined import Confined, Finding, findings
 from tests.fuzz.doors import DOORS, Case, enter
 from tests.fuzz.mutating import ODD_VALUES
+from tests.toml_text import toml_of
 
 CASES = {"reader": 250, "policy": 200, "sql": 200, "package": 200, "recipe": 150, "attacks": 60, "commands": 80}
 REFUSED = {"odd.arrow", "odd.arrows", "bad.arrow", "bad.parquet"}  # for columns that no table should have
@@ -61,7 +61,7 @@ def test_files_that_nobody_damaged_are_read(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", corpora.POLICIES)
 def test_policies_that_nobody_damaged_are_read(text: str, tmp_path: Path) -> None:
-    for name, content in (("policy.toml", text), ("policy.yaml", yaml.safe_dump(tomllib.loads(text)))):
+    for name, content in (("policy.toml", text), ("policy.toml", toml_of(tomllib.loads(text)))):
         assert enter("policy", Case(files={name: content.encode()}), tmp_path / "in")
 
 

@@ -3,7 +3,8 @@
 A page is one session: its blocks run in order, in a folder of their own that holds a ``patients.csv``. A plain block
 right after a ``python`` or ``sh`` block is what that block prints; ``...`` stands for anything. Of ``sh`` blocks the
 lines that call ``glasshouse`` are run; a comment such as ``# exits with 1`` tells the exit code where it is not 0.
-Blocks of ``yaml`` are read as what the page says that they are. What is not run is in ``NOT_RUN``, with the reason.
+Blocks of ``toml`` and ``yaml`` are read as what the page says that they are. What is not run is in ``NOT_RUN``, with
+the reason.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse import catalog
-from glasshouse.cli.commands import METHODS, glasshouse
+from glasshouse.catalog import METHODS
+from glasshouse.cli.commands import glasshouse
 from glasshouse.policy import keys
-from glasshouse.publish import publish_to
 from tests.conftest import ROOT
 from tests.postgres.database import Database
 from tests.postgres.server import OWNER, Server
@@ -120,14 +121,15 @@ def run_commands(block: Block) -> str:
     return printed
 
 
-def read_data(block: Block, page: Path) -> None:
-    """Read a block of YAML as what the page says that it is: a policy, or a taxonomy."""
-    Path("block.yaml").write_text(block.text, encoding="utf-8")
-    if page.stem == "policies":
-        policy = gh.load_policy("block.yaml")
-        publish_to("by-block", policy.read(), **policy.publish_arguments())
+def read_data(block: Block) -> None:
+    """Read a block of TOML or YAML as what the page says that it is: a policy, or a taxonomy."""
+    file = Path(f"block.{block.language}")
+    file.write_text(block.text, encoding="utf-8")
+    if block.language == "toml":
+        policy = gh.load_policy(file)
+        gh.publish(policy.read(), out="by-block", **policy.publish_arguments())
     else:
-        assert "influenza" in repr(gh.Taxonomy.from_file("block.yaml"))
+        assert "influenza" in repr(gh.Taxonomy.from_file(file))
 
 
 def stripped(text: str) -> str:
@@ -146,7 +148,7 @@ def clinic(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     whole.run("DROP DATABASE clinic WITH (FORCE)")
 
 
-@pytest.mark.parametrize("page", pages_with("python", "sh", "yaml"), ids=name_of)
+@pytest.mark.parametrize("page", pages_with("python", "sh", "toml", "yaml"), ids=name_of)
 def test_every_example_runs_and_prints_what_the_page_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -158,8 +160,8 @@ def test_every_example_runs_and_prints_what_the_page_says(
     pa_csv.write_csv(gh.synthetic.hospital_table(n=900, seed=1), tmp_path / "patients.csv")
     names: dict[str, Any] = {"__name__": page.stem}
     for block in blocks_of(page):
-        if block.language == "yaml":
-            read_data(block, page)
+        if block.language in ("toml", "yaml"):
+            read_data(block)
         if block.language not in ("python", "sh"):
             continue
         printed = stripped(run_python(block, page, names) if block.language == "python" else run_commands(block))
@@ -185,7 +187,7 @@ def test_what_is_not_run_is_of_a_kind_that_cannot_be() -> None:
         shown = [before.language in ("python", "sh") and before.expected is not None for before in blocks]
         for block, is_output in zip(blocks, [False, *shown], strict=False):
             first = block.text.splitlines()[0].strip()
-            if block.language in ("python", "sh", "yaml") or (not block.language and is_output):
+            if block.language in ("python", "sh", "toml", "yaml") or (not block.language and is_output):
                 continue
             assert block.language in ("", "text"), f"{page.name}, line {block.line}: {block.language} is not run"
             if first.startswith(TOO_LONG):

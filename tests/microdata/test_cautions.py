@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.microdata.cautions import CAUTIONS, Findings, Written
 from glasshouse.microdata.spelling import alike, cleaned, key, spellings
-from glasshouse.publish import publish_to
 from glasshouse.publish_file import publish_file
 
 HEADER = ["age", "zip", "disease"]
@@ -231,7 +230,7 @@ def test_what_was_accepted_is_in_the_audit_and_nowhere_in_the_release(tmp_path: 
     rows[7][2] = '"two\nlines"'
     path.write_text(text_of(rows))
     table = gh.read(path, **ROLES, accept="line-breaks")
-    publish_to(tmp_path / "memory", table, principle=gh.LDiversity(ell=2))
+    gh.publish(table, out=tmp_path / "memory", principle=gh.LDiversity(ell=2))
     made = publish_file(tmp_path / "disk", path, **ROLES, accept=["line-breaks"], principle=gh.LDiversity(ell=2))
     assert made.cautions == table.cautions
     for out in (tmp_path / "memory", tmp_path / "disk"):
@@ -459,7 +458,7 @@ def test_designated_values_are_found_in_any_spelling_and_published_in_the_tables
     asked = gh.DesignatedLDiversity(ell=3, values=("Hiv ",))
     release = gh.publish(table, principle=asked, method=gh.Mondrian(), recoding=gh.Boxes())
     assert release.recipe.principle["values"] == ["HIV"]
-    assert gh.verify_release(release).holds
+    assert gh.verify(release).holds
     both = gh.AllOf(principles=(gh.KAnonymity(k=2), asked))
     release = gh.publish(table, principle={"disease": both}, method=gh.Mondrian(), recoding=gh.Boxes())
     assert "HIV" in str(release.recipe.principle)

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import glasshouse as gh
-from glasshouse.publish import publish_to
 from tests.postgres.database import Database
 from tests.postgres.server import OWNER, PASSWORD
 
@@ -66,7 +65,7 @@ def test_a_password_opens_the_door_and_is_nowhere_afterwards(
     monkeypatch.setattr(logging.getLogger(), "level", logging.DEBUG)
     try:
         table = gh.read(address, table="people", **ROLES)
-        release = publish_to(tmp_path / "out", table, principle=gh.LDiversity(ell=3))
+        release = gh.publish(table, out=tmp_path / "out", principle=gh.LDiversity(ell=3))
         gh.to_postgres(release, address)
     finally:
         logging.getLogger().removeHandler(handler)

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import glasshouse.principles as p
+from glasshouse import catalog
 from glasshouse.errors import InputError, ParameterError
 from glasshouse.principles.parameters import plain
 from tests.principles.cases import KINDS, slow
@@ -197,7 +198,7 @@ def test_only_k_anonymity_needs_no_sensitive_column():
 
 
 def test_every_kind_is_listed_by_its_name():
-    assert list(p.PRINCIPLES) == [
+    assert list(catalog.PRINCIPLES) == [
         "k-anonymity",
         "l-diversity",
         "distinct-l-diversity",

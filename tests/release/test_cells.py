@@ -28,7 +28,6 @@ from markdown_it import MarkdownIt
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
 from glasshouse.microdata.cautions import CAUTIONS
-from glasshouse.publish import publish_to
 from glasshouse.publish_file import publish_file
 from glasshouse.release.cells import guarded, guarded_name, unguarded, unguarded_name
 from glasshouse.release.readme import code, prose
@@ -102,7 +101,7 @@ def test_every_text_and_name_and_gap_comes_back_as_it_was(format: str, tmp_path:
 
     assert plain(dict(made.tables)) == plain(dict(back.tables))
     assert (made.recipe, made.columns) == (back.recipe, back.columns)
-    assert gh.verify_release(tmp_path / "release").holds
+    assert gh.verify(tmp_path / "release").holds
     back.save(tmp_path / "again", format=format)
     assert (tmp_path / "again" / f"st.{format}").read_bytes() == (tmp_path / "release" / f"st.{format}").read_bytes()
 
@@ -145,7 +144,7 @@ def runs(cell: str) -> bool:
 
 
 def test_no_cell_of_any_file_of_csv_is_a_formula(tmp_path: Path) -> None:
-    publish_to(tmp_path / "out", read(), principle=gh.LDiversity(ell=2), recoding=gh.Anatomy(), format="csv")
+    gh.publish(read(), out=tmp_path / "out", principle=gh.LDiversity(ell=2), recoding=gh.Anatomy(), format="csv")
     table = pa.table({**people(), "=name": [f"=HYPERLINK({i})" for i in range(len(VALUES))]})
     pa_csv.write_csv(table.select(["=name", AGE, "+city"]), tmp_path / "known.csv")
     line = ["attack", str(tmp_path / "out" / "release"), "--external", str(tmp_path / "known.csv")]

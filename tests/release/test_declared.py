@@ -17,7 +17,6 @@ from glasshouse.analyst.rebuilding import terms_of
 from glasshouse.cli.commands import glasshouse as main
 from glasshouse.declared import Declared
 from glasshouse.marginals import publish_marginals
-from glasshouse.publish import publish_to
 from glasshouse.release.manifest import MANIFEST
 from tests.release.kinds import of_kind
 from tests.release.test_reading import manifest_of, put
@@ -333,7 +332,7 @@ def test_duckdb_gives_no_list_of_values_that_nobody_told(by_cells: gh.Release) -
 def test_marginals_that_come_later_tell_their_own_nodes(tmp_path: Path) -> None:
     made = table(("age", "state", "grade"))
     choices = {"principle": gh.LDiversity(ell=2), "recoding": gh.Angel(cells="taxonomies", k=2)}
-    publish_to(tmp_path, made, **choices)
+    gh.publish(made, out=tmp_path, **choices)
     publish_marginals(tmp_path, made, marginals=[["state", "ill"], ["state", "age"]])
 
     grown = gh.load(tmp_path / "release")
@@ -446,7 +445,7 @@ def test_minimality_under_t_closeness_takes_the_order_or_the_tree_from_the_relea
     release.save(tmp_path / "release")
     loaded = gh.load(tmp_path / "release")
 
-    assert gh.verify_release(loaded).holds
+    assert gh.verify(loaded).holds
     people = gh.Knowledge(external=gh.read(OLD, quasi=["age"]))
     assert 0 < gh.attack(loaded, gh.Minimality(scheme="local"), knowledge=people).largest.max() <= 1
 

@@ -17,7 +17,6 @@ import pytest
 from click.testing import CliRunner
 
 import glasshouse as gh
-from glasshouse.publish import publish_to
 from tests.release.kinds import ALL, COLUMNS, DISEASES, of_kind, plain, table, write
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -144,7 +143,7 @@ def test_a_missing_value_is_no_category_and_allows_gaps(tmp_path: Path) -> None:
 )
 def test_title_and_licence_go_out_and_come_back(licence: str, listed: dict[str, str], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    publish_to(out, table(), principle=gh.LDiversity(ell=2), title="Patients of a year", licence=licence)
+    gh.publish(table(), out=out, principle=gh.LDiversity(ell=2), title="Patients of a year", licence=licence)
     manifest = manifest_of(out / "release")
     loaded = gh.load(out / "release")
 

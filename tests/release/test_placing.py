@@ -25,7 +25,6 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.marginals import publish_marginals
-from glasshouse.publish import publish_to
 from glasshouse.release import contents, pair, placing, stage
 from glasshouse.release.pair import Pair, check_pair
 from glasshouse.release.placing import exchange, new_folder
@@ -216,7 +215,7 @@ def test_a_release_beside_the_audit_of_another_is_refused_by_whoever_needs_both(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gh.DisclosureWarning)
         for name in ("one", "other"):
-            publish_to(tmp_path / name, patients, principle=gh.LDiversity(ell=3))
+            gh.publish(patients, out=tmp_path / name, principle=gh.LDiversity(ell=3))
     shutil.rmtree(tmp_path / "one" / "release")
     shutil.copytree(tmp_path / "other" / "release", tmp_path / "one" / "release")
 
@@ -227,7 +226,7 @@ def test_a_release_beside_the_audit_of_another_is_refused_by_whoever_needs_both(
     with pytest.raises(gh.SourceError, match="belongs to another release"):
         gh.make_report(alone, patients).write(tmp_path / "one" / "audit")
     with pytest.raises(gh.OutputError, match="is not the one that"):
-        publish_to(tmp_path / "one", patients, principle=gh.LDiversity(ell=3), force=True)
+        gh.publish(patients, out=tmp_path / "one", principle=gh.LDiversity(ell=3), force=True)
 
 
 # ------------------------------------------------------------------------------------- full disks, places that refuse

@@ -18,7 +18,6 @@ from click.testing import CliRunner, Result
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
 from glasshouse.marginals import publish_marginals
-from glasshouse.publish import publish_to
 from glasshouse.release import pair
 from glasshouse.release.contents import CONTENTS, add_files
 from tests.conftest import ROOT
@@ -329,7 +328,7 @@ def test_many_runs_at_once_leave_one_pair(tmp_path: Path) -> None:
 
 
 def publish(out: Path, **options: Any) -> None:
-    publish_to(out, gh.synthetic.hospital(60, seed=1), principle=gh.LDiversity(ell=2), **options)
+    gh.publish(gh.synthetic.hospital(60, seed=1), out=out, principle=gh.LDiversity(ell=2), **options)
 
 
 def test_a_place_that_is_a_file_is_said_to_be_one(tmp_path: Path) -> None:
@@ -414,7 +413,7 @@ def test_after_any_attack_that_was_saved_marginals_and_a_new_release_can_be_publ
     table = gh.read(str(patients), identifier="patient", quasi=["age", "sex"], sensitive="disease")
     recoding = gh.Anatomy() if attack == "minimality" else gh.Angel()
     chosen = {"principle": gh.LDiversity(ell=2), "method": gh.Anatomize(), "recoding": recoding}
-    publish_to(tmp_path / "out", table, **chosen)
+    gh.publish(table, out=tmp_path / "out", **chosen)
     more = {"corruption": ["--most-corrupted", "1"], "intersection": ["--other", str(tmp_path / "out" / "release")]}
     line = ["attack", tmp_path / "out" / "release", "--external", patients, "--identifier", "patient"]
     told = run(*line, "--attack", attack, "--save", *more.get(attack, []))
@@ -423,5 +422,5 @@ def test_after_any_attack_that_was_saved_marginals_and_a_new_release_can_be_publ
 
     if attack != "minimality":
         publish_marginals(tmp_path / "out", table, marginals=[["age", "disease"]])
-    publish_to(tmp_path / "out", table, force=True, **chosen)
+    gh.publish(table, out=tmp_path / "out", force=True, **chosen)
     assert list((tmp_path / "out" / "audit").glob("attack-*")) == []  # they were about the old release

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.publish import publish_to
 
 COLUMNS = {
     "age": [30, 31, 32, 33, 34, 35],
@@ -65,7 +64,7 @@ def test_sensitive_numbers_and_gaps_survive_both_formats(format: str, tmp_path: 
 
 def test_published_files_can_be_read_by_all_and_audit_files_by_their_owner(tmp_path: Path) -> None:
     table = gh.read(COLUMNS, quasi=QUASI, sensitive="disease")
-    publish_to(tmp_path / "out", table, principle=gh.LDiversity(ell=2))
+    gh.publish(table, out=tmp_path / "out", principle=gh.LDiversity(ell=2))
 
     def mode(path: Path) -> int:
         return stat.S_IMODE(path.stat().st_mode)
@@ -80,7 +79,7 @@ def test_the_audit_keeps_who_is_in_which_group(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     table = gh.read({**COLUMNS, "name": list("abcdef")}, identifier="name", quasi=QUASI, sensitive="disease")
-    publish_to(tmp_path / "out", table, principle=gh.LDiversity(ell=2))
+    gh.publish(table, out=tmp_path / "out", principle=gh.LDiversity(ell=2))
     partition = pq.read_table(tmp_path / "out" / "audit" / "partition.parquet")
 
     assert list("abcdef") == partition["identifier"].to_pylist()

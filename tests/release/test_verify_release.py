@@ -235,4 +235,4 @@ def test_numbers_that_are_names_are_recounted_as_such() -> None:
     table = gh.read(columns, quasi=["age"], sensitive="job", categorical=["job"])
 
     for recoding in (gh.Angel(), gh.Boxes(), gh.Anatomy()):
-        assert gh.verify_release(gh.publish(table, principle=gh.LDiversity(ell=3), recoding=recoding)).holds
+        assert gh.verify(gh.publish(table, principle=gh.LDiversity(ell=3), recoding=recoding)).holds

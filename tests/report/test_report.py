@@ -18,7 +18,6 @@ import pytest
 import glasshouse as gh
 from glasshouse import catalog
 from glasshouse.errors import OutputError, SourceError
-from glasshouse.publish import publish_to
 from glasshouse.publish_file import publish_file
 from glasshouse.recheck import verify_release
 from glasshouse.report import Effort, report_on_file
@@ -377,7 +376,7 @@ def test_no_identifier_and_no_value_that_was_not_published_is_in_it(recoding: An
     data = {"who": [f"person-{i:03d}" for i in range(n)], "code": codes, "ill": ["flu", "gout", "mumps"] * 20}
     tree = gh.Taxonomy.from_nested({"all": {f"part {p}": codes[p::3] for p in range(3)}})
     table = gh.read(data, identifier="who", quasi=["code"], sensitive="ill", taxonomies={"code": tree})
-    publish_to(tmp_path, table, principle=gh.LDiversity(ell=3), method=gh.Separate(), recoding=recoding)
+    gh.publish(table, out=tmp_path, principle=gh.LDiversity(ell=3), method=gh.Separate(), recoding=recoding)
     release = gh.load(tmp_path / "release")
     gh.make_report(release, table).write(tmp_path / "audit")
 
@@ -415,7 +414,7 @@ def test_values_on_their_way_are_told_by_column() -> None:
 
 
 def test_both_files_lie_in_the_audit_folder_for_their_owner_alone(tmp_path: Path) -> None:
-    release = publish_to(tmp_path, PATIENTS, principle=gh.LDiversity(ell=3))
+    release = gh.publish(PATIENTS, out=tmp_path, principle=gh.LDiversity(ell=3))
     before = json.loads((tmp_path / "audit" / "report.json").read_text(encoding="utf-8"))
     report = gh.make_report(release, PATIENTS, effort=QUICK).write(tmp_path / "audit")
     data = json.loads((tmp_path / "audit" / "report.json").read_text(encoding="utf-8"))
@@ -432,7 +431,7 @@ def test_both_files_lie_in_the_audit_folder_for_their_owner_alone(tmp_path: Path
 
 
 def test_checksums_are_those_of_the_release_files(tmp_path: Path) -> None:
-    release = publish_to(tmp_path, PATIENTS, principle=gh.LDiversity(ell=3))
+    release = gh.publish(PATIENTS, out=tmp_path, principle=gh.LDiversity(ell=3))
     report = gh.make_report(release, PATIENTS, effort=QUICK)
     written = report.write(tmp_path / "audit").to_dict()
 
@@ -448,11 +447,11 @@ def test_checksums_are_those_of_the_release_files(tmp_path: Path) -> None:
 
 
 def test_a_release_with_a_report_can_be_replaced_and_a_report_written_again(tmp_path: Path) -> None:
-    release = publish_to(tmp_path, PATIENTS, principle=gh.LDiversity(ell=3))
+    release = gh.publish(PATIENTS, out=tmp_path, principle=gh.LDiversity(ell=3))
     for _ in range(2):
         gh.make_report(release, PATIENTS, effort=QUICK).write(tmp_path / "audit")
     with pytest.warns(gh.DisclosureWarning, match="before"):
-        publish_to(tmp_path, PATIENTS, principle=gh.LDiversity(ell=3), force=True)
+        gh.publish(PATIENTS, out=tmp_path, principle=gh.LDiversity(ell=3), force=True)
 
     assert not (tmp_path / "audit" / "report.html").exists()  # it was about the old release
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from glasshouse.analyst.sql import question_of
 from glasshouse.analyst.value_sets import ValueSet
 from glasshouse.errors import InputError
 from glasshouse.microdata.domains import text_of
+from glasshouse.release.release import frame_of
 from glasshouse.visible import visible
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ _MOST_ROWS = 10_000
 class Answer:
     """What a release says to a question: a row for every combination of the grouping columns, or one row alone.
 
+    Where a single estimate was asked for, `value`, `error` and `interval` are its parts.
+
     Attributes
     ----------
     question
@@ -60,14 +64,32 @@ class Answer:
     notes: tuple[str, ...] = ()
 
     def __float__(self) -> float:
-        return self.only.value
+        return self.value
 
     @property
     def only(self) -> Estimate:
         """The estimate, where a single one was asked for."""
         if len(self.estimates) != 1 or len(self.estimates[0]) != 1:
-            raise InputError("the answer has several estimates: take them from to_table() or estimates")
+            raise InputError(
+                f"the answer has {sum(map(len, self.estimates)):,} estimates, and only a single one has a value, an "
+                "error and an interval: take them from to_pandas(), to_table() or estimates"
+            )
         return self.estimates[0][0]
+
+    @property
+    def value(self) -> float:
+        """What is expected, where a single estimate was asked for."""
+        return self.only.value
+
+    @property
+    def error(self) -> float:
+        """The standard error of `value`."""
+        return self.only.error
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval around `value`: its lower and its upper end."""
+        return self.only.low, self.only.high
 
     def to_table(self) -> pa.Table:
         """The grouping columns; for every measure its estimate, standard error and 95 % interval."""
@@ -80,21 +102,39 @@ class Answer:
             columns[f"{measure.name} high"] = [estimate.high for estimate in found]
         return pa.table(columns)
 
+    def to_pandas(self) -> Any:
+        """As `to_table`, as a pandas frame."""
+        return frame_of(self.to_table(), "pandas")
+
+    def to_polars(self) -> Any:
+        """As `to_table`, as a polars frame."""
+        return frame_of(self.to_table(), "polars")
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
         rows = [{k: _plain(v) for k, v in row.items()} for row in self.to_table().to_pylist()]
         return {"group_by": list(self.question.headings), "rows": rows, "notes": list(self.notes)}
 
-    def __str__(self) -> str:
+    def _rows(self) -> list[list[str]]:
+        """The headings, and a row of cells for every row of the answer."""
         heads = [visible(name) for name in (*self.question.headings, *(m.name for m in self.question.measures))]
-        body = [
+        body = (
             [*("missing" if key is None else visible(text_of(key)) for key in keys), *map(str, row)]
             for keys, row in zip(self.keys, self.estimates, strict=True)
-        ]
-        widths = [max(map(len, column)) for column in zip(heads, *body, strict=True)]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (heads, *body)
-        ]
+        )
+        return [heads, *body]
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        heads, *body = ([escape(cell) for cell in row] for row in self._rows())
+        rows = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body]
+        notes = [f"<p>note: {escape(note)}</p>" for note in self.notes]
+        return f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{''.join(rows)}</table>{''.join(notes)}"
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
         return "\n".join([*(line.rstrip() for line in lines), *(f"note: {note}" for note in self.notes)])
 
 
@@ -138,8 +178,11 @@ def query(
     >>> patients = gh.examples.anatomy_table1()
     >>> release = gh.publish(patients, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=gh.Anatomy())
     >>> sql = "SELECT COUNT(*) WHERE Disease = 'pneumonia' AND Age <= 30 AND Zipcode BETWEEN 10001 AND 20000"
-    >>> print(query(release, sql).only)
+    >>> answer = query(release, sql)
+    >>> print(answer.only)
     1 ± 0
+    >>> answer.value, answer.error, answer.interval
+    (1.0, 0.0, (1.0, 1.0))
     """
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
     question, notes = settled(evidence, question_of(sql, evidence.kinds, evidence.clock))

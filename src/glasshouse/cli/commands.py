@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands, together: inspect, init, compare, publish, marginals, verify, attack, query, show, demo, completion."""
+"""The commands, together."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from typing import Any
 import click
 
 from glasshouse.cli import FAILED
-from glasshouse.cli.attacking import attack
-from glasshouse.cli.border import say_usage
-from glasshouse.cli.comparing import compare
-from glasshouse.cli.completing import completion
+from glasshouse.cli.attack import attack
+from glasshouse.cli.compare import compare
+from glasshouse.cli.completion import completion
 from glasshouse.cli.demo import demo
-from glasshouse.cli.inspecting import init, inspect
-from glasshouse.cli.options import METHODS, RECODINGS
-from glasshouse.cli.plainly import fail
-from glasshouse.cli.publishing import marginals, publish
-from glasshouse.cli.querying import query
-from glasshouse.cli.reproducing import reproduce
-from glasshouse.cli.verifying import show, verify
+from glasshouse.cli.exits import fail
+from glasshouse.cli.inspect import init, inspect
+from glasshouse.cli.printing import say_usage
+from glasshouse.cli.publish import marginals, publish
+from glasshouse.cli.query import query
+from glasshouse.cli.reproduce import reproduce
+from glasshouse.cli.verify import show, verify
 from glasshouse.version import VERSION
 
-__all__ = ["METHODS", "RECODINGS", "glasshouse"]
+__all__ = ["glasshouse"]
 
 PICTURE = """\b
               under a principle
@@ -62,7 +61,5 @@ def glasshouse() -> None:
     """Hold the commands together."""
 
 
-for command in (inspect, init, publish, marginals, verify, attack, query, show, demo, completion):
+for command in (inspect, init, compare, publish, marginals, verify, attack, query, show, demo, reproduce, completion):
     glasshouse.add_command(command)
-glasshouse.add_command(compare)
-glasshouse.add_command(reproduce)

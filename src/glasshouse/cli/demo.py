@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glasshouse.cli import options
-from glasshouse.cli.border import say, say_json, say_text
-from glasshouse.cli.plainly import plainly
+from glasshouse.cli.exits import having_written, plainly
+from glasshouse.cli.printing import say, say_json, say_text, show_release, summary
 from glasshouse.cli.progress import progress_of_steps
-from glasshouse.cli.showing import show_release, summary
-from glasshouse.cli.stopping import having_written
 from glasshouse.errors import DisclosureWarning
 
 if TYPE_CHECKING:
+    from glasshouse.adversary import Posterior
     from glasshouse.microdata import Microdata
     from glasshouse.release import Release
 
@@ -29,36 +28,38 @@ TITLE = "A demonstration: patients who were made up"
 ATTACKED = 2_000
 
 
+def _reverse_engineered(table: Microdata, ell: int) -> dict[str, Posterior]:
+    """What is believed of a table that is published by strict Mondrian and by Mirror, if the algorithm is known."""
+    import glasshouse as gh
+
+    found = {}
+    for name, method in (("strict Mondrian", "mondrian"), ("Mirror", "mirror")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DisclosureWarning)
+            release = gh.publish(table, principle=gh.LDiversity(ell), method=method, recoding="boxes")
+        found[name] = gh.attack(release, "reverse-engineering", knowledge=gh.Knowledge(external=table))
+    return found
+
+
 def _five_people() -> dict[str, str]:
-    """Publish five people by strict Mondrian and by Mirror, and reverse-engineer both."""
+    """What is believed of five people, two of whom share a disease."""
     import glasshouse as gh
 
     people = {"age": [21, 22, 23, 24, 25], "zipcode": [5, 4, 3, 2, 1]}
     diseases = ["asthma", "migraine", "HIV", "HIV", "gout"]
     table = gh.read({**people, "disease": diseases}, quasi=["age", "zipcode"], sensitive="disease")
-    knowledge = gh.Knowledge(external=gh.read(people, quasi=["age", "zipcode"]))
     found = {}
-    for name, method in (("strict Mondrian", gh.Mondrian()), ("Mirror", gh.Mirror())):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", gh.DisclosureWarning)
-            release = gh.publish(table, principle=gh.LDiversity(ell=2), method=method, recoding=gh.Boxes())
-        person, disease, belief = gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge).worst()
+    for name, beliefs in _reverse_engineered(table, 2).items():
+        person, disease, belief = beliefs.worst()
         age = people["age"][person]
         found[name] = f"she believes that the person of {age} has {disease} with probability {belief:.2f}"
     return found
 
 
 def _both_ways(patients: Microdata) -> dict[str, str]:
-    """Publish the same patients by strict Mondrian and by Mirror, and reverse-engineer both."""
-    import glasshouse as gh
-
-    knowledge = gh.Knowledge(external=patients)
+    """What is believed of the same patients, published in both ways."""
     found = {}
-    for name, method in (("strict Mondrian", gh.Mondrian()), ("Mirror", gh.Mirror())):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", gh.DisclosureWarning)
-            release = gh.publish(patients, principle=gh.LDiversity(ell=ELL), method=method, recoding=gh.Boxes())
-        beliefs = gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge)
+    for name, beliefs in _reverse_engineered(patients, ELL).items():
         if beliefs.how == "bound":
             found[name] = f"at most {beliefs.worst().belief:.2f} of anybody, by its Theorem M2"
         else:
@@ -82,7 +83,6 @@ def _publish(out: Path, rows: int) -> tuple[Release, dict[str, Any]]:
     import numpy as np
 
     import glasshouse as gh
-    from glasshouse.publish import publish_to
 
     raw = gh.synthetic.hospital_table(n=rows, seed=7)
     patients = gh.read(
@@ -96,17 +96,13 @@ def _publish(out: Path, rows: int) -> tuple[Release, dict[str, Any]]:
     before = gh.verify(raw, quasi=quasi, sensitive="disease")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisclosureWarning)  # nobody is in this table, so it may be published twice
-        release = publish_to(
-            out,
-            patients,
-            force=_is_demonstration(out),
-            title=TITLE,
-            principle=gh.LDiversity(ell=ELL),
-            recoding=gh.Taxonomies(),
+        force = _is_demonstration(out)
+        release = gh.publish(
+            patients, principle=gh.LDiversity(ELL), recoding="taxonomies", out=out, force=force, title=TITLE
         )
     with having_written(out):
         after = gh.verify(release.data, quasi=quasi, sensitive="disease")
-        beliefs = gh.attack(release, gh.Linking(), knowledge=gh.Knowledge(external=patients))
+        beliefs = gh.attack(release, "linking", knowledge=gh.Knowledge(external=patients))
         few = patients.take(np.arange(min(rows, ATTACKED)))
         return release, {
             "alone": before.smallest.n_others + 1,

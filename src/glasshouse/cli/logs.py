@@ -12,7 +12,7 @@ import logging
 from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any
 
-from glasshouse.cli.border import say
+from glasshouse.cli.printing import say
 from glasshouse.errors import OutputError
 from glasshouse.log import COUNTED, LOGGER
 

@@ -7,21 +7,22 @@ last how the command prints.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from glasshouse import catalog
 from glasshouse.bounds import MOST_DIGITS
-from glasshouse.errors import InputError
+from glasshouse.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
-    "METHODS",
-    "RECODINGS",
     "categorical_option",
+    "check_out",
     "chosen",
     "column_options",
     "decimal_option",
@@ -45,24 +46,6 @@ __all__ = [
     "target_options",
     "threads_option",
 ]
-
-METHODS = [
-    "mondrian",
-    "snug",
-    "hybrid",
-    "tailor",
-    "ace",
-    "anatomize",
-    "mirror",
-    "even-split",
-    "symmetric",
-    "greedy",
-    "randomised-greedy",
-    "separate",
-    "opt-gen",
-]
-
-RECODINGS = ["boxes", "taxonomies", "anatomy", "permutation", "angel", "perturbed"]
 
 
 def _apply(options: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:
@@ -179,7 +162,7 @@ method_options = _apply(
     [
         click.option(
             "--method",
-            type=click.Choice(METHODS),
+            type=click.Choice(list(catalog.METHODS)),
             help="How to divide; by default mirror, and snug for k-anonymity alone.",
         ),
         click.option(
@@ -191,7 +174,7 @@ method_options = _apply(
         ),
         click.option(
             "--recoding",
-            type=click.Choice(RECODINGS),
+            type=click.Choice(list(catalog.RECODINGS)),
             help="How to rewrite; by default angel for l-diversity of one column, else boxes.",
         ),
         click.option(
@@ -270,6 +253,16 @@ printing_options = _apply(
 )
 
 
+def check_out(out: Path, inputs: list[Path], *, force: bool) -> None:
+    """Refuse a file that is there, unless it may be replaced; one that is read is never replaced."""
+    if not os.path.lexists(out):
+        return
+    if not out.is_file() or any(path.exists() and out.samefile(path) for path in inputs):
+        raise OutputError(f"--out {out} is no plain file, or is what is read: choose another name", path=out)
+    if not force:
+        raise OutputError(f"{out} exists already: choose another name, or --force to replace it", path=out)
+
+
 def names(text: str | None) -> list[str]:
     """Split a list of names at its commas.
 
@@ -309,7 +302,10 @@ def chosen(given: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
     words: dict[str, Any] = {"true": True, "false": False}
-    return {key: words.get(text, _number(text)) for key, text in pairs(option, texts).items()}
+    given = pairs(option, texts)
+    if "name" in given:
+        raise InputError(f"{option} gives a parameter, and 'name' is none: it says which one is meant")
+    return {key: words.get(text, _number(text)) for key, text in given.items()}
 
 
 def _number(text: str) -> int | str:

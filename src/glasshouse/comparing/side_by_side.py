@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from glasshouse import catalog
 from glasshouse.analyst.workloads import Workload
 from glasshouse.comparing.comparison import Comparison
 from glasshouse.comparing.keeping import Kept, key_of
@@ -40,7 +41,7 @@ PRESENCE = ("secret", "public")
 def compare(
     table: Microdata,
     *,
-    principle: Principle | Mapping[str, Principle],
+    principle: Principle | str | Mapping[str, Any],
     methods: Iterable[Any] | None = None,
     recodings: Iterable[Any] | None = None,
     use_truth: bool = False,
@@ -98,6 +99,7 @@ def compare(
     >>> found.recommended.method, len(found.rows)
     ('mirror', 8)
     """
+    principle = catalog.chosen_principle(principle)
     if not table.sensitive:
         raise InputError(
             "a comparison asks how a sensitive column goes together with the others: name a sensitive column"

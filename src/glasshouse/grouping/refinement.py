@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from glasshouse import catalog
 from glasshouse.errors import ParameterError
 from glasshouse.grouping.ace import ace_segments
 from glasshouse.grouping.anatomize import anatomize_segments
@@ -77,6 +78,7 @@ class Refined(Method):
     inner: str = "anatomize"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "coarse", catalog.chosen(catalog.METHODS, self.coarse))  # which may be named by text
         if not isinstance(self.coarse, Method):
             raise ParameterError("Refined", "coarse", "a grouping method", self.coarse)
         if self.inner not in ("anatomize", "ace"):

@@ -6,10 +6,9 @@ Choices are plain: lists of names, numbers or their text, mappings by column. Wh
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from glasshouse import bounds
+from glasshouse import bounds, catalog
 from glasshouse.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     Named = Callable[[str], str]
 
-__all__ = ["builder", "limit", "method", "option", "principle", "read_arguments", "recoding"]
+__all__ = ["builder", "limit", "method", "option", "principle", "publish_arguments", "read_arguments", "recoding"]
 
 _OF_VALUES = ("ell", "distinct_ell", "entropy_ell", "recursive", "t")
 _OF_BELIEFS = ("rho1", "delta", "s", "retention")
@@ -59,6 +58,21 @@ def read_arguments(choices: Mapping[str, Any], named: Named = option) -> dict[st
         "encoding": given.get("encoding"),
         "decimal": given.get("decimal", "."),
         **{name: given[name] for name in ("table", "query") if name in given},
+    }
+
+
+def publish_arguments(choices: Mapping[str, Any], named: Named = option) -> dict[str, Any]:
+    """Give the keyword arguments of `glasshouse.publish`, but for the table and the folder."""
+    return {
+        "principle": principle(choices, named),
+        "method": method(choices, named),
+        "recoding": recoding(choices, named),
+        "suppress": choices.get("suppress", 0),
+        "carry": choices.get("carry", "cells"),
+        "threads": choices.get("threads", 0),
+        "format": choices.get("format_", "parquet"),
+        "title": choices.get("title"),
+        "licence": choices.get("licence"),
     }
 
 
@@ -117,12 +131,10 @@ def method(choices: Mapping[str, Any], named: Named = option) -> Any:
     >>> method({"method": "mondrian", "parameters": {"partitioning": "relaxed"}})
     Mondrian(partitioning='relaxed')
     """
-    from glasshouse import catalog
-
     name, parameters = choices.get("method"), choices.get("parameters") or {}
     if name is None and parameters:
         raise InputError(f"{named('parameters')} needs {named('method')}: it names a parameter of the method")
-    return None if name is None else _made("method", catalog.METHODS, name, parameters)
+    return None if name is None else catalog.chosen(catalog.METHODS, {**parameters, "name": name})
 
 
 def recoding(choices: Mapping[str, Any], named: Named = option) -> Any:
@@ -133,8 +145,6 @@ def recoding(choices: Mapping[str, Any], named: Named = option) -> Any:
     >>> recoding({"recoding": "angel", "k": "5", "marginal": [["age", "disease"]]})
     Angel(k=5, marginals=(('age', 'disease'),), cells='boxes')
     """
-    from glasshouse import catalog
-
     asked, marginals = choices.get("recoding"), choices.get("marginal")
     name = "perturbed" if asked is None and _asks_of_beliefs(choices) else asked
     if name != "perturbed" and (choices.get("retention") or choices.get("domain")):
@@ -154,7 +164,7 @@ def recoding(choices: Mapping[str, Any], named: Named = option) -> Any:
         chosen.setdefault("k", _whole(named("k"), choices["k"]))
     if name == "perturbed":
         chosen |= {"p": choices.get("retention"), "domain": choices.get("domain")}
-    return _made("recoding", catalog.RECODINGS, name or "angel", chosen)
+    return catalog.chosen(catalog.RECODINGS, {**chosen, "name": name or "angel"})
 
 
 def principle(choices: Mapping[str, Any], named: Named = option) -> Any:
@@ -233,16 +243,6 @@ def _asks_of_beliefs(choices: Mapping[str, Any]) -> bool:
 def _asks_of_values(choices: Mapping[str, Any]) -> bool:
     """Whether something is asked of the sensitive values, so that ANGEL's k can be that of the buckets alone."""
     return choices.get("alpha") is None and any(choices.get(name) is not None for name in _OF_VALUES)
-
-
-def _made(what: str, classes: Mapping[str, type[Any]], name: str, parameters: Mapping[str, Any]) -> Any:
-    from glasshouse import catalog
-
-    try:
-        return catalog.from_data(classes, {"name": name, **parameters})
-    except TypeError:
-        known = ", ".join(f.name for f in fields(classes[name])) or "none"
-        raise InputError(f"the {what} {name!r} has these parameters: {known}") from None
 
 
 def _whole(name: str, value: Any) -> int:

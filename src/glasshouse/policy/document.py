@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Documents: the plain data of a TOML or YAML file, and the line and column at which each key stands.
+"""Documents: the plain data of a TOML file, and the line and column at which each key stands.
 
-Only plain data come out: no alias, no tag, no key twice. Files are small and shallow, or refused.
+Files are small and shallow, or refused.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from glasshouse.bounds import MOST_DIGITS, MOST_LEVELS, is_bounded
-from glasshouse.errors import MissingExtra, PolicyError
+from glasshouse.bounds import MOST_DIGITS, is_bounded
+from glasshouse.errors import PolicyError
 from glasshouse.visible import visible
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["SUFFIXES", "Document", "read_document"]
 
 SUFFIXES = (".toml", ".yaml", ".yml")
+"""How files are called that are taken for policies; those in YAML are told to be written in TOML."""
 _MOST_BYTES = 1 << 20
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_PLAIN_TAGS = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "timestamp"))
 
 Place = tuple[int, int]
 Keys = tuple[str, ...]
@@ -64,10 +64,16 @@ class Document:
 
 
 def read_document(path: str | Path) -> Document:
-    """Read a TOML or YAML file; by its name, the one or the other."""
+    """Read a TOML file."""
     path = Path(path)
     if path.suffix not in SUFFIXES:
-        raise PolicyError(f"a policy is a file that ends in {', '.join(SUFFIXES)}", path=path)
+        raise PolicyError("a policy is a file that ends in .toml", path=path)
+    if path.suffix != ".toml":
+        raise PolicyError(
+            f"a policy is written in TOML: call it {path.with_suffix('.toml').name}, and write each table as [roles] "
+            'on a line of its own, with a line such as sensitive = "disease" for each of its keys below',
+            path=path,
+        )
     try:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
@@ -81,15 +87,12 @@ def read_document(path: str | Path) -> Document:
         line = content.count(b"\n", 0, error.start) + 1
         raise PolicyError("this is not UTF-8", path=path, line=line) from None
     try:
-        return _toml(path, text) if path.suffix == ".toml" else _yaml(path, text)
+        return _parsed(path, text)
     except RecursionError:
         raise PolicyError("tables inside tables, without end", path=path) from None
 
 
-# --- TOML -------------------------------------------------------------------------------------------------------------
-
-
-def _toml(path: Path, text: str) -> Document:
+def _parsed(path: Path, text: str) -> Document:
     text = text.replace("\r\n", "\n")
     try:
         data = tomllib.loads(text)
@@ -100,8 +103,12 @@ def _toml(path: Path, text: str) -> Document:
         raise PolicyError(_short(problem or str(error)), path=path, line=line, column=column) from None
     except ValueError:  # a number of thousands of digits
         raise PolicyError("this is not TOML", path=path) from None
-    _check_bounds(path, data)
-    return Document(path=path, data=data, places=dict(_toml_places(text)))
+    if not is_bounded(data):
+        raise PolicyError(
+            f"tables inside tables without end, lists without end, or a number of more than {MOST_DIGITS} digits",
+            path=path,
+        )
+    return Document(path=path, data=data, places=dict(_places(text)))
 
 
 def _short(problem: str) -> str:
@@ -110,15 +117,7 @@ def _short(problem: str) -> str:
     return plain[:1].lower() + plain[1:]
 
 
-def _check_bounds(path: Path, data: Any) -> None:
-    if not is_bounded(data):
-        raise PolicyError(
-            f"tables inside tables without end, lists without end, or a number of more than {MOST_DIGITS} digits",
-            path=path,
-        )
-
-
-def _toml_places(text: str) -> Iterator[tuple[Keys, Place]]:
+def _places(text: str) -> Iterator[tuple[Keys, Place]]:
     """Find where the keys of TOML stand, in a text that is known to be right."""
     at = 0
     table: Keys = ()
@@ -200,60 +199,3 @@ def _end_of_value(text: str, at: int) -> int:
         depth += (sign in "[{") - (sign in "]}")
         at += 1
     return at
-
-
-# --- YAML -------------------------------------------------------------------------------------------------------------
-
-
-def _yaml(path: Path, text: str) -> Document:
-    try:
-        import yaml
-    except ImportError:
-        raise MissingExtra("a policy in YAML", extra="yaml") from None
-    places: dict[Keys, Place] = {}
-    seen: set[int] = set()
-
-    def refuse(node: Any, problem: str) -> NoReturn:
-        mark = node.start_mark
-        raise PolicyError(problem, path=path, line=mark.line + 1, column=mark.column + 1)
-
-    def plain(node: Any, keys: Keys) -> Any:
-        if id(node) in seen:
-            refuse(node, "an alias: write the value itself")
-        seen.add(id(node))
-        if len(keys) > MOST_LEVELS:
-            refuse(node, "tables inside tables, without end")
-        if isinstance(node, yaml.ScalarNode):
-            if node.tag not in _PLAIN_TAGS:
-                refuse(node, "a tag: only text, numbers, dates, true and false are read")
-            try:
-                return loader.construct_object(node)
-            except (ValueError, yaml.YAMLError, OverflowError):
-                refuse(node, "this is not a value that can be read")
-        if isinstance(node, yaml.SequenceNode):
-            return [plain(item, (*keys, str(i))) for i, item in enumerate(node.value)]
-        table: dict[str, Any] = {}
-        for name, value in node.value:
-            if not isinstance(name, yaml.ScalarNode):
-                refuse(name, "a key is a word")
-            if name.value in table:
-                refuse(name, f"the key {name.value[:60]!r} stands twice")
-            places[*keys, name.value] = (name.start_mark.line + 1, name.start_mark.column + 1)
-            table[name.value] = plain(value, (*keys, name.value))
-        return table
-
-    try:
-        loader = yaml.SafeLoader(text)
-        node = loader.get_single_node()
-        data = {} if node is None else plain(node, ())
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line, column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
-        problem = _short(", ".join(filter(None, (error.context, error.problem))) or "this is not YAML")
-        raise PolicyError(problem, path=path, line=line, column=column) from None
-    except yaml.YAMLError:  # a character that may not stand there
-        raise PolicyError("this is not YAML", path=path) from None
-    if not isinstance(data, dict):
-        raise PolicyError("a policy is a table: keys, and their values", path=path, line=1)
-    _check_bounds(path, data)
-    return Document(path=path, data=data, places=places)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from glasshouse import catalog
 from glasshouse.errors import GlasshouseError, InputError, ParameterError
 from glasshouse.policy import choices as chosen
 from glasshouse.policy.document import read_document
@@ -65,22 +66,12 @@ class Policy:
         return read(self.source, **self.read_arguments())
 
     def publish_arguments(self) -> dict[str, Any]:
-        """The keyword arguments of `glasshouse.publish.publish_to`, but for the folder and the table."""
-        return {
-            "principle": chosen.principle(self.choices, _key),
-            "method": chosen.method(self.choices, _key),
-            "recoding": chosen.recoding(self.choices, _key),
-            "suppress": self.choices.get("suppress", 0),
-            "carry": self.choices.get("carry", "cells"),
-            "threads": self.choices.get("threads", 0),
-            "format": self.choices.get("format_", "parquet"),
-            "title": self.choices.get("title"),
-            "licence": self.choices.get("licence"),
-        }
+        """The keyword arguments of `glasshouse.publish`, but for the table and the folder."""
+        return chosen.publish_arguments(self.choices, _key)
 
 
 def load_policy(path: str | Path) -> Policy:
-    """Read a policy from a TOML or YAML file, and check everything that can be checked without the table.
+    """Read a policy from a TOML file, and check everything that can be checked without the table.
 
     Unknown keys are refused, and so is anything that looks like a password. Paths are relative to the policy's folder.
 
@@ -114,12 +105,11 @@ def _key(choice: str) -> str:
 
 def _check_parameters(document: Document, choices: Mapping[str, Any]) -> None:
     """Methods and recodings must exist, and have the parameters that they are given."""
-    from glasshouse import catalog
-
-    for table, parameters, classes in (
+    rooms: tuple[tuple[str, str, catalog.Classes[Any]], ...] = (
         ("method", "parameters", catalog.METHODS),
         ("recoding", "recoding_with", catalog.RECODINGS),
-    ):
+    )
+    for table, parameters, classes in rooms:
         name = choices.get(table)
         if name is None:
             if choices.get(parameters):

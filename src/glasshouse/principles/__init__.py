@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What safe means: principles, which judge groups by their sizes and sensitive values alone."""
 
+from glasshouse.catalog import principle_from_data
 from glasshouse.principles.all_of import AllOf
 from glasshouse.principles.alpha_k import AlphaKAnonymity
 from glasshouse.principles.background_sensitive import BackgroundSensitive
@@ -9,7 +10,6 @@ from glasshouse.principles.designated_l_diversity import DesignatedLDiversity
 from glasshouse.principles.distinct_l_diversity import DistinctLDiversity
 from glasshouse.principles.entropy_l_diversity import EntropyLDiversity
 from glasshouse.principles.k_anonymity import KAnonymity
-from glasshouse.principles.kinds import PRINCIPLES, TARGETS, principle_from_data
 from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.principle import Bound, Part, Principle, Requirement
 from glasshouse.principles.recursive_l_diversity import RecursiveLDiversity
@@ -17,8 +17,6 @@ from glasshouse.principles.rho_breach import RhoBreach
 from glasshouse.principles.t_closeness import TCloseness
 
 __all__ = [
-    "PRINCIPLES",
-    "TARGETS",
     "AllOf",
     "AlphaKAnonymity",
     "BackgroundSensitive",

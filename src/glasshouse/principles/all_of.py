@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from glasshouse.catalog import principle_from_data
 from glasshouse.errors import InputError, ParameterError
 from glasshouse.principles.principle import Bound, Caps, Principle, Terms
 
@@ -25,20 +26,20 @@ __all__ = ["AllOf"]
 _MOST = 100  # each is judged and counted by itself
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False, init=False)
 class AllOf(Principle):
     """Every one of some principles holds; monotone, for each of them is.
 
     Parameters
     ----------
-    principles
-        At least one.
+    several, principles
+        At least one, one after the other or as a tuple.
 
     Examples
     --------
     >>> from glasshouse.microdata.counts import Counts
     >>> from glasshouse.principles import KAnonymity, LDiversity
-    >>> both = AllOf(principles=(KAnonymity(k=4), LDiversity(ell=2)))
+    >>> both = AllOf(KAnonymity(4), LDiversity(2))
     >>> both.holds(Counts.from_histograms([[2, 2], [3, 1], [1, 1]])).tolist()
     [True, False, False]
     >>> both
@@ -48,12 +49,13 @@ class AllOf(Principle):
     name: ClassVar[str] = "all-of"
     principles: tuple[Principle, ...]
 
-    def __post_init__(self) -> None:
-        given = tuple(self.principles) if hasattr(self.principles, "__iter__") else ()
+    def __init__(self, *several: Principle, principles: Iterable[Principle] = ()) -> None:
+        listed = tuple(principles) if hasattr(principles, "__iter__") else (principles,)
+        given = (*several, *listed)
         if not given or not all(isinstance(principle, Principle) for principle in given):
-            raise ParameterError("AllOf", "principles", "a tuple of at least one principle", self.principles)
+            raise ParameterError("AllOf", "principles", "a tuple of at least one principle", given)
         if len(given) > _MOST:
-            raise ParameterError("AllOf", "principles", f"a tuple of at most {_MOST} principles", self.principles)
+            raise ParameterError("AllOf", "principles", f"a tuple of at most {_MOST} principles", given)
         object.__setattr__(self, "principles", given)
 
     @property
@@ -117,8 +119,6 @@ class AllOf(Principle):
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Self:
         """Make the principles from what `to_data` gave."""
-        from glasshouse.principles.kinds import principle_from_data  # here, for the kinds include this one
-
         listed = data.get("principles")
         if data.keys() - {"name"} != {"principles"} or not isinstance(listed, list):
             raise InputError(f"{cls.name} takes a list of principles: it cannot be made from {dict(data)}")

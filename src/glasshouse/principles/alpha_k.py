@@ -53,7 +53,7 @@ class AlphaKAnonymity(Principle):
     alpha: Fraction
     k: int
 
-    def __init__(self, *, alpha: Exact, k: int) -> None:
+    def __init__(self, alpha: Exact, k: int) -> None:
         object.__setattr__(self, "alpha", fraction("AlphaKAnonymity", "alpha", alpha, above=0, below=1))
         object.__setattr__(self, "k", integer("AlphaKAnonymity", "k", k, least=1))
 

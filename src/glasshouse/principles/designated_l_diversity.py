@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["DesignatedLDiversity"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class DesignatedLDiversity(Principle):
     """In every group, none of the designated values has more than one tuple in ``ell``.
 

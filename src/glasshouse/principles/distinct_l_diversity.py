@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["DistinctLDiversity"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class DistinctLDiversity(Principle):
     """In every group, at least ``ell`` different sensitive values occur.
 

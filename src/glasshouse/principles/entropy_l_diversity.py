@@ -59,7 +59,7 @@ class EntropyLDiversity(Principle):
     name: ClassVar[str] = "entropy-l-diversity"
     ell: Fraction
 
-    def __init__(self, *, ell: Exact) -> None:
+    def __init__(self, ell: Exact) -> None:
         object.__setattr__(self, "ell", fraction("EntropyLDiversity", "ell", ell, above=1))
 
     @property

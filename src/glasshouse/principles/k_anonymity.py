@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["KAnonymity"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class KAnonymity(Principle):
     """Every group has at least ``k`` tuples.
 

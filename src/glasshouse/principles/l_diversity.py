@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["LDiversity"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class LDiversity(Principle):
     """In every group, no sensitive value has more than one tuple in ``ell``.
 

@@ -58,7 +58,7 @@ class RecursiveLDiversity(Principle):
     c: Fraction
     ell: int
 
-    def __init__(self, *, c: Exact, ell: int) -> None:
+    def __init__(self, c: Exact, ell: int) -> None:
         object.__setattr__(self, "c", fraction("RecursiveLDiversity", "c", c, above=0))
         object.__setattr__(self, "ell", integer("RecursiveLDiversity", "ell", ell, least=2))
 

@@ -56,7 +56,7 @@ class TCloseness(Principle):
     t: Fraction
     distance: Distance = "equal"
 
-    def __init__(self, *, t: Exact, distance: Distance = "equal") -> None:
+    def __init__(self, t: Exact, *, distance: Distance = "equal") -> None:
         object.__setattr__(self, "t", fraction("TCloseness", "t", t, least=0, below=1))
         if distance not in get_args(Distance):
             raise ParameterError("TCloseness", "distance", "'equal', 'ordered' or 'hierarchical'", distance)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from glasshouse.release.layout import Layout
     from glasshouse.release.recipe import Recipe
 
-__all__ = ["PublishedColumn", "Release"]
+__all__ = ["PublishedColumn", "Release", "frame_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,8 @@ class Release:
     Attributes
     ----------
     tables
-        The published tables by name, as Arrow tables.
+        The published tables by name, as Arrow tables. `data` is the one of a release that has one; `to_pandas` and
+        `to_polars` give frames.
     columns
         What each published column means.
     recipe
@@ -131,14 +132,29 @@ class Release:
 
     def to_native(self, name: str | None = None) -> Any:
         """Give a published table back as the type of frame that came in."""
-        table = self.data if name is None else self.tables[name]
-        if self.native == "pandas":
-            return table.to_pandas()
-        if self.native == "polars":
-            return _optional("polars").from_arrow(table)
-        if self.native == "duckdb":
-            return _optional("duckdb").from_arrow(table)
-        return table
+        return frame_of(self.data if name is None else self._table(name), self.native)
+
+    def to_pandas(self, name: str | None = None) -> Any:
+        """The published table as a pandas frame; of a release with several tables a dict of frames by name.
+
+        With ``name`` the table that is called so, however many there are.
+        """
+        return self._frames("pandas", name)
+
+    def to_polars(self, name: str | None = None) -> Any:
+        """As `to_pandas`, with polars frames."""
+        return self._frames("polars", name)
+
+    def _frames(self, library: str, name: str | None) -> Any:
+        if name is not None:
+            return frame_of(self._table(name), library)
+        frames = {own: frame_of(table, library) for own, table in self.tables.items()}
+        return frames if len(frames) > 1 else next(iter(frames.values()))
+
+    def _table(self, name: str) -> pa.Table:
+        if name not in self.tables:
+            raise InputError(f"this release has no table {name!r}: it has {', '.join(map(repr, self.tables))}")
+        return self.tables[name]
 
     def save(
         self,
@@ -156,10 +172,14 @@ class Release:
         save(self, path, format=format, force=force, allow_seed=allow_seed, title=title, licence=licence)
 
 
-def _optional(name: str) -> Any:
+def frame_of(table: pa.Table, library: str) -> Any:
+    """A table as a frame of ``pandas`` or ``polars``, or a relation of ``duckdb``; of anything else as it is."""
+    if library not in ("pandas", "polars", "duckdb"):
+        return table
     import importlib
 
     try:
-        return importlib.import_module(name)
+        module = importlib.import_module(library)
     except ImportError:
-        raise MissingExtra(f"giving results back as {name}", extra="frames") from None
+        raise MissingExtra(f"giving results back as {library}", extra="frames") from None
+    return table.to_pandas() if library == "pandas" else module.from_arrow(table)

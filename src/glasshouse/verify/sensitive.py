@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.errors import ParameterError
-from glasshouse.verify.columns import ascending
+from glasshouse.verify.columns import (
+    ancestors_by_height,
+    ascending,
+    declared_order,
+    designated_codes,
+    has_order,
+    suppressed_codes,
+)
 from glasshouse.verify.distances import equal_excess, hierarchical_excess, ordered_excess
 from glasshouse.verify.exact import below_entropy, entropies, exceeds, largest, smallest_entropy
-from glasshouse.verify.groups import histograms
-from glasshouse.verify.lookup import ancestors_by_height, declared_order, designated_codes, has_order, suppressed_codes
-from glasshouse.verify.naming import check, first_by_cells, worst_of
+from glasshouse.verify.groups import check, first_by_cells, histograms, worst_of
 from glasshouse.verify.verification import Achieved, Attained
 
 if TYPE_CHECKING:

@@ -5,19 +5,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from glasshouse import bounds
+from glasshouse import bounds, catalog
 from glasshouse.cli import options
-from glasshouse.cli.border import say, say_json, say_text
-from glasshouse.cli.plainly import NOT_MET, plainly
+from glasshouse.cli.exits import NOT_MET, having_written, plainly
+from glasshouse.cli.printing import say, say_json, say_text
 from glasshouse.cli.progress import progress_bar
-from glasshouse.cli.stopping import having_written
-from glasshouse.errors import InputError, OutputError
+from glasshouse.errors import InputError
 from glasshouse.log import step
 from glasshouse.policy import choices as asked
 
@@ -25,14 +23,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from glasshouse.adversary import Knowledge, Posterior
+    from glasshouse.adversary import Knowledge
     from glasshouse.microdata import Microdata
     from glasshouse.release import Release
 
 __all__ = ["attack"]
 
-ATTACKS = ["linking", "reverse-engineering", "minimality", "corruption", "intersection"]
-METHODS = ["mondrian-strict", "mondrian-relaxed", "even-split", "symmetric", "greedy", "randomised-greedy", "opt-gen"]
+# What belongs to some attacks alone, and how it is called there.
+_OF_ATTACKS = {
+    "how": "how",
+    "most_runs": "most_runs",
+    "most_corrupted": "most_corrupted",
+    "other": "others",
+    "column": "column",
+}
+_PRINCIPLES = ("k", "ell", "distinct_ell", "entropy_ell", "recursive", "t")
+_MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed")]
 
 
 @click.command(short_help="What an adversary would believe about people after a release.")
@@ -51,12 +57,14 @@ METHODS = ["mondrian-strict", "mondrian-relaxed", "even-split", "symmetric", "gr
 @options.categorical_option
 @options.normalise_option
 @options.principle_options
-@click.option("--method", type=click.Choice(METHODS), help="Another tool's table: how it was divided.")
+@click.option(
+    "--method", type=click.Choice([*_MONDRIAN, *catalog.METHODS]), help="Another tool's table: how it was divided."
+)
 @click.option("--with", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of that method.")
 @click.option(
     "--attack",
     "attack_",
-    type=click.Choice(ATTACKS),
+    type=click.Choice(list(catalog.ATTACKS)),
     default="linking",
     show_default=True,
     help="How she reasons: from the release alone, from the algorithm too, from its minimality alone, from what she "
@@ -104,11 +112,12 @@ def attack(
     """
     from glasshouse.attack import attack as attack_release
     from glasshouse.release.contents import add_files, write_whole
+    from glasshouse.release.tables import csv_of
 
     limit = _limit(given["fail_above"])
     _refuse_inside(release, out)
     if out is not None:
-        _refuse_taken(out, [release, Path(external)], force=force)
+        options.check_out(out, [release, Path(external)], force=force)
     audit = _audit_of(release, given["attack_"]) if given["save"] else None
     with step("load") as note:
         published = _release(release, given)
@@ -119,10 +128,12 @@ def attack(
         beliefs = attack_release(published, chosen, knowledge=knowledge)
     with contextlib.ExitStack() as written:
         if audit is not None:
-            add_files(audit, dict(zip(_files(given["attack_"]), _saved(beliefs), strict=True)))
+            told = json.dumps(beliefs.to_dict(), indent=2, ensure_ascii=False) + "\n"
+            saved = (csv_of(beliefs.to_table()), told, beliefs.plot())
+            add_files(audit, dict(zip(_files(given["attack_"]), saved, strict=True)))
             written.enter_context(having_written(f"what --save asked for in {audit}"))
         if out is not None:
-            write_whole(out, _table_of(beliefs), private=True)
+            write_whole(out, csv_of(beliefs.to_table()), private=True)
             written.enter_context(having_written(out))
         if as_json:
             say_json(beliefs.to_dict())
@@ -155,55 +166,48 @@ def _release(path: Path, given: dict[str, Any]) -> Release:
     choices = options.chosen(given)
     if not (given["quasi"] and given["sensitive"]):
         raise InputError(f"{path} is not a release folder: name its columns with --quasi and --sensitive")
+    partitioning = choices.get("method", "").partition("mondrian-")[2]
+    if partitioning:
+        choices |= {"method": "mondrian", "parameters": {"partitioning": partitioning, **choices.get("parameters", {})}}
     return foreign_release(
         path,
         quasi=options.names(given["quasi"]),
         sensitive=given["sensitive"],
         principle=asked.principle(choices) if any(given[name] for name in _PRINCIPLES) else None,
-        method=_method(given),
+        method=asked.method(choices),
         **{name: given[name] for name in ("delimiter", "encoding", "decimal")},
     )
-
-
-_PRINCIPLES = ("k", "ell", "distinct_ell", "entropy_ell", "recursive", "t")
-
-
-def _method(given: dict[str, Any]) -> Any:
-    choices = options.chosen(given)
-    partitioning = choices.get("method", "").partition("mondrian-")[2]
-    if partitioning:
-        choices |= {"method": "mondrian", "parameters": {"partitioning": partitioning, **choices.get("parameters", {})}}
-    return asked.method(choices)
 
 
 def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowledge:
     from glasshouse.adversary import Knowledge
     from glasshouse.microdata import read
+    from glasshouse.microdata.domains import text_of
     from glasshouse.published import Published
 
     named = ("identifier", "taxonomy", "order", "categorical", "normalise", "delimiter", "encoding", "decimal")
     choices = {name: value for name, value in options.chosen(given).items() if name in named}
     choices |= {"quasi": release.recipe.quasi, "missing": "category"}
     people = read(external, **asked.read_arguments(choices))
-    values: tuple[Any, ...] = ()
+    by_text: dict[str, Any] = {}
     if given["corrupted"] or given["prior"]:
-        values = Published.of(release, given["column"]).values
-    return Knowledge(
-        external=people,
-        corrupted=_corrupted(given["corrupted"], people, values),
-        prior=_prior(given["prior"], values),
-    )
+        by_text = {text_of(value): value for value in Published.of(release, given["column"]).values}
+    prior: dict[Any, Any] | None = None
+    if given["prior"] is not None:
+        lines = _two_columns("--prior", given["prior"])
+        prior = {by_text.get(text_of(value), value): weight for value, weight in lines}
+    return Knowledge(external=people, corrupted=_corrupted(given["corrupted"], people, by_text), prior=prior)
 
 
-def _corrupted(file: str | None, people: Microdata, values: tuple[Any, ...]) -> dict[Any, Any]:
+def _corrupted(file: str | None, people: Microdata, by_text: dict[str, Any]) -> dict[Any, Any]:
     """Read who was found out: a name and a value on each line; no value means that the person is not in the table."""
     from glasshouse.adversary import ABSENT
     from glasshouse.microdata.domains import text_of
 
     if file is None:
         return {}
-    by_text = {text_of(value): value for value in values}
-    names = {text_of(name): name for name in _names(people)}
+    everybody = range(people.n_tuples) if people.identifier is None else people.identifier.to_pylist()
+    names = {text_of(name): name for name in everybody}
     found: dict[Any, Any] = {}
     for name, value in _two_columns("--corrupted", file):
         person = names.get(text_of(name))
@@ -211,19 +215,6 @@ def _corrupted(file: str | None, people: Microdata, values: tuple[Any, ...]) -> 
             raise InputError(f"--corrupted {file}: nobody in the external table is called {text_of(name)!r}")
         found[person] = ABSENT if value is None else by_text.get(text_of(value), value)
     return found
-
-
-def _names(people: Microdata) -> list[Any]:
-    return list(range(people.n_tuples)) if people.identifier is None else people.identifier.to_pylist()
-
-
-def _prior(file: str | None, values: tuple[Any, ...]) -> dict[Any, Any] | None:
-    from glasshouse.microdata.domains import text_of
-
-    if file is None:
-        return None
-    by_text = {text_of(value): value for value in values}
-    return {by_text.get(text_of(value), value): weight for value, weight in _two_columns("--prior", file)}
 
 
 def _two_columns(option: str, file: str) -> list[tuple[Any, Any]]:
@@ -237,33 +228,22 @@ def _two_columns(option: str, file: str) -> list[tuple[Any, Any]]:
 
 def _attack(given: dict[str, Any], progress: Callable[[float], None]) -> Any:
     """Make the attack that the options ask for."""
-    from glasshouse import adversary
+    from dataclasses import fields
+
     from glasshouse.loading import load
     from glasshouse.randomness import Source
 
-    source = None if given["seed"] is None else Source.seeded(given["seed"])
-    column, name = given["column"], given["attack_"]
-    if given["most_corrupted"] is not None and name != "corruption":
-        raise InputError("--most-corrupted belongs to --attack corruption")
-    if given["other"] and name != "intersection":
-        raise InputError("--other belongs to --attack intersection")
-    if given["how"] and name != "reverse-engineering":
-        raise InputError("--how belongs to --attack reverse-engineering")
-    if given["most_runs"] is not None and name != "reverse-engineering":
-        raise InputError("--most-runs belongs to --attack reverse-engineering")
-    if name == "linking":
-        return adversary.Linking(column=column)
-    if name == "minimality":
-        return adversary.Minimality(column=column)
-    if name == "corruption":
-        return adversary.Corruption(column=column, most_corrupted=given["most_corrupted"])
-    if name == "intersection":
-        others = tuple(load(folder) for folder in given["other"])
-        return adversary.Intersection(others=others, column=column, error=given["error"], source=source)
-    runs = {} if given["most_runs"] is None else {"most_runs": given["most_runs"]}
-    return adversary.ReverseEngineering(
-        how=given["how"], error=given["error"], source=source, progress=progress, **runs
-    )
+    name = given["attack_"]
+    known = {other: {field.name for field in fields(attack)} for other, attack in catalog.ATTACKS.items()}
+    for option, parameter in _OF_ATTACKS.items():
+        if given[option] not in (None, ()) and parameter not in known[name]:
+            owners = " or ".join(other for other, names in known.items() if parameter in names)
+            raise InputError(f"--{option.replace('_', '-')} belongs to --attack {owners}")
+    parameters: dict[str, Any] = {parameter: given[option] for option, parameter in _OF_ATTACKS.items()}
+    parameters |= {"others": tuple(map(load, given["other"])), "error": given["error"], "progress": progress}
+    parameters["source"] = None if given["seed"] is None else Source.seeded(given["seed"])
+    own = {key: value for key, value in parameters.items() if key in known[name] and value is not None}
+    return catalog.ATTACKS[name](**own)
 
 
 # --- what stays inside ------------------------------------------------------------------------------------------------
@@ -272,16 +252,6 @@ def _attack(given: dict[str, Any], progress: Callable[[float], None]) -> Any:
 def _refuse_inside(release: Path, out: Path | None) -> None:
     if out is not None and release.is_dir() and out.resolve().is_relative_to(release.resolve()):
         raise InputError("beliefs about people must stay inside: choose a place outside the release")
-
-
-def _refuse_taken(out: Path, inputs: list[Path], *, force: bool) -> None:
-    """Refuse a file that is there, unless it may be replaced; one that is read is never replaced."""
-    if not os.path.lexists(out):
-        return
-    if not out.is_file() or any(path.exists() and out.exists() and out.samefile(path) for path in inputs):
-        raise OutputError(f"--out {out} is no plain file, or is what is read: choose another name", path=out)
-    if not force:
-        raise OutputError(f"{out} exists already: choose another name, or --force to replace it", path=out)
 
 
 def _audit_of(release: Path, attack: str) -> Path:
@@ -299,14 +269,3 @@ def _audit_of(release: Path, attack: str) -> Path:
 
 def _files(attack: str) -> list[str]:
     return [f"attack-{attack}.{kind}" for kind in ("csv", "json", "svg")]
-
-
-def _saved(beliefs: Posterior) -> tuple[bytes, str, str]:
-    summary = json.dumps(beliefs.to_dict(), indent=2, ensure_ascii=False) + "\n"
-    return _table_of(beliefs), summary, beliefs.plot()
-
-
-def _table_of(beliefs: Posterior) -> bytes:
-    from glasshouse.release.tables import csv_of
-
-    return csv_of(beliefs.to_table())

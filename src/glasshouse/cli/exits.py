@@ -9,24 +9,26 @@ Nothing half done stays behind, and the message says what was written before, if
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import signal
 import sys
+import threading
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from glasshouse.cli import FAILED
-from glasshouse.cli.border import leave_unread, remark, say
 from glasshouse.cli.logs import logs
-from glasshouse.cli.stopping import Stopped, heeding_stops
+from glasshouse.cli.printing import leave_unread, remark, say
 from glasshouse.database import masked
 from glasshouse.errors import DisclosureWarning, GlasshouseError, GuaranteeBroken, InterpretedKernelsWarning
 from glasshouse.log import step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from types import FrameType
 
-__all__ = ["NOT_MET", "WRONG", "fail", "plainly"]
+__all__ = ["NOT_MET", "WRONG", "Stopped", "fail", "having_written", "plainly", "saying"]
 
 NOT_MET = 1
 WRONG = 2
@@ -105,3 +107,69 @@ def _fail_unexpectedly(error: Exception, *, told: bool) -> NoReturn:
         f"a fault in Glasshouse ({type(error).__name__}), please report it; with --verbose it is told where it is",
         FAILED,
     )
+
+
+# --- being stopped ----------------------------------------------------------------------------------------------------
+
+
+class Stopped(KeyboardInterrupt):
+    """The process was asked to stop, by this signal.
+
+    >>> Stopped(signal.SIGTERM).code, str(Stopped(signal.SIGINT))
+    (143, 'interrupted')
+    """
+
+    def __init__(self, number: int) -> None:
+        told = "interrupted" if number == signal.SIGINT else f"stopped by {signal.Signals(number).name}"
+        super().__init__(told)
+        self.number = number
+        self.code = 128 + number  # what shells expect of a program that a signal ended
+
+
+@contextlib.contextmanager
+def heeding_stops() -> Iterator[None]:
+    """Let a stop be one, whatever a library that it came upon made of it.
+
+    A half imported module, say, ends in another exception, of which nobody should read. A signal that is ignored, as
+    under ``nohup``, stays so.
+    """
+    from glasshouse.release.stage import STOPS  # here, for help must be instant
+
+    came: Stopped | None = None
+
+    def heed(number: int, _frame: FrameType | None) -> None:
+        nonlocal came
+        came = Stopped(number)
+        raise came
+
+    before = {}
+    try:
+        if threading.current_thread() is threading.main_thread():
+            for stop in STOPS:
+                if signal.getsignal(stop) in (signal.SIG_DFL, signal.default_int_handler):
+                    before[stop] = signal.signal(stop, heed)
+        yield
+    except Exception as error:
+        if came is None:
+            raise
+        for note in getattr(error, "__notes__", []):
+            came.add_note(note)
+        raise came from None
+    finally:
+        for stop, handler in before.items():
+            signal.signal(stop, handler)
+
+
+@contextlib.contextmanager
+def saying(note: str) -> Iterator[None]:
+    """Let whatever ends the work inside say this too."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(note)
+        raise
+
+
+def having_written(what: object) -> contextlib.AbstractContextManager[None]:
+    """Let whatever ends the rest of a command say that this much was written."""
+    return saying(f"{what} was written before that, whole")

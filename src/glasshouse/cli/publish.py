@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +11,14 @@ import click
 from click.core import ParameterSource
 
 from glasshouse.cli import options
-from glasshouse.cli.border import remark, say, say_json, say_text
-from glasshouse.cli.measuring import Measured
-from glasshouse.cli.plainly import plainly
-from glasshouse.cli.progress import progress_bar, progress_of_steps
-from glasshouse.cli.showing import show_release, summary
-from glasshouse.cli.stopping import having_written
+from glasshouse.cli.exits import having_written, plainly
+from glasshouse.cli.printing import remark, say, say_json, say_text, show_release, summary
+from glasshouse.cli.progress import Measured, progress_bar, progress_of_steps
 from glasshouse.errors import GlasshouseError, InputError
 from glasshouse.log import step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from glasshouse.microdata import Microdata
     from glasshouse.publish_file import PublishedFile
@@ -90,7 +88,7 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
 def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
     """Publish a table under a privacy principle.
 
-    FILE is the table, or a policy that says everything (.toml, .yaml). Options override the policy.
+    FILE is the table, or a policy that says everything (.toml). Options override the policy.
 
     \b
     Examples:
@@ -105,54 +103,29 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
       glasshouse publish policy.toml
       glasshouse publish policy.toml --ell 4 --out stricter --log-json publish.log
     """
-    from glasshouse.policy import choices as asked
-    from glasshouse.publish import publish_to
+    from glasshouse.policy.choices import publish_arguments
+    from glasshouse.publish import publish as publish_table
 
-    measured = Measured()
-    choices = _choices(file, given)
-    out = _out(choices)
-    send = _sender(choices, force=force)
-    if choices["engine"] == "disk":
-        _publish_file(choices, out, measured, force=force, as_json=as_json)
+    run = _Run(file, given, as_json=as_json)
+    send = _sender(run.choices, force=force)
+    if run.choices["engine"] == "disk":
+        _publish_file(run, force=force)
         return
-    reporting = _Reporting(out, choices["report"], measured)
     with progress_of_steps():
-        principle, method, recoding = (make(choices) for make in (asked.principle, asked.method, asked.recoding))
-        table = _read(choices)
-        release = publish_to(
-            out,
-            table,
-            format=choices["format_"],
-            title=choices.get("title"),
-            licence=choices.get("licence"),
-            force=force,
-            principle=principle,
-            method=method,
-            recoding=recoding,
-            suppress=choices["suppress"],
-            carry=choices["carry"],
-            threads=choices["threads"],
-            finishing=reporting.on(table),
-        )
-        with having_written(out):
+        arguments = publish_arguments(run.choices)  # before a large file is read
+        table = _read(run.choices)
+        release = publish_table(table, **arguments, out=run.out, force=force, finishing=run.reporting_on(table))
+        with having_written(run.out):
             send(release)
-    with having_written(out):
-        if as_json:
-            say_json({**summary(release, out), "report": reporting.page, **measured.to_dict()})
-            return
-        for notice in table.notices:
-            remark("note", notice)
-        show_release(release, rows=5)
-        _say_where(out, measured)
+    run.tell(release, table.notices, lambda: show_release(release, rows=5))
 
 
-def _publish_file(
-    choices: dict[str, Any], out: Path, measured: Measured, *, force: bool, as_json: bool
-) -> None:  # fmt: skip
+def _publish_file(run: _Run, *, force: bool) -> None:
     """Publish on disk: one method, one recoding, and a bar that shows how far it is."""
     from glasshouse.policy import choices as asked
     from glasshouse.publish_file import publish_file
 
+    choices = run.choices
     for name, only in (("method", "anatomize"), ("recoding", "anatomy")):
         if choices.get(name) not in (None, only):
             raise InputError(f"--engine disk knows one {name}, {only!r}, not {choices[name]!r}")
@@ -167,13 +140,12 @@ def _publish_file(
         raise InputError("--engine disk needs one sensitive column")
     if choices.get("table") or choices.get("query") or choices.get("to"):
         raise InputError("--engine disk reads a file and writes folders, and takes no database")
-    reporting = _Reporting(out, choices["report"], measured)
     reading = asked.read_arguments(choices)
     for name in ("sensitive", "taxonomies", "bins", "bottom", "top"):
         del reading[name]
     with progress_bar() as tell:
         made = publish_file(
-            out,
+            run.out,
             choices["file"],
             sensitive=choices["sensitive"][0],
             principle=asked.principle(choices),
@@ -184,19 +156,16 @@ def _publish_file(
             partition=choices["partition"],
             spill=choices.get("spill"),
             progress=tell,
-            finishing=reporting.on_file(),
+            finishing=run.reporting_on_file(),
             **({"memory": choices["memory"] << 20} if "memory" in choices else {}),
             **reading,
         )
-    with having_written(out):
-        if as_json:
-            say_json({**summary(made, out), "report": reporting.page, **measured.to_dict()})
-            return
-        for notice in made.notices:
-            remark("note", notice)
+
+    def show() -> None:
         say_text(made.guarantee)
         say("", f"{made.n_tuples:,} tuples in {made.n_groups:,} groups: qit and st")
-        _say_where(out, measured)
+
+    run.tell(made, made.notices, show)
 
 
 @click.command(short_help="Add marginals to an ANGEL release, over the same batches.")
@@ -224,21 +193,13 @@ def marginals(file: str, *, as_json: bool, **given: Any) -> None:
     """
     from glasshouse.marginals import publish_marginals
 
-    measured = Measured()
-    choices = _choices(file, given)
-    out = _out(choices)
-    reporting = _Reporting(out, choices["report"], measured)
+    run = _Run(file, given, as_json=as_json)
     with progress_of_steps():
-        table = _read(choices)
+        table = _read(run.choices)
         lists = [options.names(text) for text in given["marginal"]]
-        threads, finishing = choices["threads"], reporting.on(table)
-        release = publish_marginals(out, table, marginals=lists, threads=threads, finishing=finishing)
-    with having_written(out):
-        if as_json:
-            say_json({**summary(release, out), "report": reporting.page, **measured.to_dict()})
-            return
-        show_release(release, rows=5)
-        _say_where(out, measured)
+        threads, finishing = run.choices["threads"], run.reporting_on(table)
+        release = publish_marginals(run.out, table, marginals=lists, threads=threads, finishing=finishing)
+    run.tell(release, (), lambda: show_release(release, rows=5))
 
 
 def _choices(file: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -264,12 +225,6 @@ def _choices(file: str, given: dict[str, Any]) -> dict[str, Any]:
         if name in explicit:
             explicit[name] = {**decided.get(name, {}), **explicit[name]}
     return {**defaults, **decided, **explicit}
-
-
-def _out(choices: dict[str, Any]) -> Path:
-    if "out" not in choices:
-        raise InputError("say where to write: --out FOLDER, which gets release/ and audit/")
-    return Path(choices["out"])
 
 
 def _read(choices: dict[str, Any]) -> Microdata:
@@ -298,47 +253,55 @@ def _sender(choices: dict[str, Any], *, force: bool) -> Callable[[Release], None
     return send
 
 
-class _Reporting:
-    """The steward's report, made before the folders appear, so that the audit never stands without it.
+class _Run:
+    """One publication: what is asked for, where it goes, its report, and what is said of it at the end.
+
+    The steward's report is made before the folders appear, so that the audit never stands without it.
 
     Attributes
     ----------
+    choices, out
+        What is asked for, and the folder that gets it.
     page
-        Where it will lie; None if there is none.
+        Where the report will lie; None if there is none.
     """
 
-    def __init__(self, out: Path, report: str, measured: Measured) -> None:
-        self._out = out
-        self._report = report
-        self._measured = measured
+    def __init__(self, file: str, given: dict[str, Any], *, as_json: bool) -> None:
+        self._measured = Measured()
+        self._as_json = as_json
+        self.choices = _choices(file, given)
+        if "out" not in self.choices:
+            raise InputError("say where to write: --out FOLDER, which gets release/ and audit/")
+        self.out = Path(self.choices["out"])
         self.page: str | None = None
 
-    def on(self, table: Microdata) -> Callable[[Release, Path, Path], None] | None:
+    def reporting_on(self, table: Microdata) -> Callable[[Release, Path, Path], None] | None:
         """How to report on a release of a table in memory; None if no report is wanted.
 
         A brief report may take as much CPU time as reading, publishing and writing took.
         """
         from glasshouse.report import make_report
 
+        report = self.choices["report"]
+
         def write(release: Release, audit: Path, folder: Path) -> None:
             spent = self._measured.cpu
             with progress_bar(unit="steps") as tell:
-
-                def make() -> Report:
-                    return make_report(release, table, report=self._report, publishing=spent, progress=tell)
-
+                make = functools.partial(
+                    make_report, release, table, report=report, publishing=spent, progress=tell
+                )  # fmt: skip
                 self._write(make, release.n_tuples, audit, folder)
 
-        return None if self._report == "none" else write
+        return None if report == "none" else write
 
-    def on_file(self) -> Callable[[PublishedFile], None] | None:
+    def reporting_on_file(self) -> Callable[[PublishedFile], None] | None:
         """How to report on a file that was published in batches; None if no report is wanted."""
         from glasshouse.report.report import report_on_file
 
         def write(made: PublishedFile) -> None:
-            self._write(lambda: report_on_file(made), made.n_tuples, made.audit, made.folder)
+            self._write(functools.partial(report_on_file, made), made.n_tuples, made.audit, made.folder)
 
-        return None if self._report == "none" else write
+        return None if self.choices["report"] == "none" else write
 
     def _write(self, make: Callable[[], Report], rows: int, audit: Path, release: Path) -> None:
         """Write the report into the audit; if it cannot be made, the release is published without one."""
@@ -349,8 +312,16 @@ class _Reporting:
             reason = error if isinstance(error, GlasshouseError) else "there is not enough memory for it"
             remark("warning", f"the release is written without a report: {reason}", "yellow")
             return
-        self.page = str(self._out / "audit" / "report.html")
+        self.page = str(self.out / "audit" / "report.html")
 
-
-def _say_where(out: Path, measured: Measured) -> None:
-    say("", f"{out / 'release'} may be published; {out / 'audit'} must stay inside. ({measured})")
+    def tell(self, made: Release | PublishedFile, notices: Iterable[str], show: Callable[[], None]) -> None:
+        """Say what was published, and where it lies."""
+        with having_written(self.out):
+            if self._as_json:
+                say_json({**summary(made, self.out), "report": self.page, **self._measured.to_dict()})
+                return
+            for notice in notices:
+                remark("note", notice)
+            show()
+            where = f"{self.out / 'release'} may be published; {self.out / 'audit'} must stay inside."
+            say("", f"{where} ({self._measured})")

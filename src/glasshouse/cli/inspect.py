@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glasshouse.cli import options
-from glasshouse.cli.border import say, say_json, say_text
-from glasshouse.cli.plainly import plainly
+from glasshouse.cli.exits import plainly
+from glasshouse.cli.printing import say, say_json, say_text
 from glasshouse.cli.progress import progress_of_steps
-from glasshouse.errors import OutputError
 from glasshouse.log import step
 
 if TYPE_CHECKING:
@@ -72,11 +71,8 @@ def init(file: str, out: Path, *, force: bool, as_json: bool, **given: Any) -> N
     from glasshouse.release.contents import write_whole
 
     printed = str(out) == "-"
-    if not printed and os.path.lexists(out):
-        if not force:
-            raise OutputError(f"{out} exists already: choose another name, or --force to replace it", path=out)
-        if not out.is_file() or (Path(file).exists() and out.samefile(file)):
-            raise OutputError(f"{out} is no plain file, or is the table itself: choose another name", path=out)
+    if not printed:
+        options.check_out(out, [Path(file)], force=force)
     report = _inspected(file, given)
     source = {name: given[name] for name in ("table", "query", "delimiter", "encoding") if given[name] is not None}
     text = policy_from(report, file=_from_there(file, Path("policy.toml") if printed else out), **source)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from glasshouse.cli import options
-from glasshouse.cli.border import say, say_json, say_text
-from glasshouse.cli.plainly import plainly
+from glasshouse.cli.exits import plainly
+from glasshouse.cli.printing import say, say_json, say_text
 from glasshouse.cli.progress import progress_of_steps
 from glasshouse.reproducing import PAPERS
 

@@ -10,10 +10,9 @@ import click
 from click.core import ParameterSource
 
 from glasshouse.cli import options
-from glasshouse.cli.border import new_table, say, say_json, say_table
-from glasshouse.cli.plainly import NOT_MET, plainly
+from glasshouse.cli.exits import NOT_MET, having_written, plainly, saying
+from glasshouse.cli.printing import new_table, say, say_json, say_table
 from glasshouse.cli.progress import progress_bar
-from glasshouse.cli.stopping import having_written, saying
 from glasshouse.errors import InputError
 from glasshouse.log import step
 from glasshouse.policy import choices as asked
@@ -74,7 +73,7 @@ def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **gi
 
     It is done on twins of the table, with the same quasi-identifiers and made-up sensitive values: a choice by how
     well ways do on the true values would depend on them, and so leak. FILE is a table, or a policy that says how to
-    read one and what safe means (.toml, .yaml). Nothing is published. The exit code is 1 if nothing can be recommended.
+    read one and what safe means (.toml). Nothing is published. The exit code is 1 if nothing can be recommended.
 
     \b
     Examples:

@@ -19,9 +19,25 @@ from glasshouse.cli import UNREAD
 from glasshouse.visible import in_lines, json_text, visible
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.table import Table
 
-__all__ = ["leave_unread", "new_table", "remark", "say", "say_json", "say_table", "say_text", "say_usage"]
+    from glasshouse.publish_file import PublishedFile
+    from glasshouse.release import Release
+
+__all__ = [
+    "leave_unread",
+    "new_table",
+    "remark",
+    "say",
+    "say_json",
+    "say_table",
+    "say_text",
+    "say_usage",
+    "show_release",
+    "summary",
+]
 
 
 def say(*lines: object, err: bool = False, bold: bool = False, colour: str | None = None) -> None:
@@ -115,3 +131,35 @@ def _width() -> int:
     import shutil
 
     return max(20, shutil.get_terminal_size().columns)
+
+
+# --- a release --------------------------------------------------------------------------------------------------------
+
+
+def summary(release: Release | PublishedFile, out: Path | None = None) -> dict[str, Any]:
+    """What a release promises and how it was made, as plain data; no value of the table."""
+    where = {} if out is None else {"release": str(out / "release"), "audit": str(out / "audit")}
+    return {
+        **where,
+        "n_tuples": release.n_tuples,
+        "n_dropped": release.n_dropped,
+        "guarantee": release.guarantee.to_data(),
+        "recipe": release.recipe.to_data(),
+    }
+
+
+def show_release(release: Release, rows: int) -> None:
+    """Print what a release promises, and some of its rows."""
+    from rich import box
+
+    say_text(release.guarantee)
+    say()
+    for name, published in release.tables.items():
+        shown = min(rows, published.num_rows)
+        table = new_table(f"{name}: {shown:,} of {published.num_rows:,} rows", box=box.SIMPLE)
+        for column in published.column_names:
+            table.add_column(column, max_width=32, no_wrap=True, overflow="ellipsis")
+        for i in range(shown):
+            row = published.slice(i * published.num_rows // shown, 1).to_pylist()[0]  # spread over the table
+            table.add_row(*("" if value is None else str(value) for value in row.values()))
+        say_table(table)

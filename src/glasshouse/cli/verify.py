@@ -4,22 +4,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from glasshouse.cli import options
-from glasshouse.cli.border import say, say_json, say_text
-from glasshouse.cli.plainly import NOT_MET, plainly
+from glasshouse.cli.exits import NOT_MET, plainly
+from glasshouse.cli.printing import say, say_json, say_text, show_release, summary
 from glasshouse.cli.progress import progress_of_steps
-from glasshouse.cli.showing import show_release, summary
 from glasshouse.errors import InputError
 from glasshouse.log import step
 from glasshouse.policy.choices import option
-
-if TYPE_CHECKING:
-    from glasshouse.release import Release
-    from glasshouse.verify import Verification
 
 __all__ = ["show", "verify"]
 
@@ -39,21 +34,30 @@ __all__ = ["show", "verify"]
 def verify(path: str, *, as_json: bool, **given: Any) -> int:
     """Recount what a table achieves, from the published tables alone, by an implementation of its own.
 
-    RELEASE is a release folder: it is held to what it promises. FILE is a table that any tool wrote: --quasi and
-    --sensitive name its columns, and --k, --ell and --t what is asked of it. The exit code is 1 if it does not hold.
+    RELEASE is a release folder, or the folder that it was published into: it is held to what it promises. FILE is a
+    table that any tool wrote: --quasi and --sensitive name its columns, and --k, --ell and --t what is asked of it. The
+    exit code is 1 if it does not hold.
 
     \b
     Examples:
       glasshouse verify out/release
       glasshouse verify any_tool_output.csv --quasi age,sex,zipcode --sensitive disease --k 5 --ell 3
     """
+    from glasshouse.journeys.verify import release_in
+    from glasshouse.journeys.verify import verify as recount
+    from glasshouse.loading import load
+
     promised = None
     with progress_of_steps(), step("recount") as note:
         if Path(path).is_dir():
-            release, result = _release(Path(path), given)
-            promised = release.guarantee
+            for name, value in given.items():
+                if value not in (None, ()):
+                    raise InputError(f"{option(name)} is for a table: a release is held to what it promises itself")
+            release = load(release_in(Path(path)))
+            promised = release.guarantee  # the one that its recipe makes
+            result = recount(release)
         else:
-            result = _table(path, given)
+            result = recount(path, **_of_table(path, given))
         note(rows=result.n_tuples, groups=result.n_groups)
     if as_json:
         say_json({**result.to_dict(), **({} if promised is None else {"guarantee": promised.to_data()})})
@@ -65,35 +69,15 @@ def verify(path: str, *, as_json: bool, **given: Any) -> int:
     return NOT_MET if result.holds is False else 0
 
 
-def _release(path: Path, given: dict[str, Any]) -> tuple[Release, Verification]:
-    """The release, and what was counted; its guarantee is the one that its recipe makes."""
-    from glasshouse.loading import load
-    from glasshouse.recheck import verify_release
-
-    for name, value in given.items():
-        if value not in (None, ()):
-            raise InputError(f"{option(name)} is for a table: a release is held to what it promises itself")
-    release = load(path)
-    return release, verify_release(release)
-
-
-def _table(path: str, given: dict[str, Any]) -> Verification:
+def _of_table(path: str, given: dict[str, Any]) -> dict[str, Any]:
+    """What the options say of a table."""
     from glasshouse.microdata import Taxonomy
-    from glasshouse.verify import verify as verify_source
 
     choices = options.chosen(given)
-    if not choices.get("quasi"):
-        if "://" not in path and not Path(path).exists():
-            raise InputError(f"{path} is not there: give the folder of a release, or the file of a table")
+    if not choices.get("quasi") and ("://" in path or Path(path).exists()):
         raise InputError("name the columns that others may know: --quasi COLUMNS")
-    return verify_source(
-        path,
-        quasi=choices["quasi"],
-        sensitive=choices.get("sensitive"),
-        taxonomies={name: Taxonomy.from_file(file) for name, file in choices.get("taxonomy", {}).items()},
-        ordered=choices.get("order", {}),
-        **{name: given[name] for name in ("k", "ell", "t", "population", "delimiter", "encoding")},
-    )
+    taxonomies = {name: Taxonomy.from_file(file) for name, file in choices.pop("taxonomy", {}).items()}
+    return {**choices, "taxonomies": taxonomies, "ordered": choices.pop("order", {})}
 
 
 @click.command(short_help="What a release folder holds and promises.")

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from glasshouse.cli import options
-from glasshouse.cli.border import say_json, say_text
-from glasshouse.cli.plainly import plainly
+from glasshouse.cli.exits import plainly
+from glasshouse.cli.printing import say_json, say_text
 from glasshouse.cli.progress import progress_of_steps
 from glasshouse.log import step
 

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verify: count again, by the second implementation, what a release keeps or what any tool's table achieves."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from glasshouse import recheck
+from glasshouse.errors import DomainError, InputError
+from glasshouse.loading import load
+from glasshouse.microdata.cautions import Findings
+from glasshouse.microdata.sources import open_source
+from glasshouse.release import Release
+from glasshouse.release.manifest import MANIFEST
+from glasshouse.release.pair import RELEASE
+from glasshouse.verify import verify_table
+from glasshouse.verify.asked import roles
+from glasshouse.verify.columns import untangled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from glasshouse.microdata import Taxonomy
+    from glasshouse.microdata.sources import Source
+    from glasshouse.verify import Verification
+    from glasshouse.verify.asked import Distance, Missing, Number, Thresholds
+
+__all__ = ["release_in", "verify", "verify_release"]
+
+
+def verify(
+    source: Any,
+    *,
+    quasi: Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None,
+    missing: Missing = "category",
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+    taxonomies: Mapping[str, Taxonomy | str | Path] | None = None,
+    designated: Mapping[str, Sequence[Any]] | None = None,
+    distance: Distance | Mapping[str, Distance] | None = None,
+    suppressed: Sequence[Any] = ("*",),
+    population: int | None = None,
+    risk_threshold: Number = Fraction(1, 5),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    **asked: Unpack[Thresholds],
+) -> Verification:
+    """Count again, by an implementation of its own, whether a release keeps its promise, or what a table achieves.
+
+    A release is held to what its recipe asks of every group, and its guarantee to the one that the recipe stands for,
+    word for word; whether the recipe was followed cannot be seen from the tables. Of a table, whichever tool made it,
+    everything is counted: k, l-diversity of every kind, t-closeness, re-identification risk.
+
+    Parameters
+    ----------
+    source
+        A `Release`; the folder of one, or the folder that `publish` wrote it into; or a table: a path or a frame, as
+        for `glasshouse.read`. Everything below is for a table alone.
+    quasi
+        Quasi-identifiers: rows with equal values in all of them form a group.
+    sensitive
+        Sensitive column or columns; without any, only group sizes are counted.
+    missing
+        ``category`` (the default): a missing value equals other missing values and nothing else; ``error`` refuses
+        them; ``drop`` leaves their rows out and says how many.
+    ordered
+        Declared orders of sensitive categories, for the ordered distance; numbers and dates have theirs.
+    taxonomies
+        Taxonomies of sensitive columns, for the hierarchical distance.
+    designated
+        By column the values that alone are sensitive, for ``designated_ell``; None stands for missing.
+    distance
+        The ground distance that ``t`` means; by default hierarchical for a column with a taxonomy, ordered for one with
+        an order, else equal. All that apply are reported anyway.
+    suppressed
+        What stands in a suppressed cell. Such cells equal each other and nothing else; how many there are is reported.
+    population
+        People in the population of which the table is a sample, for the journalist's risk; see `Risk`.
+    risk_threshold
+        A record is at risk if it is found with a larger probability than this.
+    delimiter, encoding
+        Of a CSV file, where the detection should not decide.
+    **asked
+        What every group should keep: ``k``, ``ell``, ``distinct_ell``, ``entropy_ell``, ``designated_ell``,
+        ``recursive=(c, ell)``, ``alpha``, ``t``; numbers, or mappings by sensitive column. `Verification.holds` tells
+        whether all do: nothing is accepted by rounding. A float means the decimal number that it prints.
+
+    Returns
+    -------
+    Verification
+        ``holds`` is False if anything does not, and ``checks`` say what.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> found = gh.verify(gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(2)))
+    >>> found.holds, found.ell, found.checks[0].asked
+    (True, 2, 'ell = 2')
+    >>> table = {"zip": ["476**", "476**", "479**", "479**"], "disease": ["flu", "flu", "flu", "ulcer"]}
+    >>> found = gh.verify(table, quasi=["zip"], sensitive="disease", k=2, ell=2)
+    >>> found.k, found.ell, found.t, found.holds
+    (2, 1, 0.25, False)
+    >>> print(found.checks[1].worst[0])
+    zip=476** (2 tuples)
+    """
+    options: dict[str, Any] = {
+        "quasi": quasi,
+        "sensitive": sensitive,
+        "missing": missing,
+        "ordered": ordered,
+        "taxonomies": taxonomies,
+        "designated": designated,
+        "distance": distance,
+        "suppressed": suppressed,
+        "population": population,
+        "risk_threshold": risk_threshold,
+        **asked,
+    }
+    folder = Path(source) if isinstance(source, str | Path) else None
+    if isinstance(source, Release) or (folder is not None and folder.is_dir()):
+        usual = verify.__kwdefaults__ or {}
+        for name, value in {**options, "delimiter": delimiter, "encoding": encoding}.items():
+            if value != usual.get(name):
+                raise InputError(f"{name} is for a table: a release is held to what it promises itself")
+        return recheck.verify_release(source if folder is None else load(release_in(folder)))
+    if quasi is None:
+        if folder is not None and "://" not in str(source) and not folder.exists():
+            raise InputError(f"{source} is not there: give the folder of a release, or the file of a table")
+        raise InputError("name the columns of the table that others may know: quasi=[...]")
+    names, others = roles(quasi, sensitive)
+    opened, mixed = _open(source, [*names, *others], delimiter=delimiter, encoding=encoding)
+    roles(quasi, sensitive, opened.columns)
+    orders = {name: order for name, order in opened.orders.items() if name in others}
+    options["ordered"] = {**orders, **(ordered or {})}
+    return verify_table(opened.table, notices=[*opened.notices, *mixed, *_hollow(opened, others)], **options)
+
+
+def release_in(folder: Path) -> Path:
+    """The folder of a release: this one, or the one in it if `publish` wrote a release and its audit into it."""
+    inner = folder / RELEASE
+    return inner if inner.is_dir() and not (folder / MANIFEST).exists() else folder
+
+
+def verify_release(release: Release | str | Path) -> Verification:
+    """The old name of `verify` for releases."""
+    warnings.warn("gh.verify_release(...) is now gh.verify(...)", DeprecationWarning, stacklevel=2)
+    return verify(release)
+
+
+def _open(source: Any, names: list[str], *, delimiter: str | None, encoding: str | None) -> tuple[Source, list[str]]:
+    """Open the source, and where a column mixes types, say so and take its values as texts."""
+    notices: list[str] = []
+    while True:
+        try:
+            return open_source(source, columns=names, delimiter=delimiter, encoding=encoding), notices
+        except DomainError as error:
+            plainer = None if error.column is None else untangled(source, error.column)
+            if plainer is None:
+                raise
+            notices.append(f"{error.column} mixes types: a number and the text that looks like it are two values")
+            source = plainer
+
+
+def _hollow(opened: Source, sensitive: Sequence[str]) -> Iterator[str]:
+    """Say which sensitive values are counted as different though they may be one, or none."""
+    found = Findings(opened.written)
+    for name in sensitive:
+        found.look_through(name, "sensitive", opened.table.column(name))
+    yield from found.notices
+    yield from (caution.sentence for caution in found.cautions)
