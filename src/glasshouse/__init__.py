@@ -83,6 +83,8 @@ if TYPE_CHECKING:
     from glasshouse.microdata import Groups, Microdata, Taxonomy, examples, read, synthetic
     from glasshouse.microdata.cautions import Caution
     from glasshouse.microdata.inspection import inspect
+    from glasshouse.pages.report import Report, make_report
+    from glasshouse.papers import reproduce
     from glasshouse.policy import Policy, load_policy, policy_from
     from glasshouse.principles import (
         AllOf,
@@ -103,8 +105,6 @@ if TYPE_CHECKING:
     from glasshouse.recoding import Anatomy, Angel, Boxes, Permutation, Perturbed, Taxonomies
     from glasshouse.release import Guarantee, Recipe, Release
     from glasshouse.release.postgres import to_postgres
-    from glasshouse.report import Report, make_report
-    from glasshouse.reproducing import reproduce
     from glasshouse.verify import Verification, verify
 
 __version__ = VERSION
@@ -262,8 +262,8 @@ _HOMES = {
     "glasshouse.recoding": ["Anatomy", "Angel", "Boxes", "Permutation", "Perturbed", "Taxonomies"],
     "glasshouse.release": ["Guarantee", "Recipe", "Release"],
     "glasshouse.release.postgres": ["to_postgres"],
-    "glasshouse.report": ["Report", "make_report"],
-    "glasshouse.reproducing": ["reproduce"],
+    "glasshouse.pages.report": ["Report", "make_report"],
+    "glasshouse.papers": ["reproduce"],
     "glasshouse.verify": ["Verification", "verify"],
 }
 _MODULES = {"examples": "glasshouse.microdata.examples", "synthetic": "glasshouse.microdata.synthetic"}

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from glasshouse.microdata import Microdata
+    from glasshouse.pages.report import Report
     from glasshouse.publish_file import PublishedFile
     from glasshouse.release import Release
-    from glasshouse.report import Report
 
 __all__ = ["marginals", "publish"]
 
@@ -318,7 +318,7 @@ class _Reporting:
 
         A brief report may take as much CPU time as reading, publishing and writing took.
         """
-        from glasshouse.report import make_report
+        from glasshouse.pages.report import make_report
 
         def write(release: Release, audit: Path, folder: Path) -> None:
             spent = self._measured.cpu
@@ -333,7 +333,7 @@ class _Reporting:
 
     def on_file(self) -> Callable[[PublishedFile], None] | None:
         """How to report on a file that was published in batches; None if no report is wanted."""
-        from glasshouse.report.report import report_on_file
+        from glasshouse.pages.report.report import report_on_file
 
         def write(made: PublishedFile) -> None:
             self._write(lambda: report_on_file(made), made.n_tuples, made.audit, made.folder)

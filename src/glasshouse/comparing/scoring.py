@@ -7,19 +7,21 @@ import time
 import warnings
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from glasshouse.adversary import Knowledge, ReverseEngineering
 from glasshouse.adversary.linking import promised_limit
 from glasshouse.attack import attack
-from glasshouse.comparing.memory import PeakMemory
-from glasshouse.comparing.row import Row, label_of
+from glasshouse.comparing.comparison import Row, label_of
 from glasshouse.errors import DisclosureWarning, GlasshouseError
 from glasshouse.evaluate import evaluate
+from glasshouse.pages.report.beliefs import estimated_fits
 from glasshouse.publish import publish
 from glasshouse.randomness import Source
-from glasshouse.report.believing import estimated_fits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,13 +29,15 @@ if TYPE_CHECKING:
     from glasshouse.adversary import Posterior
     from glasshouse.analyst.workloads import Workload
     from glasshouse.microdata import Microdata
+    from glasshouse.pages.report import Effort
     from glasshouse.principles import Principle
     from glasshouse.release import Release
-    from glasshouse.report import Effort
 
-__all__ = ["Setting", "given_up", "score"]
+__all__ = ["PeakMemory", "Setting", "given_up", "score"]
 
 _EXACT = ("anatomy", "permutation")  # recodings that publish quasi-identifiers as they are
+_STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+_FORGET_PEAK = "5"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -211,3 +215,33 @@ def _believed(row: Row, posterior: Posterior) -> Row:
 
 def _and(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+class PeakMemory:
+    """How much more memory the process takes than when this is made, as the system counts it; None without /proc.
+
+    Other threads' memory counts too.
+    """
+
+    def __init__(self) -> None:
+        pa.default_memory_pool().release_unused()
+        try:
+            _RESET.write_text(_FORGET_PEAK)
+            self._before = _kilobytes("VmRSS")
+        except OSError:
+            self._before = None
+
+    def grown(self) -> int | None:
+        """In bytes."""
+        after = None if self._before is None else _kilobytes("VmHWM")
+        return None if after is None or self._before is None else max(0, after - self._before) << 10
+
+
+def _kilobytes(name: str) -> int | None:
+    for line in _STATUS.read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1])
+    return None
