@@ -113,9 +113,9 @@ class Plane:
                 yield line(x, self.top, x, self.floor, **grid)
             yield label(x, self.floor + below, words, anchor="middle")
 
-    def named(self, words: str, **how: str | float | None) -> Part:
-        """What the horizontal axis shows."""
-        return label((self.left + self.right) / 2, self.floor + 36, words, anchor="middle", **how)
+    def named(self, words: str) -> Part:
+        """What the horizontal axis shows, in the style of axes."""
+        return label((self.left + self.right) / 2, self.floor + 36, words, anchor="middle", class_="axis")
 
 
 def drawing(

@@ -42,7 +42,7 @@ def belief_figure(found: Mapping[str, Any], name: str, *, style: str | None = No
     parts = [
         *plane.rows(percents(most * i / 4 for i in range(5)), class_="grid"),
         *plane.columns({i / 5: f"{i / 5:g}" for i in range(6)}),
-        plane.named("how firmly the likeliest value of a person is believed; height: share of people", class_="axis"),
+        plane.named("how firmly the likeliest value of a person is believed; height: share of people"),
     ]
     for low, high, count in zip(edges, edges[1:], people, strict=False):
         if count:
@@ -76,7 +76,7 @@ def error_figure(found: Mapping[str, Any], name: str) -> Part:
     parts = [
         *plane.rows(percents(i / 4 for i in range(5)), class_="grid"),
         *plane.columns({error: f"{error * 100:g}\u202f%" for error in _ERRORS}, class_="grid"),
-        plane.named("relative error of an answer, at most", class_="axis"),
+        plane.named("relative error of an answer, at most"),
     ]
     for kind, of in (("no-link", "no_link"), ("release", "release")):
         places = zip(found[of]["percentiles"], PERCENTILES, strict=True)
