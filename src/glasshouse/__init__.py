@@ -60,7 +60,8 @@ if TYPE_CHECKING:
     from glasshouse.analyst.query import query
     from glasshouse.analyst.workloads import Workload
     from glasshouse.attack import attack
-    from glasshouse.comparing import Comparison, compare
+    from glasshouse.comparing import Comparison
+    from glasshouse.comparing.compare import compare
     from glasshouse.evaluate import evaluate
     from glasshouse.foreign import foreign_release
     from glasshouse.grouping import (

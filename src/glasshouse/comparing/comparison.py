@@ -25,30 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "FILES", "Comparison", "Row", "cannot_write", "label_of", "own_folder"]
 
 FILES = ("comparison.html", "comparison.csv", "comparison.json", "frontier.svg")
-COLUMNS = (
-    "method",
-    "recoding",
-    "promise",
-    "adversary",
-    "shows_presence",
-    "belief",
-    "how",
-    "belief_error",
-    "above",
-    "limit",
-    "error",
-    "spread",
-    "baseline",
-    "coverage",
-    "kl",
-    "average_size",
-    "ncp",
-    "seconds",
-    "memory",
-    "told",
-    "failed",
-)
-"""The columns of the table, which are attributes of `Row`; ``recommended`` stands before them."""
 _RELEASE = "datapackage.json"
 _TWIN = (
     "Measured on twins of the table: the same quasi-identifiers, and sensitive values that are made up, as many of "
@@ -133,6 +109,13 @@ class Row:
         """The row that was plain data; what it does not know is left out."""
         known = {f.name for f in fields(cls)}
         return cls(**{name: value for name, value in data.items() if name in known})
+
+
+COLUMNS = (
+    *(f.name for f in fields(Row) if f.name not in ("recipe", "theorem", "told", "failed")),
+    *("told", "failed"),
+)
+"""The columns of the table, which are attributes of `Row`; ``recommended`` stands before them."""
 
 
 def label_of(thing: Any) -> str:

@@ -20,6 +20,7 @@ from glasshouse.comparing.comparison import Row, label_of
 from glasshouse.errors import DisclosureWarning, GlasshouseError
 from glasshouse.evaluate import evaluate
 from glasshouse.pages.report.beliefs import estimated_fits
+from glasshouse.pages.report.effort import OutOfTime, deadline
 from glasshouse.publish import publish
 from glasshouse.randomness import Source
 
@@ -50,10 +51,6 @@ class Setting:
     seed: int
     effort: Effort
     threads: int = 0
-
-
-class _OutOfTime(Exception):
-    """The attack takes longer than it may."""
 
 
 def score(setting: Setting, method: Any, recoding: Any, tell: Callable[[Row], None] | None = None) -> Row:
@@ -143,12 +140,6 @@ def _mean(runs: list[Row]) -> Row:
 
 def _attacked(setting: Setting, release: Release, row: Row) -> Row:
     """What she believes: by an attack if that can be done in the time, else by the theorem, if there is one."""
-    end = time.monotonic() + setting.effort.seconds
-
-    def watch(_share: float) -> None:
-        if time.monotonic() > end:
-            raise _OutOfTime
-
     why = _too_much(setting, release)
     if why:
         return _by_theorem(row, why)
@@ -156,11 +147,11 @@ def _attacked(setting: Setting, release: Release, row: Row) -> Row:
         most_worlds=setting.effort.most_worlds,
         most_runs=setting.effort.most_runs,
         source=Source.seeded(setting.seed).child("attack"),
-        progress=watch,
+        progress=deadline(setting.effort.seconds),
     )
     try:
         return _believed(row, attack(release, chosen, knowledge=Knowledge(external=setting.tables[0])))
-    except _OutOfTime:
+    except OutOfTime:
         return _by_theorem(row, _late(setting.effort.seconds))
     except GlasshouseError as error:
         return _by_theorem(row, str(error))

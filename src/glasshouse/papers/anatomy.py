@@ -21,7 +21,7 @@ from glasshouse.microdata.synthetic import ANATOMY_QUASI
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measuring import Asked, published
-from glasshouse.papers.results import Figure, Table, curves_of, number
+from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import LDiversity, Requirement
 from glasshouse.recoding import Anatomy, Taxonomies
 
@@ -94,7 +94,7 @@ def experiments(data: Data, questions: int) -> list[Figure | Table]:
                 if d in SHOWN:
                     found += _of_questions(name, d, table, releases, questions)
         title = f"{name}-d: query error against d (l = 10, s = 5 %, qd = d)"
-        found.append(_figure(f"figure-4{letter}", title, "d", by_d))
+        found.append(figure_of(f"figure-4{letter}", title, "d", by_d))
         with step("figures 7 to 9", rows=data.n):
             found += _of_sizes(data, letter, name, column, questions)
     return sorted(found, key=lambda shown: shown.name)
@@ -120,8 +120,8 @@ def _of_questions(
     by_qd = {float(qd): _asked(table, qd, 0.05, questions).errors(releases) for qd in range(1, d + 1)}
     by_s = {100 * s: _asked(table, d, s, questions).errors(releases) for s in SHARES}
     return [
-        _figure(f"figure-5{letter}", f"{name}-{d}: query error against qd (s = 5 %)", "qd", by_qd),
-        _figure(f"figure-6{letter}", f"{name}-{d}: query error against s (qd = {d})", "s (%)", by_s),
+        figure_of(f"figure-5{letter}", f"{name}-{d}: query error against qd (s = 5 %)", "qd", by_qd),
+        figure_of(f"figure-6{letter}", f"{name}-{d}: query error against s (qd = {d})", "s (%)", by_s),
     ]
 
 
@@ -138,9 +138,9 @@ def _of_sizes(data: Data, letter: str, name: str, column: str, questions: int) -
     pages_by_d = {float(d): _pages(data.read(ANATOMY_QUASI[:d], column, usual, by_taxonomy=True)) for d in DIMENSIONS}
     pages = "pages of 4096 bytes, read and written"
     return [
-        _figure(f"figure-7{letter}", f"{name}-5: query error against the number of tuples", "n", by_n),
-        _figure(f"figure-8{letter}", f"{name}-d: I/O against d, 50 pages of memory", "d", pages_by_d, y=pages),
-        _figure(f"figure-9{letter}", f"{name}-5: I/O against n, 50 pages of memory", "n", pages_by_n, y=pages),
+        figure_of(f"figure-7{letter}", f"{name}-5: query error against the number of tuples", "n", by_n),
+        figure_of(f"figure-8{letter}", f"{name}-d: I/O against d, 50 pages of memory", "d", pages_by_d, y=pages),
+        figure_of(f"figure-9{letter}", f"{name}-5: I/O against n, 50 pages of memory", "n", pages_by_n, y=pages),
     ]
 
 
@@ -154,16 +154,6 @@ def _pages(table: Microdata) -> dict[str, float | None]:
     by_histograms, by_sorting = pages_of_mondrian(table, requirement)
     anatomized = pages_of_anatomize(counts, len(table.quasi))
     return {ANATOMIZED: float(anatomized), GENERALIZED: float(by_histograms), SORTED: float(by_sorting)}
-
-
-def _figure(
-    name: str,
-    title: str,
-    x: str,
-    by_place: Mapping[float, Mapping[str, float | None]],
-    y: str = "average relative error (%)",
-) -> Figure:
-    return Figure(name=name, title=title, x=x, y=y, curves=curves_of(by_place), log=True)
 
 
 def _summary(data: Data) -> Table:

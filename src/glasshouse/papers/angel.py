@@ -17,12 +17,12 @@ from glasshouse.log import step
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measuring import Asked, published
-from glasshouse.papers.results import Figure, Table, curves_of, number
+from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import LDiversity, TCloseness
 from glasshouse.recoding import Angel, Boxes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from glasshouse.microdata import Microdata
     from glasshouse.papers.data import Data
@@ -76,15 +76,15 @@ def experiments(data: Data, questions: int) -> list[Figure | Table]:
     found: list[Figure | Table] = []
     for letter, axis in zip("ab", "lt", strict=True):
         title = f"KL-divergence against {axis} (k = 10)"
-        found.append(_figure(f"figure-4{letter}", title, axis, "KL-divergence (nats)", kl[axis]))
+        found.append(figure_of(f"figure-4{letter}", title, axis, kl[axis], y="KL-divergence (nats)", log=False))
     for letter, axis in zip("ab", "lt", strict=True):
         title = f"Query error against {axis} (k = 10, volume 5 %)"
-        found.append(_figure(f"figure-5{letter}", title, axis, "average relative error (%)", errors[axis]))
+        found.append(figure_of(f"figure-5{letter}", title, axis, errors[axis]))
     asked = {100 * volume: _asked(table, volume, questions) for volume in VOLUMES}
     for letter, axis, what in (("c", "l", "10-diversity"), ("d", "t", "0.2-closeness")):
         by_volume = {volume: workload.errors(kept[axis]) for volume, workload in asked.items()}
         title = f"Query error against the volume ({what}, k = 10)"
-        found.append(_figure(f"figure-5{letter}", title, "volume (%)", "average relative error (%)", by_volume))
+        found.append(figure_of(f"figure-5{letter}", title, "volume (%)", by_volume))
     for letter, axis, place in (("a", "l", ELL), ("b", "t", T)):
         with step("table 9", rows=table.n_tuples):
             found.append(_marginals(letter, table, _principle(axis, place), kept[axis][ANGELIZED]))
@@ -126,10 +126,6 @@ def _marginals(letter: str, table: Microdata, principle: Any, whole: Release | N
     return Table(name=f"table-9{letter}", title=title, columns=["marginal", *MARGINALS], rows=rows)
 
 
-def _figure(name: str, title: str, x: str, y: str, by_place: Mapping[float, Mapping[str, float | None]]) -> Figure:
-    return Figure(name=name, title=title, x=x, y=y, curves=curves_of(by_place), log=y.endswith("(%)"))
-
-
 # --- claims -----------------------------------------------------------------------------------------------------------
 
 
@@ -141,14 +137,17 @@ def judged(results: Sequence[Figure | Table]) -> list[Claim]:
         chosen = {name: figures[f"figure-{name}"].curves for name in names}
         return {f"Figure {name}": (curves[ANGELIZED], curves[GENERALIZED]) for name, curves in chosen.items()}
 
+    def leads(name: str) -> dict[str, Curve]:
+        return {which: claims.difference(*both) for which, both in pairs(name).items()}
+
     def of(curve: str, *names: str) -> dict[str, Curve]:
         return {f"{curve}, {name}": figures[f"figure-{name}"].curves[curve] for name in names}
 
     both = {**of(ANGELIZED, "5c", "5d"), **of(GENERALIZED, "5c", "5d")}
     stated: list[tuple[str, str, Verdict]] = [
         ("Angelization has the lower KL-divergence at every l and t", "6, Figure 4", claims.less(pairs("4a", "4b"))),
-        ("Its lead in KL-divergence grows with l", "6, Figure 4a", claims.rises(_leads(pairs("4a")))),
-        ("Its lead in KL-divergence grows as t shrinks", "6, Figure 4b", claims.falls(_leads(pairs("4b")))),
+        ("Its lead in KL-divergence grows with l", "6, Figure 4a", claims.rises(leads("4a"))),
+        ("Its lead in KL-divergence grows as t shrinks", "6, Figure 4b", claims.falls(leads("4b"))),
         ("Angelization has the lower query error at every l and t", "6, Figure 5a, b", claims.less(pairs("5a", "5b"))),
         (
             "Angelization is accurate in all cases: below 10 %",
@@ -163,18 +162,6 @@ def judged(results: Sequence[Figure | Table]) -> list[Claim]:
         ("The improvement is greater for marginals with fewer attributes", "6, Table 9", _more_for_less(results)),
     ]
     return [Claim(text=text, where=where, verdict=verdict) for text, where, verdict in stated]
-
-
-def _leads(pairs: Mapping[str, tuple[Curve, Curve]]) -> dict[str, Curve]:
-    """By how much the first curve of each pair is below the second."""
-    found: dict[str, Curve] = {}
-    for name, (one, other) in pairs.items():
-        leads: dict[float, float | None] = {}
-        for place, value in one.items():
-            against = other[place]
-            leads[place] = None if value is None or against is None else against - value
-        found[name] = leads
-    return found
 
 
 def _quotients(results: Sequence[Figure | Table]) -> dict[str, dict[float, float | None]]:

@@ -19,7 +19,19 @@ if TYPE_CHECKING:
 
     from glasshouse.papers.results import Curve
 
-__all__ = ["Claim", "Verdict", "above", "alike", "below", "falls", "less", "rises", "scales"]
+__all__ = [
+    "Claim",
+    "Verdict",
+    "above",
+    "alike",
+    "below",
+    "difference",
+    "ends",
+    "falls",
+    "less",
+    "rises",
+    "scales",
+]
 
 SLACK = 0.1
 """A curve that rises may yet step back by this share of its height, and one that falls may step up by it."""
@@ -60,7 +72,7 @@ def below(curves: Mapping[str, Curve], limit: float, unit: str = "") -> Verdict:
     >>> below({"OCC": {3: 7.6, 4: 1.5}}, 10, " %")
     Verdict(holds=True, said='at most 7.6 % (OCC, 3)')
     """
-    found = [(value, name, place) for name, curve in curves.items() for place, value in _known(curve)]
+    found = _points(curves)
     if not found:
         return NOTHING
     value, name, place = max(found)
@@ -69,7 +81,7 @@ def below(curves: Mapping[str, Curve], limit: float, unit: str = "") -> Verdict:
 
 def above(curves: Mapping[str, Curve], limit: float, unit: str = "") -> Verdict:
     """Every value is at or above a limit."""
-    found = [(value, name, place) for name, curve in curves.items() for place, value in _known(curve)]
+    found = _points(curves)
     if not found:
         return NOTHING
     value, name, place = min(found)
@@ -157,6 +169,28 @@ def scales(curves: Mapping[str, Curve], *, most: float | None = None, least: flo
             said.append(f"{name} n^{power:.2f}")
             holds = holds and (most is None or power <= most) and (least is None or power >= least)
     return Verdict(holds=holds, said="; ".join(said)) if said else NOTHING
+
+
+def difference(one: Curve, other: Curve) -> Curve:
+    """By how much the second curve is above the first, wherever both were measured.
+
+    >>> difference({3: 1.0, 4: None}, {3: 1.5, 4: 2.0})
+    {3: 0.5, 4: None}
+    """
+    return {
+        place: None if value is None or (against := other[place]) is None else against - value
+        for place, value in one.items()
+    }
+
+
+def ends(curves: Mapping[str, Curve]) -> dict[str, tuple[float, float]]:
+    """The first and the last value of every curve that has two."""
+    known = {name: [value for _, value in _known(curve)] for name, curve in curves.items()}
+    return {name: (values[0], values[-1]) for name, values in known.items() if len(values) > 1}
+
+
+def _points(curves: Mapping[str, Curve]) -> list[tuple[float, str, float]]:
+    return [(value, name, place) for name, curve in curves.items() for place, value in _known(curve)]
 
 
 def _known(curve: Curve) -> list[tuple[float, float]]:

@@ -17,7 +17,7 @@ from glasshouse.grouping import Mondrian
 from glasshouse.log import step
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
-from glasshouse.papers.results import Figure, Table, curves_of, number
+from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import DeltaGrowth, RhoBreach
 from glasshouse.publish import publish
 from glasshouse.randomness import Source
@@ -150,7 +150,7 @@ def _errors(
 
 
 def _figure(name: str, title: str, x: str, by_place: Mapping[float, Mapping[str, float]]) -> Figure:
-    return Figure(name=name, title=title, x=x, y="classification error (%)", curves=curves_of(by_place))
+    return figure_of(name, title, x, by_place, y="classification error (%)", log=False)
 
 
 # --- claims -----------------------------------------------------------------------------------------------------------
@@ -164,7 +164,10 @@ def judged(results: Sequence[Figure | Table]) -> list[Claim]:
         chosen = {letter: figures[f"figure-{figure}{letter}"].curves for letter in "ab"}
         return {f"{figure}{letter} {name}": by[name] for letter, by in chosen.items() for name in names}
 
-    gaps = _differences(figures, OPTIMISTIC)
+    gaps = {
+        f"2{letter}": claims.difference(by[OPTIMISTIC], by[PERTURBED])
+        for letter, by in ((letter, figures[f"figure-2{letter}"].curves) for letter in "ab")
+    }
     better = {
         f"Figure {name.partition('-')[2]}": (shown.curves[PERTURBED], shown.curves[PESSIMISTIC])
         for name, shown in figures.items()
@@ -215,20 +218,7 @@ def _same(results: Sequence[Figure | Table]) -> Verdict:
     return Verdict(holds=not others, said=said)
 
 
-def _differences(figures: Mapping[str, Figure], against: str) -> dict[str, Curve]:
-    """By how much PG errs more, in Figure 2."""
-    found: dict[str, Curve] = {}
-    for letter in "ab":
-        curves = figures[f"figure-2{letter}"].curves
-        gaps: dict[float, float | None] = {}
-        for place, value in curves[PERTURBED].items():
-            other = curves[against][place]
-            gaps[place] = None if value is None or other is None else value - other
-        found[f"2{letter}"] = gaps
-    return found
-
-
 def _slowly(curves: Mapping[str, Curve], points: float) -> Verdict:
-    ends = {name: [value for _, value in sorted(curve.items()) if value is not None] for name, curve in curves.items()}
-    said = "; ".join(f"{name} {number(values[0])} to {number(values[-1])} %" for name, values in ends.items())
-    return Verdict(holds=all(values[-1] - values[0] < points for values in ends.values()), said=said)
+    ends = claims.ends(curves)
+    said = "; ".join(f"{name} {number(first)} to {number(last)} %" for name, (first, last) in ends.items())
+    return Verdict(holds=all(last - first < points for first, last in ends.values()), said=said)

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from glasshouse.errors import ParameterError
 from glasshouse.microdata import Taxonomy, read
 from glasshouse.microdata.synthetic import census_table
-from glasshouse.papers.uci import ADULT, CENSUS, digest, download, read_file
+from glasshouse.papers.uci import ADULT, CENSUS, KNOWN, digest, download, read_file
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Data", "open_data"]
 
 Nested = Mapping[str, Any]
+_UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,17 +154,7 @@ def _census(table: pa.Table, about: str, given: str) -> Data:
     employed = pc.greater(occupation, 0)
     table = table.set_column(table.column_names.index("detailed_occupation_recode"), "occupation", occupation)
     table = table.filter(employed)
-    numbered, trees = _numbered(
-        table,
-        {
-            "gender": ("sex", {"any gender": ["Female", "Male"]}),
-            "education": ("education", {"any education": _CENSUS_SCHOOL}),
-            "marital": ("marital_stat", _CENSUS_MARITAL),
-            "race": ("race", {"any race": None}),
-            "workclass": ("class_of_worker", _CENSUS_WORK),
-            "country": ("country_of_birth_self", _COUNTRIES),
-        },
-    )
+    numbered, trees = _numbered(table, "census")
     frequent = np.bincount(np.asarray(table["occupation"]), minlength=47)[1:]
     order = (1 + np.argsort(frequent, kind="stable")).tolist()
     middle = order[len(order) // 2]
@@ -181,18 +172,8 @@ def _census(table: pa.Table, about: str, given: str) -> Data:
 
 def _adult(table: pa.Table, about: str, given: str) -> Data:
     table = table.drop_null()
-    numbered, trees = _numbered(
-        table,
-        {
-            "gender": ("sex", {"any gender": ["Female", "Male"]}),
-            "education": ("education", {"any education": _ADULT_SCHOOL}),
-            "marital": ("marital-status", _ADULT_MARITAL),
-            "race": ("race", {"any race": None}),
-            "workclass": ("workclass", _ADULT_WORK),
-            "country": ("native-country", _COUNTRIES),
-            "occupation": ("occupation", {"any occupation": _ADULT_OCCUPATIONS}),
-        },
-    )
+    numbered, trees = _numbered(table, "adult")
+    occupations = _labels(KNOWN["adult"]["trees"]["occupation"])
     return Data(
         name="adult",
         about=f"{about}, the {table.num_rows:,} complete rows",
@@ -201,7 +182,7 @@ def _adult(table: pa.Table, about: str, given: str) -> Data:
         sensitive={"OCC": "occupation"},
         taxonomies={name: tree for name, tree in trees.items() if name != "occupation"},
         classes={2: (5,), 3: (3, 5)},
-        designated={name: _ADULT_OCCUPATIONS.index(name) for name in ("Tech-support", "Craft-repair")},
+        designated={name: occupations.index(name) for name in ("Tech-support", "Craft-repair")},
     )
 
 
@@ -213,12 +194,13 @@ def _together(table: pa.Table, numbered: Mapping[str, pa.Array]) -> pa.Table:
 # --- categories as numbers --------------------------------------------------------------------------------------------
 
 
-def _numbered(
-    table: pa.Table, wanted: Mapping[str, tuple[str, Nested]]
-) -> tuple[dict[str, pa.Array], dict[str, Nested]]:
+def _numbered(table: pa.Table, form: str) -> tuple[dict[str, pa.Array], dict[str, Nested]]:
     """Number the categories of each column in the order of its tree; give numbers, and trees of numbers."""
+    known = KNOWN[form]
+    wanted = {**known["trees"], "country": KNOWN["country"]}
     columns, trees = {}, {}
-    for name, (column, tree) in wanted.items():
+    for name, column in known["columns"].items():
+        tree = wanted[name]
         values = pc.fill_null(table[column], _UNKNOWN).to_pylist()
         there = set(values)
         order = [label for label in _labels(tree) if label in there]
@@ -261,75 +243,3 @@ def _leaves(tree: Any) -> Any:
     if isinstance(tree, Mapping):
         return {name: _leaves(below) for name, below in tree.items()}
     return [str(n) for n in tree]
-
-
-_UNKNOWN = "unknown"
-_CENSUS_SCHOOL = [
-    "Children", "Less than 1st grade", "1st 2nd 3rd or 4th grade", "5th or 6th grade", "7th and 8th grade", "9th grade",
-    "10th grade", "11th grade", "12th grade no diploma", "High school graduate", "Some college but no degree",
-    "Associates degree-occup /vocational", "Associates degree-academic program", "Bachelors degree(BA AB BS)",
-    "Masters degree(MA MS MEng MEd MSW MBA)", "Prof school degree (MD DDS DVM LLB JD)", "Doctorate degree(PhD EdD)",
-]  # fmt: skip
-_CENSUS_MARITAL = {
-    "any": {
-        "married": ["Married-civilian spouse present", "Married-A F spouse present", "Married-spouse absent"],
-        "married before": ["Separated", "Divorced", "Widowed"],
-        "never": ["Never married"],
-    }
-}
-_CENSUS_WORK = {
-    "any work": {
-        "earning": {
-            "firm": ["Private"],
-            "own": ["Self-employed-not incorporated", "Self-employed-incorporated"],
-            "government": ["Federal government", "State government", "Local government"],
-        },
-        "not earning": {"family": ["Without pay"], "no work": ["Never worked", "Not in universe"]},
-    }
-}
-_ADULT_SCHOOL = [
-    "Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad", "Some-college", "Assoc-voc",
-    "Assoc-acdm", "Bachelors", "Masters", "Prof-school", "Doctorate",
-]  # fmt: skip
-_ADULT_MARITAL = {
-    "any": {
-        "married": ["Married-civ-spouse", "Married-AF-spouse", "Married-spouse-absent"],
-        "married before": ["Separated", "Divorced", "Widowed"],
-        "never": ["Never-married"],
-    }
-}
-_ADULT_WORK = {
-    "any work": {
-        "earning": {
-            "firm": ["Private"],
-            "own": ["Self-emp-not-inc", "Self-emp-inc"],
-            "government": ["Federal-gov", "State-gov", "Local-gov"],
-        },
-        "not earning": {"family": ["Without-pay"], "no work": ["Never-worked"]},
-    }
-}
-_ADULT_OCCUPATIONS = [
-    "Exec-managerial", "Prof-specialty", "Tech-support", "Adm-clerical", "Sales", "Craft-repair", "Machine-op-inspct",
-    "Handlers-cleaners", "Transport-moving", "Farming-fishing", "Protective-serv", "Other-service", "Priv-house-serv",
-    "Armed-Forces",
-]  # fmt: skip
-_COUNTRIES = {
-    "any country": {
-        "North America": [
-            "United-States", "Canada", "Outlying-US(Guam-USVI-etc)", "Outlying-U S (Guam USVI etc)", "Puerto-Rico",
-        ],
-        "Latin America": [
-            "Mexico", "Cuba", "Jamaica", "Haiti", "Dominican-Republic", "Trinadad&Tobago", "Guatemala", "Honduras",
-            "El-Salvador", "Nicaragua", "Panama", "Columbia", "Ecuador", "Peru",
-        ],
-        "Europe": [
-            "England", "Scotland", "Ireland", "France", "Holand-Netherlands", "Germany", "Italy", "Portugal", "Greece",
-            "Poland", "Hungary", "Yugoslavia",
-        ],
-        "Asia": [
-            "India", "Iran", "Philippines", "Vietnam", "Cambodia", "Laos", "Thailand", "China", "Taiwan", "Hong",
-            "Hong Kong", "Japan", "South", "South Korea",
-        ],
-        "not known": [_UNKNOWN],
-    }
-}  # fmt: skip

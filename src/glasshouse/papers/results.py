@@ -17,7 +17,17 @@ from glasshouse.pages.numbers import number
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Curve", "Figure", "Table", "as_csv", "as_markdown", "cells_of_csv", "curves_of", "number"]
+__all__ = [
+    "Curve",
+    "Figure",
+    "Table",
+    "as_csv",
+    "as_markdown",
+    "cells_of_csv",
+    "curves_of",
+    "figure_of",
+    "number",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +86,19 @@ class Table:
     def cells(self) -> Sequence[Sequence[str | float | None]]:
         """The rows."""
         return self.rows
+
+
+def figure_of(
+    name: str,
+    title: str,
+    x: str,
+    by_place: Mapping[float, Mapping[str, float | None]],
+    *,
+    y: str = "average relative error (%)",
+    log: bool = True,
+) -> Figure:
+    """A panel of what was found at each place."""
+    return Figure(name=name, title=title, x=x, y=y, curves=curves_of(by_place), log=log)
 
 
 def curves_of(by_place: Mapping[float, Mapping[str, float | None]]) -> dict[str, Curve]:

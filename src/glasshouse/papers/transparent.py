@@ -21,7 +21,7 @@ from glasshouse.microdata.synthetic import TRANSPARENT_QUASI
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measuring import SEED, Asked, published, seconds, seconds_to_generalize
-from glasshouse.papers.results import Figure, Table, curves_of, number
+from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import KAnonymity, LDiversity, Requirement
 from glasshouse.principles.adversaries import Adversary
 from glasshouse.principles.adversaries import Claim as Promise
@@ -117,14 +117,10 @@ def _accuracy(
     against_qd = {float(qd): asked(qd, 0.06).errors(releases[ELL]) for qd in DIMENSIONS}
     against_s = {100 * s: asked(5, s).errors(releases[ELL]) for s in SHARES}
     return [
-        _figure(f"figure-11{letter}", f"{name}: query error against l (s = 6 %, qd = 5)", "l", against_ell),
-        _figure(f"figure-12{letter}", f"{name}: query error against qd (l = 8, s = 6 %)", "qd", against_qd),
-        _figure(f"figure-13{letter}", f"{name}: query error against s (l = 8, qd = 5)", "s (%)", against_s),
+        figure_of(f"figure-11{letter}", f"{name}: query error against l (s = 6 %, qd = 5)", "l", against_ell),
+        figure_of(f"figure-12{letter}", f"{name}: query error against qd (l = 8, s = 6 %)", "qd", against_qd),
+        figure_of(f"figure-13{letter}", f"{name}: query error against s (l = 8, qd = 5)", "s (%)", against_s),
     ]
-
-
-def _figure(name: str, title: str, x: str, by_place: Mapping[float, Mapping[str, float | None]]) -> Figure:
-    return Figure(name=name, title=title, x=x, y="average relative error (%)", curves=curves_of(by_place), log=True)
 
 
 # --- Mask: values of groups that are not l-diverse are overwritten; a competitor, for its figures alone ---------------
@@ -210,20 +206,10 @@ def _costs(letter: str, name: str, table: Microdata, times: Sequence[int]) -> li
         by_n[float(larger.n_tuples)] = _seconds(larger, ELL)
         del larger
     by_ell = {float(ell): _seconds(table, ell) for ell in ELLS}
-    shown = {
-        f"figure-14{letter}": (f"{name}: time against the number of tuples (l = 8)", "n", by_n),
-        f"figure-15{letter}": (f"{name}: time against l", "l", by_ell),
-    }
+    y = "processor seconds"
     return [
-        Figure(
-            name=figure,
-            title=title,
-            x=x,
-            y="processor seconds",
-            curves=curves_of(by),
-            log=True,
-        )
-        for figure, (title, x, by) in shown.items()
+        figure_of(f"figure-14{letter}", f"{name}: time against the number of tuples (l = 8)", "n", by_n, y=y),
+        figure_of(f"figure-15{letter}", f"{name}: time against l", "l", by_ell, y=y),
     ]
 
 
@@ -374,12 +360,11 @@ def _depends(results: Sequence[Figure | Table]) -> Verdict:
 
 
 def _rapidly(curves: Mapping[str, Curve]) -> Verdict:
-    ends = {name: [value for _, value in sorted(curve.items()) if value is not None] for name, curve in curves.items()}
-    ends = {name: values for name, values in ends.items() if len(values) > 1}
+    ends = claims.ends(curves)
     if not ends:
         return claims.NOTHING
-    said = "; ".join(f"{name} {number(values[0])} to {number(values[-1])} s" for name, values in ends.items())
-    return Verdict(holds=all(values[-1] < values[0] / 2 for values in ends.values()), said=said)
+    said = "; ".join(f"{name} {number(first)} to {number(last)} s" for name, (first, last) in ends.items())
+    return Verdict(holds=all(last < first / 2 for first, last in ends.values()), said=said)
 
 
 def _minutes(curves: Mapping[str, Curve], enough: float = 9e6) -> Verdict:

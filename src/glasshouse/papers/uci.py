@@ -14,10 +14,12 @@ import hashlib
 import http.client
 import io
 import time
+import tomllib
 import urllib.error
 import urllib.request
 import zlib
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +32,7 @@ from glasshouse.microdata.sources import open_source
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["ADULT", "CENSUS", "Form", "digest", "download", "read_file"]
+__all__ = ["ADULT", "CENSUS", "KNOWN", "Form", "digest", "download", "read_file"]
 
 _HOME = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 _MISSING = "?"
@@ -51,43 +53,15 @@ class Form:
     sha256: str
 
 
-ADULT = Form(
-    name="adult",
-    title="Adult (UCI, CC BY 4.0)",
-    fields=15,
-    places={
-        "age": 0,
-        "workclass": 1,
-        "education": 3,
-        "marital-status": 5,
-        "occupation": 6,
-        "race": 8,
-        "sex": 9,
-        "native-country": 13,
-    },
-    addresses=(f"{_HOME}/adult/adult.data", f"{_HOME}/adult/adult.test"),
-    sha256="ae00a50517ea50b01e5d93aeb516321df5cbe75c833af4218d464072f63cf439",
-)
-CENSUS = Form(
-    name="census",
-    title="Census-Income (KDD) (UCI, CC BY 4.0)",
-    fields=42,
-    places={
-        "age": 0,
-        "class_of_worker": 1,
-        "detailed_occupation_recode": 3,
-        "education": 4,
-        "marital_stat": 7,
-        "race": 10,
-        "sex": 12,
-        "country_of_birth_self": 34,
-    },
-    addresses=(
-        f"{_HOME}/census-income-mld/census-income.data.gz",
-        f"{_HOME}/census-income-mld/census-income.test.gz",
-    ),
-    sha256="84e19d6d4a0394a706a9d0a3cf1f4df436194844fa5ada2694f0e69a3b1d6e5c",
-)
+def _form(name: str) -> Form:
+    known = KNOWN[name]
+    told = {key: known[key] for key in ("title", "fields", "places", "sha256")}
+    return Form(name=name, addresses=[f"{_HOME}/{address}" for address in known["addresses"]], **told)
+
+
+KNOWN = tomllib.loads(files(__package__).joinpath("uci.toml").read_text(encoding="utf-8"))
+"""What is known of the tables, by their names."""
+ADULT, CENSUS = _form("adult"), _form("census")
 
 
 def download(form: Form, *, seconds: float = _SECONDS, most: int = _MOST) -> pa.Table:

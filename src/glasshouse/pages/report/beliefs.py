@@ -6,7 +6,6 @@ Counts and shares of people only; nobody is named, and no value.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from glasshouse.adversary.matching import match
 from glasshouse.attack import attack
 from glasshouse.errors import GlasshouseError, NotSupported
 from glasshouse.microdata.groups import alike
+from glasshouse.pages.report.effort import OutOfTime, deadline
 from glasshouse.pages.report.words import ADVERSARIES
 from glasshouse.published import Published
 
@@ -43,10 +43,6 @@ _KINDS = 64  # people who are looked up for it
 _DENSE = 1 << 24  # so many combinations of values may be held in a table
 _MOST_IMAGINED = 64  # people of whom reverse engineering tries every world, if there are few enough
 _STRENGTH = {"linking": 0, "algorithm-aware": 1, "corrupting": 2}
-
-
-class _OutOfTime(Exception):
-    """Reverse engineering takes longer than it may."""
 
 
 def beliefs_of(
@@ -112,7 +108,7 @@ class _Run:
             return {**self._entry(adversary, not_run), "bounded": True}
         try:
             return {**self._entry(adversary), **_told(attack(self.release, chosen, knowledge=self.knowledge))}
-        except _OutOfTime:
+        except OutOfTime:
             return {**self._entry(adversary, "it takes longer than a report may"), "bounded": True}
         except GlasshouseError as error:
             return self._entry(adversary, str(error))
@@ -121,14 +117,11 @@ class _Run:
         """Attack as exactly as that can be done in the time; else fall back on the theorem."""
         if len(self.release.recipe.sensitive) > 1:
             return self._entry("algorithm-aware", "it is not known how to attack several sensitive columns together")
-        end = time.monotonic() + effort.seconds
-
-        def watch(_share: float) -> None:
-            if time.monotonic() > end or self.budget.left <= 0:
-                raise _OutOfTime
-
         chosen = ReverseEngineering(
-            most_worlds=effort.most_worlds, most_runs=effort.most_runs, source=source, progress=watch
+            most_worlds=effort.most_worlds,
+            most_runs=effort.most_runs,
+            source=source,
+            progress=deadline(effort.seconds, self.budget),
         )
         if self._bound is not None and effort.most_tried < self.knowledge.external.n_tuples <= _MOST_IMAGINED:
             return self("algorithm-aware", replace(chosen, how="bound"))

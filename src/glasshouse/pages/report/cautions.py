@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.pages.report.words import WHO
 from glasshouse.release.guarantee import ONE_ROW_PER_PERSON
 
 if TYPE_CHECKING:
@@ -51,20 +52,13 @@ def _beliefs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         how = "" if found["how"] in ("exact", "bound") else f" ({found['how']}, so not exactly)"
         what = (
             f"{n:,} of {of:,} people {verb} believed to have a value of {found['column']} with more than {limit}, "
-            f"up to {found['largest']:.4f}, by {_WHO[found['adversary']]}{how}."
+            f"up to {found['largest']:.4f}, by {WHO[found['adversary']]}{how}."
         )
         if found["promised"]:
             serious = found["how"] == "exact"
             yield ("stop" if serious else "attention"), f"{what} That is more than was promised."
         else:
             yield "attention", f"{what} The promise does not extend to her."
-
-
-_WHO = {
-    "linking": "whoever links people to the release",
-    "algorithm-aware": "whoever also knows how it was made",
-    "corrupting": "whoever has found out one other person's value",
-}
 
 
 def _identities(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from glasshouse.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from glasshouse.microdata import Microdata
 
-__all__ = ["FLOOR", "REPORTS", "Budget", "Effort", "Sizes"]
+__all__ = ["FLOOR", "REPORTS", "Budget", "Effort", "OutOfTime", "Sizes", "deadline"]
 
 REPORTS = ("brief", "full", "none")
 """How much is told of a release: what about as much CPU time as publishing buys, everything, or nothing."""
@@ -195,3 +195,18 @@ class Sizes:
     def each_question(self) -> float:
         """One more question of each workload."""
         return 1e-4 + 25e-9 * self.cells + 60e-9 * self.values + 5e-9 * self.rows
+
+
+class OutOfTime(Exception):
+    """An attack takes longer than it may."""
+
+
+def deadline(seconds: float, budget: Budget | None = None) -> Callable[[float], None]:
+    """Give an attack something to tell its progress to, which raises `OutOfTime` when time or budget are over."""
+    end = time.monotonic() + seconds
+
+    def watch(_share: float) -> None:
+        if time.monotonic() > end or (budget is not None and budget.left <= 0):
+            raise OutOfTime
+
+    return watch

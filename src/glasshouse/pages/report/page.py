@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from glasshouse.pages.charts.report import belief_figure, error_figure, width_figure
 from glasshouse.pages.html import render
 from glasshouse.pages.numbers import ordinal, percent
-from glasshouse.pages.report.words import HOW
+from glasshouse.pages.report.words import HOW, WHO
 from glasshouse.visible import json_text
 
 if TYPE_CHECKING:
@@ -31,11 +31,6 @@ _SECTIONS = {
     "values": "What happened to values",
     "files": "Files, versions, checksums",
 }
-_ADVERSARIES = {
-    "linking": "Whoever links people to the release",
-    "algorithm-aware": "Whoever also knows how it was made",
-    "corrupting": "Whoever has found out one other person's value",
-}
 _MOST_RECURSIVE = 8
 
 
@@ -47,7 +42,7 @@ def page(facts: Mapping[str, Any]) -> str:
         "report.html",
         facts=facts,
         sections=_SECTIONS,
-        adversaries=_ADVERSARIES,
+        who=WHO,
         how=HOW,
         several=len({found["column"] for found in beliefs}) > 1,
         recipe=json_text(facts["recipe"]).splitlines(),

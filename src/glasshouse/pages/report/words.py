@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from glasshouse.release import Recipe
 
-__all__ = ["ADVERSARIES", "HOW", "METHODS", "RECODINGS", "in_words"]
+__all__ = ["ADVERSARIES", "HOW", "METHODS", "RECODINGS", "WHO", "in_words"]
 
 METHODS = {
     "hybrid": "The table is cut into regions by a rule that looks at how often values occur in a region, and not at "
@@ -62,6 +62,12 @@ ADVERSARIES = {
     "linking": "She holds the release and everybody's quasi-identifiers, and looks people up.",
     "algorithm-aware": "She also knows how the release was made, and asks which tables would have given it.",
     "corrupting": "She has also found out the sensitive value of one other person, whoever helps her most.",
+}
+
+WHO = {
+    "linking": "whoever links people to the release",
+    "algorithm-aware": "whoever also knows how it was made",
+    "corrupting": "whoever has found out one other person's value",
 }
 
 HOW = {
