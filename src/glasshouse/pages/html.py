@@ -41,6 +41,7 @@ def environment() -> Environment:
     found = Environment(
         loader=PackageLoader("glasshouse.pages"),
         autoescape=True,
+        optimized=False,  # a page is rendered once: what folding constants saves, it costs
         finalize=_shown,
         undefined=StrictUndefined,
         trim_blocks=True,
