@@ -61,7 +61,7 @@ def compare(
 ) -> Comparison:
     """Try every way to publish a table that fits it, and recommend one.
 
-    Each is published, asked the questions of a workload, and attacked by whoever knows the algorithm; releases are
+    Each is published, asked the questions of a workload, and attacked with knowledge of the algorithm; releases are
     thrown away. All of it is done on twins of the table, with the same quasi-identifiers and made-up sensitive values
     (`twin_of` tells what of the table they use): a method that is chosen because it did better on the true sensitive
     values is a choice that depends on them, and so a leak. A method that fails is a row that says why.
@@ -84,8 +84,9 @@ def compare(
         How many twins are made; errors, divergences, sizes and times are means over them, and the first is attacked.
         With ``use_truth`` every way is run so many times.
     seed
-        Of the twins, of random choices and of the workload. It is no secret: whoever knows it can repeat the comparison
-        from what she knows, and learns nothing. The releases of a comparison are not for publication.
+        Of the twins, of random choices and of the workload. It is no secret: an attacker who knows it can repeat
+        the comparison from what attackers know anyway, and learns nothing. The releases of a comparison are not for
+        publication.
     effort
         How long an attack may take, and how much work it may be (`glasshouse.pages.report.Effort`).
     processes

@@ -52,9 +52,9 @@ class Row:
     shows_presence
         Whether exact quasi-identifiers are published, so that anybody can see who is in the table.
     belief
-        The most that whoever knows the algorithm believes of anybody; None where that is not known.
+        The largest belief about anybody of an attacker who knows the algorithm; None where that is not known.
     how
-        ``exact`` or ``sampled``, measured by an attack; ``bound``, she believes at most this, by the theorem; or
+        ``exact`` or ``sampled``, measured by an attack; ``bound``, it is at most this, by the theorem; or
         ``not known``.
     belief_error, above, limit, told
         Error of a sampled belief; the share of people of whom more is believed than the limit; the limit, 1/l; and what
@@ -143,7 +143,7 @@ class Comparison:
     Attributes
     ----------
     rows
-        One for each way, those that hold against whoever knows the algorithm first, the least error first.
+        One for each way, those that hold against attackers who know the algorithm first, the least error first.
     recommended
         The row of the way to take; None if there is none.
     reason, notes

@@ -88,7 +88,7 @@ def run(
                 finished += 1
             else:
                 yield found
-    finally:  # also if whoever asked has lost interest, or was interrupted
+    finally:  # also if the caller takes no more rows, or was interrupted
         for worker in workers:
             worker.end()
         for thread in threads:
@@ -194,7 +194,7 @@ def _by(code: int) -> str:
 
 
 def work() -> None:
-    """Work until nobody asks for more."""
+    """Try ways until no more are sent."""
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
         os.dup2(2, 1)  # whatever a library prints is no row
 

@@ -3,7 +3,7 @@
 
 An expert looks first at what is promised, and to accuracy only among ways that promise enough:
 
-1. It must hold against whoever knows the algorithm, for the algorithm stands in the release. An attack that found
+1. It must hold against attackers who know the algorithm, for it stands in the release. An attack that found
    somebody above the limit puts a way out, whatever it claims.
 2. It must not show who is in the table, unless that is no secret.
 3. Of these the least error counts, on the workload. What is within a tenth of the least, or within a quarter of a
@@ -161,7 +161,7 @@ def _exact(best: Row, holding: Sequence[Row], preferred: tuple[str, str]) -> lis
 
 
 def _linking(best: Row, measured: Sequence[Row]) -> list[str]:
-    """What is given up for holding against whoever knows the algorithm."""
+    """What is given up for holding against attackers who know the algorithm."""
     if best.adversary == "linking":
         return []
     others = [row for row in measured if row.adversary == "linking" and row.shows_presence <= best.shows_presence]

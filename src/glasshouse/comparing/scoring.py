@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scoring: one way to publish is tried, asked questions, and attacked by whoever knows how it was done."""
+"""Scoring: one way to publish is tried, asked questions, and attacked with knowledge of how it was done."""
 
 from __future__ import annotations
 
@@ -135,11 +135,11 @@ def _mean(runs: list[Row]) -> Row:
     return replace(runs[0], **figures, spread=spread, memory=max(grown, default=None))  # type: ignore[arg-type]
 
 
-# --- whoever knows the algorithm --------------------------------------------------------------------------------------
+# --- what an attacker who knows the algorithm believes ----------------------------------------------------------------
 
 
 def _attacked(setting: Setting, release: Release, row: Row) -> Row:
-    """What she believes: by an attack if that can be done in the time, else by the theorem, if there is one."""
+    """What is believed: by an attack if that can be done in the time, else by the theorem, if there is one."""
     why = _too_much(setting, release)
     if why:
         return _by_theorem(row, why)

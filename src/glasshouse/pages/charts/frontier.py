@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The frontier: what is believed against what is lost, a mark for each way to publish.
 
-Privacy is from left to right: the most that whoever knows the algorithm believes of anybody. Utility is upwards: the
-mean error of answers. Ways on the frontier are those that no other one beats in both.
+Privacy is from left to right: the largest belief about anybody that an attacker who knows the algorithm can have.
+Utility is upwards: the mean error of answers. Ways on the frontier are those that no other one beats in both.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _lines(plane: Plane, rows: Sequence[Mapping[str, Any]]) -> Iterator[Part]:
 
 
 def _mark(plane: Plane, row: Mapping[str, Any]) -> Part:
-    """A circle: full if it was measured, empty if it is a bound; red if it does not hold against her."""
+    """A circle: full if it was measured, empty if it is a bound; red if it holds against linking alone."""
     x, y = _at(plane, row)
     kind = " linking" if row["adversary"] == "linking" else " bound" if row["how"] == "bound" else ""
     belief = "belief not known" if row["belief"] is None else f"belief {row['belief']:.4f} ({row['how']})"

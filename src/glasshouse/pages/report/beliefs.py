@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Beliefs: what each adversary would believe, run against the release with the steward's own table as her list.
+"""Beliefs: what each adversary would believe, who is given the release and the steward's own table as list of people.
 
 Counts and shares of people only; nobody is named, and no value.
 """
