@@ -19,19 +19,7 @@ if TYPE_CHECKING:
 
     from glasshouse.papers.results import Curve
 
-__all__ = [
-    "Claim",
-    "Verdict",
-    "above",
-    "alike",
-    "below",
-    "difference",
-    "ends",
-    "falls",
-    "less",
-    "rises",
-    "scales",
-]
+__all__ = ["Claim", "Verdict", "above", "alike", "below", "difference", "ends", "falls", "less", "rises", "scales"]
 
 SLACK = 0.1
 """A curve that rises may yet step back by this share of its height, and one that falls may step up by it."""

@@ -25,7 +25,7 @@ from glasshouse.microdata import read
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measuring import SEED, Asked, published
-from glasshouse.papers.results import Figure, Table, curves_of, number
+from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import DesignatedLDiversity, LDiversity, TCloseness
 from glasshouse.published import Published
 from glasshouse.randomness import Source
@@ -209,7 +209,7 @@ def aggregates(table: Microdata, questions: int, ell: int = ELL) -> list[Figure]
     for letter, (axis, workloads) in zip("ab", sweeps.items(), strict=True):
         by_place = {place: Asked(table, workload).errors(releases, BASE) for place, workload in workloads.items()}
         title = f"Query error against {axis}"
-        shown.append(_turned(f"figure-5{letter}", title, axis, by_place))
+        shown.append(figure_of(f"figure-5{letter}", title, axis, by_place, log=False))
     for letter, (axis, workloads) in zip("cd", sweeps.items(), strict=True):
         by_place = {}
         for place, workload in workloads.items():
@@ -218,7 +218,7 @@ def aggregates(table: Microdata, questions: int, ell: int = ELL) -> list[Figure]
                 errors = Asked(table, some).errors(releases, BASE)
                 by_place[place] |= {f"{name}, {side}": errors[name] for name in CORRELATED}
         title = f"Query error of correlated questions against {axis}"
-        shown.append(_turned(f"figure-5{letter}", title, axis, by_place))
+        shown.append(figure_of(f"figure-5{letter}", title, axis, by_place, log=False))
     return shown
 
 
@@ -234,10 +234,6 @@ def _releases(table: Microdata, ell: int) -> dict[str, Release | None]:
         "Base(Ana)": Anatomize(),
     }
     return {name: published(table, LDiversity(ell=ell), method, Permutation()) for name, method in methods.items()}
-
-
-def _turned(name: str, title: str, x: str, by_place: Mapping[float, Mapping[str, float | None]]) -> Figure:
-    return _figure(name, title, x, "average relative error (%)", curves_of(by_place))
 
 
 def _figure(name: str, title: str, x: str, y: str, curves: Mapping[str, Curve]) -> Figure:

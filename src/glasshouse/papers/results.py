@@ -17,17 +17,7 @@ from glasshouse.pages.numbers import number
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "Curve",
-    "Figure",
-    "Table",
-    "as_csv",
-    "as_markdown",
-    "cells_of_csv",
-    "curves_of",
-    "figure_of",
-    "number",
-]
+__all__ = ["Curve", "Figure", "Table", "as_csv", "as_markdown", "cells_of_csv", "curves_of", "figure_of", "number"]
 
 
 @dataclass(frozen=True, kw_only=True)

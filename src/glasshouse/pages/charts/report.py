@@ -7,18 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.pages.report.usefulness import PERCENTILES
-from glasshouse.pages.svg import (
-    Part,
-    Plane,
-    drawing,
-    element,
-    label,
-    line,
-    percents,
-    polyline,
-    round_up,
-    short,
-)
+from glasshouse.pages.svg import Part, Plane, drawing, element, label, line, percents, polyline, round_up, short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,6 +10,7 @@ import datetime
 import hashlib
 import platform
 from fractions import Fraction
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,7 +62,12 @@ def facts_of(
     """Gather what a report says of a release of a table."""
     table = table.spelled_by(release.recipe.recoding.get("domain") or ())
     budget = Budget(effort.cpu)
-    tell = _Steps(4 + 4 * len(release.recipe.sensitive), progress)
+    done, total = count(1), 4 + 4 * len(release.recipe.sensitive)
+
+    def tell() -> None:
+        if progress is not None:
+            progress("reporting", next(done), total)
+
     facts = _frame(release.recipe, release.guarantee, release.columns, release.n_tuples, release.n_dropped)
     facts["notices"] = list(table.notices)
     facts["accepted"] = accepted_cautions(table.cautions, table.accepted)
@@ -94,18 +100,6 @@ def facts_of(
 
 def _asked(check: Check) -> str:
     return check.asked if check.column is None else f"{check.asked} for {check.column}"
-
-
-class _Steps:
-    """Counts the steps that are done, and tells of them."""
-
-    def __init__(self, total: int, progress: Callable[[str, int, int], None] | None) -> None:
-        self._done, self._total, self._progress = 0, total, progress
-
-    def __call__(self) -> None:
-        self._done += 1
-        if self._progress is not None:
-            self._progress("reporting", self._done, self._total)
 
 
 def _bound_by_groups(facts: dict[str, Any]) -> None:
