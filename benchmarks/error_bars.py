@@ -22,8 +22,8 @@ import glasshouse as gh
 from glasshouse.analyst.answering import Answers, answer, count
 from glasshouse.analyst.workloads import Workload
 from glasshouse.evaluate import DELTA, relative_errors
-from glasshouse.reproducing.asking import published, terms
-from glasshouse.reproducing.data import open_data
+from glasshouse.papers.data import open_data
+from glasshouse.papers.measuring import published, terms
 
 PEOPLE, ENOUGH, ELL = 150_000, 20, 5
 

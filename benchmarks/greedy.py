@@ -19,9 +19,9 @@ import pyarrow as pa
 
 import glasshouse as gh
 from glasshouse.adversary.sequences import attack_greedy
+from glasshouse.papers.data import Data, open_data
+from glasshouse.papers.minimality import ELL, MOST_TRIALS, QUASI, ROWS, about_errors, aggregates, beliefs
 from glasshouse.published import Published
-from glasshouse.reproducing.data import Data, open_data
-from glasshouse.reproducing.minimality import ELL, MOST_TRIALS, QUASI, ROWS, about_errors, aggregates, beliefs
 
 FREQUENT = (2, 3, 4)  # beyond these beliefs are sampled for many minutes
 

@@ -20,8 +20,8 @@ import numpy as np
 
 import glasshouse as gh
 from glasshouse.analyst.trees import PerturbedTreeClassifier, people
-from glasshouse.reproducing.corruption import KS, PS, QUASI, SKEW, K, P
-from glasshouse.reproducing.data import Data, open_data
+from glasshouse.papers.corruption import KS, PS, QUASI, SKEW, K, P
+from glasshouse.papers.data import Data, open_data
 
 RUNS = 8
 

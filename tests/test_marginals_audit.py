@@ -12,10 +12,10 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.marginals import publish_marginals
+from glasshouse.pages.report import Effort
 from glasshouse.principles import Requirement
 from glasshouse.recheck import recheck
 from glasshouse.release.contents import add_files
-from glasshouse.report import Effort
 
 QUICK = Effort(questions=20, few_questions=10, seconds=5)
 STALE = "said of the release as it was"

@@ -23,7 +23,7 @@ def picture() -> str:
     true = count(table, asked)
     asked = asked.take(np.flatnonzero((true >= _LEAST) & (true <= _MOST)))
     true, found, plain = count(table, asked), gh.answer(release, asked), independent(table, asked)
-    plane = Plane(left=58, right=470, top=16, floor=372, across=(18, 110), up=(13, 130), logarithmic=True)
+    plane = Plane(left=58, right=470, top=16, floor=372, across=(18, 110), up=(13, 130), powers="xy")
     parts = []
     for tick in (20, 30, 50, 70, 100):
         parts += [

@@ -11,6 +11,7 @@ import numpy as np
 import glasshouse as gh
 from docs.pictures.drawing import Plane, line, svg, text
 from docs.pictures.hospital import patients
+from glasshouse.pages.svg import element
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,9 +54,9 @@ def picture() -> str:
     ]
     above = int(np.sum(curves[0][2] > limit * (1 + 1e-9)))
     corners = [(0, limit), *_steps(curves[0][2][:above]), (above, limit)]
-    parts.append(f'<polygon class="fill-two pale" points="{plane.points(corners)}"/>')
+    parts.append(element("polygon", class_="fill-two pale", points=plane.points(corners)))
     for _, kind, beliefs in curves:
-        parts.append(f'<polyline class="{kind}" points="{plane.points(_steps(beliefs))}"/>')
+        parts.append(element("polyline", class_=kind, points=plane.points(_steps(beliefs))))
     parts.append(line(plane.left, plane.y(limit), plane.right, plane.y(limit), "axis dashed"))
     parts.append(text(plane.right, plane.y(limit) - 6, f"promised: at most 1/{_ELL}", "soft", anchor="end"))
     parts.append(

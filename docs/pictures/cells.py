@@ -19,6 +19,8 @@ from docs.pictures.hospital import ages, ground, groups, patients
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from glasshouse.pages.svg import Part
+
 __all__ = ["picture"]
 
 _ELL = 5
@@ -84,12 +86,12 @@ def picture() -> str:
     return svg(720, 452, "Boxes beside the cells of ANGEL", said, parts)
 
 
-def _box(plane: Plane, youngest: float, oldest: float, low: float, high: float) -> str:
+def _box(plane: Plane, youngest: float, oldest: float, low: float, high: float) -> Part:
     sides = plane.x(youngest - 0.7), plane.y(high + 0.55), plane.x(oldest + 0.7), plane.y(low - 0.55)
     return box(*sides, "two thick fill-two pale")
 
 
-def _people(plane: Plane, table: gh.Microdata, rows: NDArray, person: int) -> list[str]:
+def _people(plane: Plane, table: gh.Microdata, rows: NDArray, person: int) -> list[Part]:
     own, zips = ages(table), table.column("zipcode").codes
     places = {int(i): (plane.x(own[i]), plane.y(zips[i])) for i in rows}
     here = places.pop(person)

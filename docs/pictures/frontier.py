@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import glasshouse as gh
 from docs.pictures.hospital import patients
-from glasshouse.comparing.frontier import ALONE, frontier
+from glasshouse.pages.charts.frontier import ALONE, frontier
 
 __all__ = ["picture"]
 
@@ -30,4 +30,4 @@ def picture() -> str:
         runs=1,
         processes=0,
     )
-    return frontier(found, style=ALONE + _NIGHT) + "\n"
+    return f"{frontier(found.shown()['rows'], style=ALONE + _NIGHT)}\n"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.pages.svg import Part
+
 __all__ = ["picture"]
 
 _ELL = 3
@@ -44,7 +46,7 @@ def picture() -> str:
     return svg(720, 446, "The groups of 900 patients by age and zip code", said, parts)
 
 
-def _boxes(plane: Plane, table: gh.Microdata, found: list[NDArray], person: int) -> Iterator[str]:
+def _boxes(plane: Plane, table: gh.Microdata, found: list[NDArray], person: int) -> Iterator[Part]:
     own, codes = ages(table), table.column("zipcode").codes
     for rows in sorted(found, key=lambda rows: person in rows):
         sides = plane.x(own[rows].min() - 0.5), plane.y(codes[rows].max() + 0.45)

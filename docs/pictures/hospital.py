@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from docs.pictures.drawing import Plane
+    from glasshouse.pages.svg import Part
 
 __all__ = ["ages", "ground", "groups", "patients"]
 
@@ -45,7 +46,7 @@ def ages(table: gh.Microdata) -> NDArray:
     return np.array(column.domain.values.to_pylist())[column.codes]
 
 
-def ground(plane: Plane, table: gh.Microdata, *, ticks: bool) -> Iterator[str]:
+def ground(plane: Plane, table: gh.Microdata, *, ticks: bool) -> Iterator[Part]:
     """Age across and zip codes upwards, a line where their first three digits change, and everybody as a point."""
     codes = table.column("zipcode").domain.values.to_pylist()
     starts = [i for i, code in enumerate(codes) if i == 0 or code[:3] != codes[i - 1][:3]]

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import glasshouse as gh
-from glasshouse.report import Effort
-from glasshouse.report.figures import belief_figure
+from glasshouse.pages.charts.report import belief_figure
+from glasshouse.pages.report import Effort
 
 __all__ = ["picture"]
 
@@ -28,5 +28,4 @@ def picture() -> str:
     release = gh.publish(table, principle=gh.LDiversity(ell=3), method=gh.Greedy(), recoding=gh.Boxes())
     facts = gh.make_report(release, table, effort=Effort(questions=1, few_questions=1)).to_dict()
     found = next(found for found in facts["beliefs"] if found["adversary"] == "algorithm-aware")
-    drawn = belief_figure(found, "beliefs").replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-    return drawn.replace("</desc>", f"</desc>\n<style>{_STYLE}</style>", 1) + "\n"
+    return f"{belief_figure(found, 'beliefs', style=_STYLE)}\n"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from docs.pictures.drawing import box, line, svg, text
+from glasshouse.pages.svg import Part, element
 
 __all__ = ["picture"]
 
@@ -33,12 +34,12 @@ def picture() -> str:
             text(middle, first + 18 + 15 * i, said, "soft small", anchor="middle") for i, said in enumerate(words)
         ]
     for start, end in ((108, 140), (250, 282), (392, 424)):
-        parts.append(_arrow((start, 148), (end, 148)))
-    parts += [_arrow((195, 72), (195, 116)), text(203, 98, "under a principle", "soft small")]
+        parts += _arrow((start, 148), (end, 148))
+    parts += [*_arrow((195, 72), (195, 116)), text(203, 98, "under a principle", "soft small")]
     parts += [line(524, 148, 544, 148, "axis"), line(544, 104, 544, 192, "axis")]
-    parts += [_arrow((544, 104), (564, 104)), _arrow((544, 192), (564, 192))]
+    parts += [*_arrow((544, 104), (564, 104)), *_arrow((544, 192), (564, 192))]
     parts.append(line(195, 180, 195, 224, "axis dotted"))
-    parts.append(_arrow((474, 180), (474, 224)))
+    parts += _arrow((474, 180), (474, 224))
     said = (
         "Microdata are divided into groups under a principle; a recoding rewrites the groups; what goes out is a "
         "release. An adversary attacks it: what can be learned about a person? An analyst uses it: what can be learned "
@@ -47,8 +48,8 @@ def picture() -> str:
     return svg(720, 296, "The rooms of Glasshouse", said, parts)
 
 
-def _arrow(start: tuple[float, float], end: tuple[float, float]) -> str:
+def _arrow(start: tuple[float, float], end: tuple[float, float]) -> tuple[Part, Part]:
     """A line from one room to the next, with a head."""
     (x1, y1), (x2, y2) = start, end
     head = f"M{x2} {y2}l-8 -4v8z" if y1 == y2 else f"M{x2} {y2}l-4 -8h8z"
-    return line(x1, y1, x2, y2, "axis") + f'<path class="head" d="{head}"/>'
+    return line(x1, y1, x2, y2, "axis"), element("path", class_="head", d=head)

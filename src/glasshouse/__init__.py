@@ -40,7 +40,8 @@ _HOMES = {
     "glasshouse.analyst.query": "query",
     "glasshouse.analyst.workloads": "Workload",
     "glasshouse.attack": "attack",
-    "glasshouse.comparing": "Comparison compare",
+    "glasshouse.comparing": "Comparison",
+    "glasshouse.comparing.compare": "compare",
     "glasshouse.errors": "CautionError DisclosureWarning DomainError GlasshouseError GuaranteeBroken Infeasible "
     "InputError InterpretedKernelsWarning MissingExtra NotSupported OutputError ParameterError PolicyError SchemaError "
     "SourceError",
@@ -51,13 +52,13 @@ _HOMES = {
     "glasshouse.microdata": "Groups Microdata Taxonomy read",
     "glasshouse.microdata.cautions": "Caution",
     "glasshouse.microdata.inspection": "inspect",
+    "glasshouse.pages.report": "Report make_report",
+    "glasshouse.papers": "reproduce",
     "glasshouse.policy": "Policy load_policy policy_from",
     "glasshouse.publish": "publish",
     "glasshouse.randomness": "Source",
     "glasshouse.release": "Guarantee Recipe Release",
     "glasshouse.release.postgres": "to_postgres",
-    "glasshouse.report": "Report make_report",
-    "glasshouse.reproducing": "reproduce",
     "glasshouse.verify": "Verification",
 }
 _MODULES = {"examples": "glasshouse.microdata.examples", "synthetic": "glasshouse.microdata.synthetic"}

@@ -17,9 +17,9 @@ from click.testing import CliRunner
 import glasshouse as gh
 from glasshouse.adversary.dropped import UNPUBLISHED, count_dropped, trimmed_shares
 from glasshouse.cli.commands import glasshouse
+from glasshouse.pages.report.effort import Effort
 from glasshouse.published import Published
 from glasshouse.recheck import verify_release
-from glasshouse.report.effort import Effort
 from tests.naive.dropped import believed_of_dropped, largest_cap
 
 

@@ -19,7 +19,7 @@ from tests.conftest import ROOT
 
 SOURCES = sorted((ROOT / "src" / "glasshouse").rglob("*.py"))
 PLAIN = [path for path in SOURCES if not path.name.endswith("kernels.py")]
-HEAVY = ["pyarrow", "pandas", "polars", "duckdb", "click", "rich", "cryptography", "cython", "yaml"]
+HEAVY = ["pyarrow", "pandas", "polars", "duckdb", "click", "rich", "cryptography", "cython", "jinja2", "yaml"]
 
 
 def modules_after(code: str) -> set[str]:

@@ -128,7 +128,7 @@ def test_a_report_that_fails_leaves_the_release_and_says_so(world: Path, monkeyp
     def refused(*_: object, **__: object) -> None:
         raise gh.NotSupported("this", instead="use that")
 
-    monkeypatch.setattr("glasshouse.report.make_report", refused)
+    monkeypatch.setattr("glasshouse.pages.report.make_report", refused)
     result = run(f"publish patients.csv {ROLES} --ell 3 --out out")
 
     assert "the release is written without a report: this: use that" in result.stderr

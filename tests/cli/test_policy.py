@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
-import glasshouse.report as report_module
+import glasshouse.pages.report as report_module
 from glasshouse.policy import choices
 from glasshouse.policy.document import read_document
 from glasshouse.policy.keys import COLUMN, TABLES
@@ -616,7 +616,7 @@ def test_how_much_is_reported_is_said_by_the_same_words(
         asked.append(report)
         return make(*given, effort=report_module.Effort(cpu=0.0), **more)
 
-    monkeypatch.setattr("glasshouse.report.make_report", noted)
+    monkeypatch.setattr("glasshouse.pages.report.make_report", noted)
     write(
         world,
         f"""

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.comparing import running, scoring
-from glasshouse.comparing.keeping import key_of
-from glasshouse.comparing.row import Row
+from glasshouse.comparing import processes, scoring
+from glasshouse.comparing.cache import key_of
+from glasshouse.comparing.comparison import Row
 from glasshouse.comparing.scoring import Setting, score
 from glasshouse.microdata.domains import Column
-from glasshouse.report import Effort
+from glasshouse.pages.report import Effort
 
 ELL = gh.LDiversity(ell=3)
 QUICK: dict[str, Any] = {"principle": ELL, "processes": 0, "runs": 1, "effort": Effort(seconds=0.2)}
@@ -38,7 +38,7 @@ def test_whether_presence_is_a_secret_decides_what_a_comparison_recommends(
         known: dict[str, Any] = {"adversary": "algorithm-aware", "shows_presence": exact}
         return Row(method=method.name, recoding=recoding.name, error=errors[recoding.name], **known)
 
-    monkeypatch.setattr(running, "score", scored)
+    monkeypatch.setattr(processes, "score", scored)
     given = {**QUICK, "methods": ["mirror"], "recodings": ["anatomy", "boxes"]}
     usual, secret, public = (
         gh.compare(table, **given, **asked) for asked in ({}, {"presence": "secret"}, {"presence": "public"})
@@ -123,7 +123,7 @@ def test_rows_that_were_kept_are_not_used_for_a_table_that_changed_in_any_way(
         tried.append(method.name)
         return score(setting, method, recoding)
 
-    monkeypatch.setattr(running, "score", counted)
+    monkeypatch.setattr(processes, "score", counted)
     workload = gh.Workload.transparent(table, n=10)
     age, *others = table.quasi
     assert table.identifier is not None

@@ -19,15 +19,15 @@ import pytest
 
 import glasshouse as gh
 from glasshouse import catalog
-from glasshouse.comparing import running
-from glasshouse.comparing.keeping import Kept, key_of
-from glasshouse.comparing.row import Row
-from glasshouse.comparing.running import run
+from glasshouse.comparing import processes
+from glasshouse.comparing.cache import Kept, key_of
+from glasshouse.comparing.compare import _usual, methods_of, recodings_of
+from glasshouse.comparing.comparison import Row
+from glasshouse.comparing.processes import run
+from glasshouse.comparing.recommendation import undominated
 from glasshouse.comparing.scoring import Setting, score
-from glasshouse.comparing.side_by_side import _usual
 from glasshouse.comparing.twin import twin_of
-from glasshouse.comparing.ways import methods_of, recodings_of
-from glasshouse.report import Effort
+from glasshouse.pages.report import Effort
 
 QUICK = Effort(seconds=5.0)
 ELL = gh.LDiversity(ell=3)
@@ -216,8 +216,6 @@ def test_names_from_outside_cannot_become_markup(tmp_path: Path) -> None:
 
 
 def test_the_frontier_holds_what_no_other_way_beats() -> None:
-    from glasshouse.comparing.frontier import undominated
-
     pairs = [(0.5, 0.2), (0.5, 0.1), (0.6, 0.05), (0.7, 0.07), (None, 0.01), (0.4, 0.3)]
     rows = [Row(method=str(i), recoding="boxes", belief=b, error=e) for i, (b, e) in enumerate(pairs)]
 
@@ -236,7 +234,7 @@ def test_finished_rows_are_kept_and_not_run_again(
         tried.append(recoding.name)
         return score(setting, method, recoding)
 
-    monkeypatch.setattr(running, "score", counted)
+    monkeypatch.setattr(processes, "score", counted)
     given: dict[str, Any] = {"methods": ["separate", "opt-gen"], "processes": 0, "resume": tmp_path / "kept"}
     first = gh.compare(table, principle=ELL, recodings=["boxes"], **given)
     assert tried == ["boxes", "boxes"]

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import glasshouse as gh
-from glasshouse.report import Effort
+from glasshouse.pages.report import Effort
 
 GIVEN: dict[str, Any] = {
     "methods": ["mirror", "hybrid", "anatomize", gh.Mondrian()],

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from glasshouse.comparing.recommending import recommend
-from glasshouse.comparing.row import Row
+from glasshouse.comparing.comparison import Row
+from glasshouse.comparing.recommendation import recommend
 
 USUAL = ("mirror", "angel")
 

@@ -473,7 +473,7 @@ def test_a_declared_domain_is_published_as_it_was_declared() -> None:
     )
     assert release.recipe.recoding["domain"] == declared
     assert set(release.data["disease"].to_pylist()) <= set(declared)
-    from glasshouse.report import make_report
+    from glasshouse.pages.report import make_report
 
     make_report(release, table)
     with pytest.raises(gh.DomainError, match="look-alikes"):

@@ -163,9 +163,10 @@ class Posterior:
 
     def plot(self) -> str:
         """Draw how many people are believed above each limit, as SVG text."""
-        from glasshouse.adversary.plot import exposure_plot
+        from glasshouse.pages.charts.exposure import exposure
 
-        return exposure_plot(self)
+        title = f"{self.attack}: beliefs about {self.column}, {self.n_people:,} people ({self.how})"
+        return f"{exposure(title, self.largest[self.kind], self.limit)}\n"
 
     def above(self, limit: Fraction | float | None = None, *, most: int | None = None) -> list[Belief]:
         """Those of whom a value is believed above a limit (by default the promised one), the ``most`` exposed first."""

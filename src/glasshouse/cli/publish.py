@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from glasshouse.microdata import Microdata
+    from glasshouse.pages.report import Report
     from glasshouse.publish_file import PublishedFile
     from glasshouse.release import Release
-    from glasshouse.report import Report
 
 __all__ = ["marginals", "publish"]
 
@@ -280,7 +280,7 @@ class _Run:
 
         A brief report may take as much CPU time as reading, publishing and writing took.
         """
-        from glasshouse.report import make_report
+        from glasshouse.pages.report import make_report
 
         report = self.choices["report"]
 
@@ -296,7 +296,7 @@ class _Run:
 
     def reporting_on_file(self) -> Callable[[PublishedFile], None] | None:
         """How to report on a file that was published in batches; None if no report is wanted."""
-        from glasshouse.report.report import report_on_file
+        from glasshouse.pages.report.report import report_on_file
 
         def write(made: PublishedFile) -> None:
             self._write(functools.partial(report_on_file, made), made.n_tuples, made.audit, made.folder)

@@ -11,7 +11,7 @@ from glasshouse.cli import options
 from glasshouse.cli.exits import plainly
 from glasshouse.cli.printing import say, say_json, say_text
 from glasshouse.cli.progress import progress_of_steps
-from glasshouse.reproducing import PAPERS
+from glasshouse.papers import PAPERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +45,7 @@ def reproduce(
       glasshouse reproduce angel --rows 2000 --questions 50
       glasshouse reproduce angel --rows 3000 --questions 50 --out angel
     """
-    from glasshouse.reproducing import reproduce as again
+    from glasshouse.papers import reproduce as again
 
     with progress_of_steps():
         found = again(paper, data=data, rows=rows, questions=questions, out=out)

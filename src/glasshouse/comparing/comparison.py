@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A comparison: its rows, the way that is recommended, and how both are written down."""
+"""A comparison: a row for each way to publish, the way that is recommended, and how both are written down."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from dataclasses import dataclass
+import os
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.comparing.keeping import own_folder
+from glasshouse.comparing.recommendation import undominated
+from glasshouse.errors import OutputError
 from glasshouse.release.cells import guarded_name
 from glasshouse.release.contents import add_files
 from glasshouse.visible import in_lines
@@ -20,35 +22,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from glasshouse.comparing.row import Row
-
-__all__ = ["COLUMNS", "FILES", "Comparison"]
+__all__ = ["COLUMNS", "FILES", "Comparison", "Row", "cannot_write", "label_of", "own_folder"]
 
 FILES = ("comparison.html", "comparison.csv", "comparison.json", "frontier.svg")
-COLUMNS = (
-    "method",
-    "recoding",
-    "promise",
-    "adversary",
-    "shows_presence",
-    "belief",
-    "how",
-    "belief_error",
-    "above",
-    "limit",
-    "error",
-    "spread",
-    "baseline",
-    "coverage",
-    "kl",
-    "average_size",
-    "ncp",
-    "seconds",
-    "memory",
-    "told",
-    "failed",
-)
-"""The columns of the table, which are attributes of `Row`; ``recommended`` stands before them."""
+_RELEASE = "datapackage.json"
 _TWIN = (
     "Measured on twins of the table: the same quasi-identifiers, and sensitive values that are made up, as many of "
     "each as in the table and without a look at who has which. So the choice tells nothing of anybody's value. To "
@@ -60,6 +37,105 @@ _TRUTH = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One way to publish a table: a method and a recoding, with what they promise and how they did.
+
+    Attributes
+    ----------
+    method, recoding
+        What they are called, with parameters that are not the usual ones.
+    recipe
+        Both as plain data.
+    promise, adversary, theorem
+        The guarantee, against whom it holds, and why.
+    shows_presence
+        Whether exact quasi-identifiers are published, so that anybody can see who is in the table.
+    belief
+        The largest belief about anybody of an attacker who knows the algorithm; None where that is not known.
+    how
+        ``exact`` or ``sampled``, measured by an attack; ``bound``, it is at most this, by the theorem; or
+        ``not known``.
+    belief_error, above, limit, told
+        Error of a sampled belief; the share of people of whom more is believed than the limit; the limit, 1/l; and what
+        else there is to say of the attack.
+    error, spread, baseline, coverage
+        Mean relative error of the answers to the workload, and its standard error over runs; the same without any link
+        between quasi-identifiers and sensitive values; how many true counts the 95 % intervals have in them.
+    kl, average_size, ncp
+        KL divergence from the table's distribution to the reconstructed one, in nats; tuples a group (a bucket, for
+        ANGEL); average width of the cells.
+    seconds, memory
+        To publish; memory is in bytes, beyond what the process had before, and None where the system does not tell.
+    failed
+        Why there is nothing else to tell, if there is not.
+    """
+
+    method: str
+    recoding: str
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    promise: str = ""
+    adversary: str = ""
+    theorem: str = ""
+    shows_presence: bool = False
+    belief: float | None = None
+    how: str = "not known"
+    belief_error: float = 0.0
+    above: float | None = None
+    limit: str | None = None
+    told: str = ""
+    error: float | None = None
+    spread: float | None = None
+    baseline: float | None = None
+    coverage: float | None = None
+    kl: float | None = None
+    average_size: float | None = None
+    ncp: float | None = None
+    seconds: float | None = None
+    memory: int | None = None
+    failed: str = ""
+
+    @property
+    def way(self) -> str:
+        """The method and the recoding, in words."""
+        return f"{self.method} as {self.recoding}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Row:
+        """The row that was plain data; what it does not know is left out."""
+        known = {f.name for f in fields(cls)}
+        return cls(**{name: value for name, value in data.items() if name in known})
+
+
+COLUMNS = (
+    *(f.name for f in fields(Row) if f.name not in ("recipe", "theorem", "told", "failed")),
+    *("told", "failed"),
+)
+"""The columns of the table, which are attributes of `Row`; ``recommended`` stands before them."""
+
+
+def label_of(thing: Any) -> str:
+    """A method or recoding by its name, with parameters that are not the usual ones.
+
+    >>> from glasshouse.grouping import EvenSplit, Mondrian, Refined, Tailor
+    >>> [label_of(method) for method in (Mondrian(), Mondrian(partitioning="relaxed"), EvenSplit(extra=2))]
+    ['mondrian', 'mondrian (relaxed)', 'even-split (extra=2)']
+    >>> label_of(Refined(coarse=Tailor()))
+    'refined (tailor)'
+    """
+    name, unusual = str(thing.name), []
+    for f in fields(thing) if is_dataclass(thing) else ():
+        value, usual = getattr(thing, f.name), f.default_factory() if f.default_factory is not MISSING else f.default
+        if value != usual:
+            word = label_of(value) if hasattr(value, "divide") else value
+            unusual.append(word if isinstance(word, str) else f"{f.name}={word}")
+    return f"{name} ({', '.join(unusual)})" if unusual else name
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Comparison:
     """Ways to publish a table, side by side. It belongs inside: its figures were made from the microdata.
@@ -67,7 +143,7 @@ class Comparison:
     Attributes
     ----------
     rows
-        One for each way, those that hold against whoever knows the algorithm first, the least error first.
+        One for each way, those that hold against attackers who know the algorithm first, the least error first.
     recommended
         The row of the way to take; None if there is none.
     reason, notes
@@ -147,17 +223,24 @@ class Comparison:
             writer.writerow(["" if v is None else v for v in told])
         return text.getvalue()
 
+    def shown(self) -> dict[str, Any]:
+        """What the page and the picture show: plain data, with which rows are recommended and on the frontier."""
+        edge = undominated([row for row in self.rows if not row.failed])
+        marks = ({"way": row.way, "chosen": row is self.recommended, "on_edge": row in edge} for row in self.rows)
+        rows = [{**row.to_dict(), **mark} for row, mark in zip(self.rows, marks, strict=True)]
+        return {**self.to_dict(), "rows": rows, "impossible": {**self.failures, **self.left_out}}
+
     def to_svg(self) -> str:
         """The privacy-utility frontier, a picture by itself."""
-        from glasshouse.comparing.frontier import ALONE, frontier
+        from glasshouse.pages.charts.frontier import ALONE, frontier
 
-        return frontier(self, style=ALONE)
+        return str(frontier(self.shown()["rows"], style=ALONE))
 
     def to_html(self) -> str:
         """One page that needs nothing else, to read and to print."""
-        from glasshouse.comparing.page import page
+        from glasshouse.pages.comparison import page
 
-        return page(self)
+        return page(self.shown())
 
     def write(self, folder: str | Path) -> None:
         """Write ``comparison.html``, ``.csv`` and ``.json``, and ``frontier.svg``, for their owner alone.
@@ -187,3 +270,21 @@ def _belief(row: Row) -> str:
 def _numbers(row: Row) -> str:
     values = [(row.error, 7, 4), (row.kl, 6, 3), (row.average_size, 6, 1)]
     return " ".join(f"{'':{wide}}" if v is None else f"{v:{wide}.{digits}f}" for v, wide, digits in values)
+
+
+def own_folder(folder: Path) -> Path:
+    """Make a folder that its owner alone can enter; refuse one that goes out."""
+    if (folder / _RELEASE).exists():
+        raise OutputError(
+            f"{folder} is a release, and a comparison must stay inside: choose another folder", path=folder
+        )
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    return folder
+
+
+def cannot_write(path: Path, error: OSError) -> OutputError:
+    """What is said where the system refuses to write."""
+    return OutputError(f"cannot write {path}: {os.strerror(error.errno or 0)}", path=path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scoring: one way to publish is tried, asked questions, and attacked by whoever knows how it was done."""
+"""Scoring: one way to publish is tried, asked questions, and attacked with knowledge of how it was done."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ import time
 import warnings
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from glasshouse.adversary import Knowledge, ReverseEngineering
 from glasshouse.adversary.linking import promised_limit
 from glasshouse.attack import attack
-from glasshouse.comparing.memory import PeakMemory
-from glasshouse.comparing.row import Row, label_of
+from glasshouse.comparing.comparison import Row, label_of
 from glasshouse.errors import DisclosureWarning, GlasshouseError
 from glasshouse.evaluate import evaluate
+from glasshouse.pages.report.beliefs import estimated_fits
+from glasshouse.pages.report.effort import OutOfTime, deadline
 from glasshouse.publish import publish
 from glasshouse.randomness import Source
-from glasshouse.report.believing import estimated_fits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,13 +30,15 @@ if TYPE_CHECKING:
     from glasshouse.adversary import Posterior
     from glasshouse.analyst.workloads import Workload
     from glasshouse.microdata import Microdata
+    from glasshouse.pages.report import Effort
     from glasshouse.principles import Principle
     from glasshouse.release import Release
-    from glasshouse.report import Effort
 
-__all__ = ["Setting", "given_up", "score"]
+__all__ = ["PeakMemory", "Setting", "given_up", "score"]
 
 _EXACT = ("anatomy", "permutation")  # recodings that publish quasi-identifiers as they are
+_STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+_FORGET_PEAK = "5"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,10 +51,6 @@ class Setting:
     seed: int
     effort: Effort
     threads: int = 0
-
-
-class _OutOfTime(Exception):
-    """The attack takes longer than it may."""
 
 
 def score(setting: Setting, method: Any, recoding: Any, tell: Callable[[Row], None] | None = None) -> Row:
@@ -134,17 +135,11 @@ def _mean(runs: list[Row]) -> Row:
     return replace(runs[0], **figures, spread=spread, memory=max(grown, default=None))  # type: ignore[arg-type]
 
 
-# --- whoever knows the algorithm --------------------------------------------------------------------------------------
+# --- what an attacker who knows the algorithm believes ----------------------------------------------------------------
 
 
 def _attacked(setting: Setting, release: Release, row: Row) -> Row:
-    """What she believes: by an attack if that can be done in the time, else by the theorem, if there is one."""
-    end = time.monotonic() + setting.effort.seconds
-
-    def watch(_share: float) -> None:
-        if time.monotonic() > end:
-            raise _OutOfTime
-
+    """What is believed: by an attack if that can be done in the time, else by the theorem, if there is one."""
     why = _too_much(setting, release)
     if why:
         return _by_theorem(row, why)
@@ -152,11 +147,11 @@ def _attacked(setting: Setting, release: Release, row: Row) -> Row:
         most_worlds=setting.effort.most_worlds,
         most_runs=setting.effort.most_runs,
         source=Source.seeded(setting.seed).child("attack"),
-        progress=watch,
+        progress=deadline(setting.effort.seconds),
     )
     try:
         return _believed(row, attack(release, chosen, knowledge=Knowledge(external=setting.tables[0])))
-    except _OutOfTime:
+    except OutOfTime:
         return _by_theorem(row, _late(setting.effort.seconds))
     except GlasshouseError as error:
         return _by_theorem(row, str(error))
@@ -211,3 +206,33 @@ def _believed(row: Row, posterior: Posterior) -> Row:
 
 def _and(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+class PeakMemory:
+    """How much more memory the process takes than when this is made, as the system counts it; None without /proc.
+
+    Other threads' memory counts too.
+    """
+
+    def __init__(self) -> None:
+        pa.default_memory_pool().release_unused()
+        try:
+            _RESET.write_text(_FORGET_PEAK)
+            self._before = _kilobytes("VmRSS")
+        except OSError:
+            self._before = None
+
+    def grown(self) -> int | None:
+        """In bytes."""
+        after = None if self._before is None else _kilobytes("VmHWM")
+        return None if after is None or self._before is None else max(0, after - self._before) << 10
+
+
+def _kilobytes(name: str) -> int | None:
+    for line in _STATUS.read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1])
+    return None

@@ -27,7 +27,7 @@ __all__ = ["STRENGTH", "twin_of"]
 STRENGTH = 1.5
 """How much quasi-identifiers say about a value: the standard deviation of the logarithm of its odds.
 
-With it whoever has no link between the two errs on twins about as much as on public tables: by 13 % on twins of Adult
+With it answers without a link between the two err on twins about as much as on public tables: by 13 % on twins of Adult
 and 8 % on Adult itself, by 7 % on twins of Census-Income and 13 % on it. It is the same for every table, and so tells
 of none.
 """
@@ -47,7 +47,7 @@ def twin_of(table: Microdata, source: Source, *, strength: float = STRENGTH) -> 
     *What of the table it uses*: quasi-identifiers with their domains, identifiers (to put people in an order that does
     not depend on that of the rows), and of a sensitive column the domain and how often each value occurs. It never uses
     who has which value. An adversary who knows everybody's quasi-identifiers and sees a release knows all of this; with
-    a seed that is public she can make the twin herself, so what is chosen by it tells her nothing.
+    a seed that is public such an adversary can make the twin too, and learns nothing from what is chosen by it.
 
     Parameters
     ----------

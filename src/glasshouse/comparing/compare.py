@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare: every method and recoding that fits a table, side by side, and the one that an expert would take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glasshouse import catalog
+from glasshouse.analyst.workloads import Workload
+from glasshouse.comparing.cache import Kept, key_of
+from glasshouse.comparing.comparison import Comparison, label_of
+from glasshouse.comparing.processes import n_processes, run
+from glasshouse.comparing.recommendation import recommend
+from glasshouse.comparing.scoring import Setting
+from glasshouse.comparing.twin import twin_of
+from glasshouse.errors import InputError, NotSupported, ParameterError
+from glasshouse.grouping import Mondrian, RandomisedGreedy, Refined, Tailor
+from glasshouse.log import step
+from glasshouse.pages.report.effort import Effort
+from glasshouse.principles import BackgroundSensitive, Requirement
+from glasshouse.publish import default_method, default_recoding
+from glasshouse.randomness import Source
+from glasshouse.recoding import Perturbed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from glasshouse.comparing.comparison import Row
+    from glasshouse.microdata import Microdata
+    from glasshouse.principles import Principle
+
+__all__ = ["compare", "methods_of", "recodings_of"]
+
+PRESENCE = ("secret", "public")
+# Where a method has no usual parameters, or two that are both in use.
+_PARAMETERS: Mapping[str, tuple[Any, ...]] = {
+    Mondrian.name: (Mondrian(), Mondrian(partitioning="relaxed")),
+    RandomisedGreedy.name: (RandomisedGreedy(p="1/3"),),
+    Refined.name: (Refined(coarse=Tailor()),),
+}
+_NOT_PERTURBED = "it keeps a bound on beliefs, RhoBreach or DeltaGrowth, and no principle that judges groups"
+
+
+def compare(
+    table: Microdata,
+    *,
+    principle: Principle | str | Mapping[str, Any],
+    methods: Iterable[Any] | None = None,
+    recodings: Iterable[Any] | None = None,
+    use_truth: bool = False,
+    presence: str = "secret",
+    workload: Workload | None = None,
+    runs: int = 3,
+    seed: int = 0,
+    effort: Effort | None = None,
+    processes: int | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+    resume: str | Path | None = None,
+) -> Comparison:
+    """Try every way to publish a table that fits it, and recommend one.
+
+    Each is published, asked the questions of a workload, and attacked with knowledge of the algorithm; releases are
+    thrown away. All of it is done on twins of the table, with the same quasi-identifiers and made-up sensitive values
+    (`twin_of` tells what of the table they use): a method that is chosen because it did better on the true sensitive
+    values is a choice that depends on them, and so a leak. A method that fails is a row that says why.
+
+    Parameters
+    ----------
+    table
+        Microdata, from `read`, with a sensitive column.
+    principle
+        What safe means, as for `publish`.
+    methods, recodings
+        What to compare, by name or as objects; by default all of the catalogue, and all recodings that fit.
+    use_truth
+        Measure on the true sensitive values instead. What is then chosen by the result leaks.
+    presence
+        ``secret``, and no way is recommended that shows who is in the table if there is another; or ``public``.
+    workload
+        Questions to ask; by default a thousand of TRANSPARENT 4.1, with as many attributes as there are, up to five.
+    runs
+        How many twins are made; errors, divergences, sizes and times are means over them, and the first is attacked.
+        With ``use_truth`` every way is run so many times.
+    seed
+        Of the twins, of random choices and of the workload. It is no secret: an attacker who knows it can repeat
+        the comparison from what attackers know anyway, and learns nothing. The releases of a comparison are not for
+        publication.
+    effort
+        How long an attack may take, and how much work it may be (`glasshouse.pages.report.Effort`).
+    processes
+        How many work side by side; by default one for each core, up to 8. With 0 all is done in this process.
+    progress
+        Is called with what is being done, how many ways are done, and of how many.
+    resume
+        A folder, which must stay inside: finished rows are kept there, and not run again if table, principle, way,
+        workload, seed, effort and version are the same.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> table = gh.synthetic.hospital(600, seed=1)
+    >>> found = gh.compare(table, principle=gh.LDiversity(ell=3), methods=["mirror", "separate"], processes=0)
+    >>> found.recommended.method, len(found.rows)
+    ('mirror', 8)
+    """
+    principle = catalog.chosen_principle(principle)
+    if not table.sensitive:
+        raise InputError(
+            "a comparison asks how a sensitive column goes together with the others: name a sensitive column"
+        )
+    table.refuse_unanswered()
+    if presence not in PRESENCE:
+        raise ParameterError("compare", "presence", "'secret' or 'public'", presence)
+    if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
+        raise ParameterError("compare", "runs", "a whole number of at least 1", runs)
+    with step("twin", rows=table.n_tuples):
+        source = Source.seeded(seed).child("compare")
+        tried = tuple(table if use_truth else twin_of(table, source.child("run", run)) for run in range(runs))
+    asked = principle.grouping() if isinstance(principle, BackgroundSensitive) else principle
+    requirement = Requirement.of(asked, tried[0])
+    requirement.check_eligible()  # else every row would say the same
+    kinds, left_out = recodings_of(recodings, principle, tried[0])
+    ways = [(method, recoding) for method in methods_of(methods, principle) for recoding in kinds]
+    setting = Setting(
+        tables=tried,
+        principle=principle,
+        workload=workload or Workload.transparent(tried[0], qd=min(5, len(table.quasi) + 1), seed=seed),
+        seed=seed,
+        effort=effort or Effort(),
+    )
+    rows = _rows(setting, ways, processes, progress, Kept(None if resume is None else Path(resume)))
+    found = recommend(rows, preferred=_usual(principle, requirement), presence=presence)
+    return Comparison(
+        rows=tuple(sorted(rows, key=_place)),
+        recommended=found.row,
+        reason=found.reason,
+        notes=found.notes,
+        used_truth=use_truth,
+        principle=requirement.describe() if requirement.parts and asked is principle else repr(principle),
+        workload=f"{setting.workload.name}, {len(setting.workload):,} questions",
+        n_tuples=table.n_tuples,
+        runs=runs,
+        seed=seed,
+        left_out=left_out,
+    )
+
+
+# --- which ways there are ---------------------------------------------------------------------------------------------
+
+
+def methods_of(given: Iterable[Any] | None, principle: Principle | Mapping[str, Principle]) -> list[Any]:
+    """The methods to compare: those that are given, by name or as objects, or all of the catalogue."""
+    if given is None and isinstance(principle, BackgroundSensitive):
+        return [Mondrian()]  # the one whose groups perturbed generalization may take
+    found = []
+    for method in catalog.METHODS if given is None else given:
+        if not isinstance(method, str):
+            found.append(method)
+        elif method in _PARAMETERS:
+            found += _PARAMETERS[method]
+        else:
+            found.append(catalog.from_data(catalog.METHODS, {"name": method}))
+    return found
+
+
+def recodings_of(
+    given: Iterable[Any] | None, principle: Principle | Mapping[str, Principle], table: Microdata
+) -> tuple[list[Any], dict[str, str]]:
+    """The recodings to compare, and of those of the catalogue that do not fit why they do not."""
+    if given is not None:
+        chosen = [catalog.from_data(catalog.RECODINGS, {"name": r}) if isinstance(r, str) else r for r in given]
+        return chosen, {}
+    if isinstance(principle, BackgroundSensitive):
+        return [Perturbed()], {}
+    requirement = Requirement.of(principle, table)
+    found, left_out = [], {}
+    for name, recoding in catalog.RECODINGS.items():
+        if recoding is Perturbed:
+            left_out[name] = _NOT_PERTURBED
+            continue
+        made = recoding()
+        try:
+            (made.resolved(requirement) if hasattr(made, "resolved") else made).check(table, requirement)
+        except NotSupported as refusal:
+            left_out[name] = str(refusal)
+        else:
+            found.append(made)
+    return found, left_out
+
+
+# --- trying them ------------------------------------------------------------------------------------------------------
+
+
+def _rows(
+    setting: Setting,
+    ways: list[tuple[Any, Any]],
+    processes: int | None,
+    progress: Callable[[str, int, int], None] | None,
+    kept: Kept,
+) -> list[Row]:
+    """A row for each way, in the order of the ways: those that were kept, and the others as they are finished."""
+    tell = progress or (lambda _what, _done, _total: None)
+    keys = [key_of(setting, *way) for way in ways]
+    rows = {number: row for number, key in enumerate(keys) if (row := kept.get(key)) is not None}
+    todo = [number for number in range(len(ways)) if number not in rows]
+    tell("comparing", len(rows), len(ways))
+    if todo:
+        with step("compare", rows=setting.tables[0].n_tuples):
+            for place, row, whole in run(setting, [ways[i] for i in todo], n_processes(processes, len(todo))):
+                rows[todo[place]] = row
+                if whole:
+                    kept.add(keys[todo[place]], row)
+                tell("comparing", len(rows), len(ways))
+    # a row that was kept may have been made under an older name
+    return [replace(rows[i], method=label_of(ways[i][0]), recoding=label_of(ways[i][1])) for i in range(len(ways))]
+
+
+def _usual(principle: Any, requirement: Requirement) -> tuple[str, str]:
+    """The method and the recoding that `publish` takes if none is named."""
+    if isinstance(principle, BackgroundSensitive):
+        return Mondrian.name, Perturbed.name
+    return default_method(requirement).name, default_recoding(requirement).name
+
+
+def _place(row: Row) -> tuple[bool, bool, float]:
+    return bool(row.failed), row.adversary == "linking", float("inf") if row.error is None else row.error

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recommendation: one way of those that were compared, and why, in a sentence.
+
+An expert looks first at what is promised, and to accuracy only among ways that promise enough:
+
+1. It must hold against attackers who know the algorithm, for it stands in the release. An attack that found
+   somebody above the limit puts a way out, whatever it claims.
+2. It must not show who is in the table, unless that is no secret.
+3. Of these the least error counts, on the workload. What is within a tenth of the least, or within a quarter of a
+   percentage point, is as good: nobody would notice, and a comparison does not tell more apart. Among equals what
+   `publish` does by default is taken: its method needs the fewest conditions, and its recoding hides presence by a
+   theorem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from glasshouse.comparing.comparison import Row
+
+__all__ = ["Recommendation", "keeps", "recommend", "undominated"]
+
+NEAR = Fraction(1, 10)
+"""Errors that differ by less than this share of the least are taken as equal."""
+SMALL = Fraction(1, 400)
+"""And so are errors that differ by less than this."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommendation:
+    """A way to publish, if there is one; why, in a sentence; and what else a steward should know."""
+
+    row: Row | None
+    reason: str
+    notes: tuple[str, ...] = ()
+
+
+def keeps(row: Row) -> bool:
+    """Whether no attack found more than is promised."""
+    if row.belief is None or row.limit is None:
+        return True
+    return row.belief - row.belief_error <= float(Fraction(row.limit)) * (1 + 1e-9)
+
+
+def recommend(rows: Sequence[Row], *, preferred: tuple[str, str], presence: str = "secret") -> Recommendation:
+    """Choose a way.
+
+    Parameters
+    ----------
+    rows
+        What was compared.
+    preferred
+        The method and the recoding that are taken among equals.
+    presence
+        ``secret``, or ``public`` if it is no secret who is in the table.
+    """
+    measured = [row for row in rows if not row.failed and row.error is not None]
+    if not measured:
+        return Recommendation(row=None, reason="Nothing is recommended, for no way could be published and measured.")
+    aware = [row for row in measured if row.adversary != "linking" and keeps(row)]
+    holding = aware or [row for row in measured if keeps(row)] or measured
+    hiding = [row for row in holding if not row.shows_presence]
+    choice = holding if presence == "public" else hiding or holding
+    best = _best(choice, preferred)
+    notes = [*_exact(best, holding, preferred), *_linking(best, measured), *_useless(best)]
+    return Recommendation(row=best, reason=_reason(best, choice, aware=bool(aware)), notes=tuple(notes))
+
+
+def undominated(rows: Sequence[Row]) -> list[Row]:
+    """The rows that no other row beats: as low a belief and as small an error, and one of them lower."""
+    known = sorted((r for r in rows if r.belief is not None and r.error is not None), key=_pair)
+    found: list[Row] = []
+    for row in known:
+        if not found or _pair(row)[1] < _pair(found[-1])[1]:
+            found.append(row)
+    return found
+
+
+def _pair(row: Row) -> tuple[float, float]:
+    return round(row.belief or 0.0, 9), row.error or 0.0
+
+
+def _best(rows: Sequence[Row], preferred: tuple[str, str]) -> Row:
+    least = min(_error(row) for row in rows)
+    near = [row for row in rows if not _clearly_less(least, _error(row))]
+    method, recoding = preferred
+    return min(near, key=lambda row: (_name(row) != method, row.recoding != recoding, _error(row)))
+
+
+def _clearly_less(one: float, other: float) -> bool:
+    return other > max(one * float(1 + NEAR), one + float(SMALL))
+
+
+def _error(row: Row) -> float:
+    assert row.error is not None
+    return row.error
+
+
+def _name(row: Row) -> str:
+    """The method alone, whatever its parameters."""
+    return row.method.partition(" ")[0]
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def _reason(best: Row, choice: Sequence[Row], *, aware: bool) -> str:
+    if not aware:
+        return (
+            f"{best.way}, with a mean error of {_percent(best)}, but with care: no way holds against whoever knows "
+            "the algorithm, and this is the most accurate of those that hold against whoever links people to it."
+        )
+    hides = "" if best.shows_presence else ", it does not show who is in the table"
+    why = (
+        f"{best.way}: it holds against whoever knows the algorithm ({_belief(best)}){hides}, and of the "
+        f"{len(choice)} ways of which that is true "
+    )
+    others = [row for row in choice if _name(row) != _name(best)]
+    if not others:
+        return f"{why}it answers questions best, with a mean error of {_percent(best)}{_baseline(best)}."
+    rival = min(others, key=_error)
+    if _clearly_less(_error(best), _error(rival)):
+        how = f"it answers questions best, with a mean error of {_percent(best)} (another method's best, {rival.way}, "
+        return f"{why}{how}has {_percent(rival)}{_baseline(best, '; ')})."
+    how = f"none answers questions clearly better: {_percent(best)} mean error, and {_percent(rival)} by "
+    return f"{why}{how}{rival.way}{_baseline(best)}."
+
+
+def _belief(row: Row) -> str:
+    if row.belief is None:
+        return f"{row.promise}" if row.limit is None else f"she believes nothing above {row.limit}"
+    if row.how == "bound":
+        return f"she believes nothing above {row.belief:.3g}, by its theorem"
+    return f"she was found to believe nothing above {row.belief:.3g}"
+
+
+def _baseline(row: Row, before: str = ", ") -> str:
+    return "" if row.baseline is None else f"{before}where no link at all has {row.baseline:.1%}"
+
+
+def _percent(row: Row) -> str:
+    return f"{_error(row):.1%}" if _error(row) >= 0.01 else f"{_error(row):.2%}"
+
+
+def _exact(best: Row, holding: Sequence[Row], preferred: tuple[str, str]) -> list[str]:
+    """What could be had if it were no secret who is in the table; or that it is shown."""
+    if best.shows_presence:
+        return [f"{best.recoding} publishes exact quasi-identifiers: anybody can see who is in the table."]
+    exact = [row for row in holding if row.shows_presence]
+    if not exact:
+        return []
+    other = _best(exact, preferred)
+    if not _clearly_less(_error(other), _error(best)):
+        return []
+    return [f"If it is no secret who is in the table, {other.way} has a mean error of {_percent(other)}."]
+
+
+def _linking(best: Row, measured: Sequence[Row]) -> list[str]:
+    """What is given up for holding against attackers who know the algorithm."""
+    if best.adversary == "linking":
+        return []
+    others = [row for row in measured if row.adversary == "linking" and row.shows_presence <= best.shows_presence]
+    if not others:
+        return []
+    other = min(others, key=_error)
+    said = f"{other.way} does not hold against whoever knows the algorithm"
+    if not keeps(other) and other.belief is not None:
+        said += f" (she was found to believe up to {other.belief:.3g}, where {other.limit} is promised)"
+    if _clearly_less(_error(other), _error(best)):
+        return [f"{said}; it would have a mean error of {_percent(other)}."]
+    return [f"{said}, and would be no more accurate: {_percent(other)}."]
+
+
+def _useless(best: Row) -> list[str]:
+    if best.baseline is None or _error(best) < best.baseline:
+        return []
+    return [
+        "On this workload it answers no better than two tables without a link would: think of fewer quasi-identifiers, "
+        "coarser ones, or a weaker principle."
+    ]

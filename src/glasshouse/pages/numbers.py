@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers: how they are written for people, on every page alike."""
+
+from __future__ import annotations
+
+__all__ = ["number", "ordinal", "percent"]
+
+
+def number(value: float | None) -> str:
+    """Write a number so that it is easily read: three digits that count, and all of those before the point.
+
+    >>> number(0.02346), number(7.0), number(12_345.6), number(None)
+    ('0.0235', '7', '12,346', '-')
+    """
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def percent(share: float | None) -> str:
+    """Write a share in percent, a small one with one digit more.
+
+    >>> percent(0.0123), percent(0.123), percent(None)
+    ('1.23%', '12.3%', 'not defined')
+    """
+    if share is None:
+        return "not defined"
+    return f"{share:.2%}" if share < 0.1 else f"{share:.1%}"
+
+
+def ordinal(n: int) -> str:
+    """Write a place in an order.
+
+    >>> [ordinal(n) for n in (1, 2, 3, 11, 22)]
+    ['1st', '2nd', '3rd', '11th', '22nd']
+    """
+    last = {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th") if n % 100 not in (11, 12, 13) else "th"
+    return f"{n}{last}"

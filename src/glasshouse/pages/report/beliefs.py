@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Beliefs: what each adversary would believe, who is given the release and the steward's own table as list of people.
+
+Counts and shares of people only; nobody is named, and no value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glasshouse.adversary import Corruption, Knowledge, Linking, ReverseEngineering
+from glasshouse.adversary.linking import promised_limit
+from glasshouse.adversary.matching import match
+from glasshouse.attack import attack
+from glasshouse.errors import GlasshouseError, NotSupported
+from glasshouse.microdata.groups import alike
+from glasshouse.pages.report.effort import OutOfTime, deadline
+from glasshouse.pages.report.words import ADVERSARIES
+from glasshouse.published import Published
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary import Posterior
+    from glasshouse.microdata import Microdata
+    from glasshouse.pages.report.effort import Budget, Effort, Sizes
+    from glasshouse.randomness import Source
+    from glasshouse.release import Release
+
+__all__ = ["beliefs_of", "but_for_dropped", "estimated_fits", "histogram"]
+
+_STEP = 0.025  # a bar of the histogram, about
+_SAMPLE = 20_000  # rows of a published table from which the number of fits is estimated
+_SMALL_SAMPLE = 2_000  # the same where there is little time
+_KINDS = 64  # people who are looked up for it
+_DENSE = 1 << 24  # so many combinations of values may be held in a table
+_MOST_IMAGINED = 64  # people of whom reverse engineering tries every world, if there are few enough
+_STRENGTH = {"linking": 0, "algorithm-aware": 1, "corrupting": 2}
+
+
+def beliefs_of(
+    release: Release,
+    table: Microdata,
+    effort: Effort,
+    budget: Budget,
+    sizes: Sizes,
+    source: Source | None,
+    tell: Callable[[], None],
+) -> list[dict[str, Any]]:
+    """Run every attack that applies, for every sensitive column; say of each one that is not run why it is not."""
+    knowledge = Knowledge(external=table)
+    found = []
+    for column in release.recipe.sensitive:
+        run = _Run(release, knowledge, column, budget)
+        crowded, cost = budget.refusal(sizes.linking(0)), 0.0  # counting who fits where is part of the work
+        if not crowded:
+            sample = _SAMPLE if budget.seconds is None else _SMALL_SAMPLE
+            n_fits = estimated_fits(release, table, column, sample=sample)
+            crowded, cost = _crowded(table, n_fits, effort), sizes.linking(n_fits)
+        linking = Linking(column=column, most_states=effort.most_states)
+        not_linked = crowded or _more_than(effort.most_linked, table) or budget.refusal(cost)
+        found.append(run("linking", linking, not_run=not_linked))
+        tell()
+        too_much = crowded or _more_than(effort.most_rows, table)
+        aware = too_much or budget.refusal(2 * cost)
+        found.append(run.by_theorem(aware) if aware else run.reverse_engineered(effort, source))
+        tell()
+        chosen = Corruption(column=column, most_corrupted=1)
+        found.append(run("corrupting", chosen, not_run=too_much or budget.refusal(cost)))
+        tell()
+    return found
+
+
+def but_for_dropped(n_dropped: int) -> str:
+    """What a bound for published people leaves open, where some were dropped.
+
+    >>> but_for_dropped(0), but_for_dropped(12)
+    ('', ', for those who are published; it bounds nothing for the 12 who were dropped')
+    """
+    if not n_dropped:
+        return ""
+    return f", for those who are published; it bounds nothing for the {n_dropped:,} who were dropped"
+
+
+def _more_than(rows: int, table: Microdata) -> str:
+    return f"the table has more than {rows:,} rows" if table.n_tuples > rows else ""
+
+
+class _Run:
+    """One release and one sensitive column, to be attacked in several ways."""
+
+    def __init__(self, release: Release, knowledge: Knowledge, column: str, budget: Budget) -> None:
+        self.release = release
+        self.knowledge = knowledge
+        self.column = column
+        self.budget = budget
+
+    def __call__(self, adversary: str, chosen: Any, *, not_run: str = "") -> dict[str, Any]:
+        """Run an attack; or say why not."""
+        if not_run:
+            return {**self._entry(adversary, not_run), "bounded": True}
+        try:
+            return {**self._entry(adversary), **_told(attack(self.release, chosen, knowledge=self.knowledge))}
+        except OutOfTime:
+            return {**self._entry(adversary, "it takes longer than a report may"), "bounded": True}
+        except GlasshouseError as error:
+            return self._entry(adversary, str(error))
+
+    def reverse_engineered(self, effort: Effort, source: Source | None) -> dict[str, Any]:
+        """Attack as exactly as that can be done in the time; else fall back on the theorem."""
+        if len(self.release.recipe.sensitive) > 1:
+            return self._entry("algorithm-aware", "it is not known how to attack several sensitive columns together")
+        chosen = ReverseEngineering(
+            most_worlds=effort.most_worlds,
+            most_runs=effort.most_runs,
+            source=source,
+            progress=deadline(effort.seconds, self.budget),
+        )
+        if self._bound is not None and effort.most_tried < self.knowledge.external.n_tuples <= _MOST_IMAGINED:
+            return self("algorithm-aware", replace(chosen, how="bound"))
+        entry = self("algorithm-aware", chosen)
+        if entry["ran"] or self._bound is None:
+            return entry
+        if self.budget.left <= 0:
+            return self.by_theorem(entry["why_not"])
+        return self("algorithm-aware", replace(chosen, how="bound"))
+
+    def by_theorem(self, why: str) -> dict[str, Any]:
+        """Do not go through the people; where the method has a theorem, it bounds what is believed of each of them."""
+        entry = {**self._entry("algorithm-aware", why), "bounded": True}
+        because = "that is the theorem of the method" + but_for_dropped(self.release.n_dropped)
+        return entry if self._bound is None else {**entry, "bound": str(self._bound), "because": because}
+
+    @property
+    def _bound(self) -> Fraction | None:
+        aware = _STRENGTH.get(self.release.guarantee.adversary, 0) >= _STRENGTH["algorithm-aware"]
+        return promised_limit(self.release, self.column) if aware else None
+
+    def _entry(self, adversary: str, not_run: str = "") -> dict[str, Any]:
+        limit = promised_limit(self.release, self.column)
+        return {
+            "adversary": adversary,
+            "column": self.column,
+            "knows": ADVERSARIES[adversary],
+            "promised": _STRENGTH.get(self.release.guarantee.adversary, 0) >= _STRENGTH[adversary],
+            "limit": None if limit is None else str(limit),
+            "ran": not not_run,
+            "why_not": not_run or None,
+            "bounded": False,
+            "bound": None,
+            "because": None,
+        }
+
+
+def _told(posterior: Posterior) -> dict[str, Any]:
+    """The summary of an attack, a histogram, and how many people are above the promise."""
+    people = posterior.largest[posterior.kind]
+    silent = (np.diff(posterior.offsets) == 0)[posterior.kind]
+    edges, counts = histogram(people[~silent], posterior.limit)
+    found = {
+        **posterior.to_dict(),
+        "histogram": {"edges": edges.tolist(), "people": counts.tolist()},
+        "people_unknown": int(silent.sum()),
+        "people_above": None,
+        "limit": None if posterior.limit is None else str(posterior.limit),
+    }
+    if posterior.limit is not None:
+        found["people_above"] = int(np.count_nonzero(people > float(posterior.limit) * (1 + 1e-12)))
+    return found
+
+
+def histogram(
+    people: NDArray[np.float64], limit: Fraction | None, *, step: float = _STEP
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Count beliefs in parts of 0 to 1, each with its upper end; a limit is where a part ends.
+
+    >>> from fractions import Fraction
+    >>> edges, counts = histogram(np.array([0.1, 0.25, 0.26, 1.0]), Fraction(1, 4), step=0.25)
+    >>> edges.tolist(), counts.tolist()
+    ([0.0, 0.25, 0.5, 0.75, 1.0], [2, 1, 0, 1])
+    """
+    width = step if limit is None else float(limit) / max(1, round(float(limit) / step))
+    n_parts = int(np.ceil(1 / width - 1e-9))
+    edges = np.minimum(np.arange(n_parts + 1) * width, 1.0)
+    place = np.searchsorted(edges[1:] * (1 + 1e-9), people, side="left")
+    return edges, np.bincount(np.minimum(place, n_parts - 1), minlength=n_parts).astype(np.int64)
+
+
+# --- how much work it would be ----------------------------------------------------------------------------------------
+
+
+def _crowded(table: Microdata, n_fits: int, effort: Effort) -> str:
+    """Say that there are too many pairs to go through, if there are."""
+    most = max(effort.most_fits, 2 * table.n_tuples)
+    if n_fits <= most:
+        return ""
+    return (
+        f"people fit so many places in the release that about {float(f'{n_fits:.1g}'):,.0f} pairs of the two would "
+        f"have to be gone through, more than {most:,}"
+    )
+
+
+def estimated_fits(release: Release, table: Microdata, column: str, *, sample: int = _SAMPLE) -> int:
+    """About how many pairs of a person and a place in the release there are, where people who are alike count once.
+
+    Some people are looked up in some rows of each published table.
+    """
+    try:
+        shown, times = _thinned(release, sample)
+        published = Published.of(shown, column)
+    except (NotSupported, StopIteration):
+        return 0
+    kinds = _kinds(table, release.recipe.quasi)
+    step = max(1, len(kinds) // _KINDS)
+    some = kinds[step // 2 :: step][: 2 * _KINDS]
+    most = 0.0
+    for seats in published.seats:
+        matches = match(table, some, seats)
+        most = max(most, len(matches.seats) / max(1, len(some)) * times * len(kinds))
+    return int(most)
+
+
+def _kinds(table: Microdata, names: Sequence[str], *, dense: int = _DENSE) -> NDArray[np.int64]:
+    """A row number for each kind of people who are alike."""
+    columns = [table.column(name) for name in names]
+    if prod(column.domain.size for column in columns) > dense:
+        groups = alike(columns)
+        rows = np.empty(groups.n_groups, np.int64)
+        rows[groups.labels] = np.arange(table.n_tuples)
+        return rows
+    key = np.zeros(table.n_tuples, np.int64)
+    for column in columns:
+        key *= column.domain.size
+        key += column.codes
+    last = np.full(prod(column.domain.size for column in columns), -1, np.int64)
+    last[key] = np.arange(table.n_tuples)
+    return last[last >= 0]
+
+
+def _thinned(release: Release, sample: int) -> tuple[Release, float]:
+    """A release of every so many rows, and by how many fewer places it has."""
+    longest = max(table.num_rows for table in release.tables.values())
+    if longest <= sample:
+        return release, 1.0
+    step = -(-longest // sample)
+    tables = {}
+    for name, table in release.tables.items():
+        tables[name] = table.take(np.arange(step // 2, table.num_rows, step)) if table.num_rows > sample else table
+    return replace(release, tables=tables), float(step)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cautions: what a steward should know before a release goes out, in plain words, the gravest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.pages.report.words import WHO
+from glasshouse.release.guarantee import ONE_ROW_PER_PERSON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["LEVELS", "cautions_in"]
+
+_COVERED = 0.8  # intervals that hold fewer of the true counts mislead
+LEVELS = ("stop", "attention", "note")
+"""Do not publish; think before you publish; good to know."""
+
+
+def cautions_in(facts: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Go through what was found."""
+    found = [*_promise(facts), *_beliefs(facts), *_identities(facts), *_utility(facts), *_known(facts)]
+    ordered = sorted(found, key=lambda caution: LEVELS.index(caution[0]))
+    return [{"level": level, "text": text} for level, text in ordered]
+
+
+def _promise(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    guarantee = facts["guarantee"]
+    if facts["kept"] is False:
+        yield "stop", f"The promise is broken. This does not hold: {facts['broken']}. Do not publish this."
+    if facts["recipe"]["seeded"]:
+        yield (
+            "stop",
+            "The random choices came from a fixed seed: whoever learns the seed can repeat them. This release is for "
+            "tests; make it again without a seed.",
+        )
+    if guarantee["adversary"] == "linking":
+        yield (
+            "attention",
+            "The promise holds against whoever links people to the release, and not against whoever also knows how it "
+            "was made. Anybody can know: the method stands in the release.",
+        )
+
+
+def _beliefs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for found in facts["beliefs"]:
+        if not found["ran"] or not found["people_above"]:
+            continue
+        n, of, limit = found["people_above"], found["people"], found["limit"]
+        verb = "may be" if found["how"] == "bound" else "are"
+        how = "" if found["how"] in ("exact", "bound") else f" ({found['how']}, so not exactly)"
+        what = (
+            f"{n:,} of {of:,} people {verb} believed to have a value of {found['column']} with more than {limit}, "
+            f"up to {found['largest']:.4f}, by {WHO[found['adversary']]}{how}."
+        )
+        if found["promised"]:
+            serious = found["how"] == "exact"
+            yield ("stop" if serious else "attention"), f"{what} That is more than was promised."
+        else:
+            yield "attention", f"{what} The promise does not extend to her."
+
+
+def _identities(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for found in facts["findable"]:
+        if found["exact"]:
+            yield (
+                "attention",
+                f"The table {found['table']} shows exact quasi-identifiers: whoever knows somebody's can see whether "
+                "they are in it. If being in the table is itself a secret, choose another recoding.",
+            )
+        elif found["k"] == 1:
+            yield "attention", f"In the table {found['table']} somebody is alone with their cells, and can be found."
+
+
+def _utility(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for found in facts["utility"]:
+        mean, alone = found["release"]["mean"], found["no_link"]["mean"]
+        if mean >= alone * (1 - 1e-9):
+            yield (
+                "attention",
+                f"Questions about {found['column']} ({found['workload']}) are answered with a mean error of "
+                f"{mean:.1%}, and without any link with {alone:.1%}: on them the release says nothing of how the "
+                "columns go together.",
+            )
+        if found["coverage"] is not None and found["coverage"] < _COVERED:
+            yield (
+                "note",
+                f"Of the questions about {found['column']} ({found['workload']}), {found['coverage']:.1%} of the true "
+                "counts lie in the intervals that analysts are given, which should hold 95 %: within a cell people are "
+                "not spread as evenly as the analyst must assume.",
+            )
+
+
+def _known(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    published = facts["published"]
+    dropped, whole = published["dropped"], published["tuples"] + published["dropped"]
+    if dropped:
+        share = f"{dropped / whole:.2%}"
+        yield "attention", f"{dropped:,} of {whole:,} people ({share}) were dropped, and are promised nothing."
+    if ONE_ROW_PER_PERSON in facts["guarantee"]["assumptions"]:
+        yield "note", "No identifier was named: the promise holds for people only if nobody has two rows."
+    for limit in facts["guarantee"]["limits"]:
+        yield "note", f"Not promised: {limit}."
+    yield (
+        "note",
+        "Another release of the same people, made independently, can break what both promise. To publish more of this "
+        "table, add marginals to this release.",
+    )

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Facts: everything a report says, as plain data; this is what ``report.json`` holds, and what the page is made of.
+
+docs/report.md tells what each key means. Keys are added, and never change their meaning without `LAYOUT` growing.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import platform
+from fractions import Fraction
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from glasshouse.microdata.cautions import accepted_cautions
+from glasshouse.pages.report.beliefs import beliefs_of, but_for_dropped
+from glasshouse.pages.report.cautions import cautions_in
+from glasshouse.pages.report.effort import FLOOR, Budget, Sizes
+from glasshouse.pages.report.usefulness import divergence_of, losses_of, utility_of
+from glasshouse.pages.report.words import in_words
+from glasshouse.recheck import verify_release
+from glasshouse.verify import verify_table
+from glasshouse.verify.risk import risk_of
+from glasshouse.verify.verification import rounded_up
+from glasshouse.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from glasshouse.microdata import Column, Microdata
+    from glasshouse.microdata.domains import Domain
+    from glasshouse.pages.report.effort import Effort
+    from glasshouse.publish_file import PublishedFile
+    from glasshouse.randomness import Source
+    from glasshouse.release import Guarantee, Recipe, Release
+    from glasshouse.release.release import PublishedColumn
+    from glasshouse.verify import Check, Risk, Verification
+
+__all__ = ["LAYOUT", "facts_of", "facts_of_file", "files_in"]
+
+LAYOUT = 1
+"""The layout of the data: what reads it can tell whether it knows it."""
+_FIFTH = Fraction(1, 5)  # somebody found with a larger probability is at risk
+_SIZE = "G"  # the column with the sizes of groups of which one tuple is published
+_EXACT = ("anatomy", "permutation")
+
+
+def facts_of(
+    release: Release,
+    table: Microdata,
+    achieved: Verification | None,
+    effort: Effort,
+    source: Source | None,
+    progress: Callable[[str, int, int], None] | None,
+) -> dict[str, Any]:
+    """Gather what a report says of a release of a table."""
+    table = table.spelled_by(release.recipe.recoding.get("domain") or ())
+    budget = Budget(effort.cpu)
+    done, total = count(1), 4 + 4 * len(release.recipe.sensitive)
+
+    def tell() -> None:
+        if progress is not None:
+            progress("reporting", next(done), total)
+
+    facts = _frame(release.recipe, release.guarantee, release.columns, release.n_tuples, release.n_dropped)
+    facts["notices"] = list(table.notices)
+    facts["accepted"] = accepted_cautions(table.cautions, table.accepted)
+    counted = _verification(release, achieved)
+    facts["achieved"] = counted.to_dict()
+    facts["kept"] = counted.holds is not False
+    facts["broken"] = "; ".join(_asked(check) for check in counted.checks if not check.holds) or None
+    tell()
+    facts["published"]["tables"] = [
+        {"name": name, "rows": shown.num_rows, "columns": shown.column_names} for name, shown in release.tables.items()
+    ]
+    facts["findable"] = _findable(release)
+    facts["mapping"] = _mapping(release, table)
+    tell()
+    sizes = Sizes.of(table, facts["mapping"])
+    facts["beliefs"] = beliefs_of(release, table, effort, budget, sizes, source, tell)
+    _bound_by_groups(facts)
+    facts["no_losses"] = budget.refusal(sizes.losses)
+    if not facts["no_losses"]:
+        facts["losses"], facts["no_losses"] = losses_of(release, table)
+    tell()
+    facts["utility"], facts["no_utility"] = utility_of(release, table, effort, budget, sizes, tell)
+    facts["bounded"] = _bounded(facts, table, effort)
+    if not facts["bounded"] and effort.divergence:
+        facts["kl"] = divergence_of(release, table)
+    tell()
+    facts["cautions"] = cautions_in(facts)
+    return facts
+
+
+def _asked(check: Check) -> str:
+    return check.asked if check.column is None else f"{check.asked} for {check.column}"
+
+
+def _bound_by_groups(facts: dict[str, Any]) -> None:
+    """Where linking was too much work: a belief is a mixture of groups' distributions, so the largest share bounds it.
+
+    ANATOMY 3.2, ANGEL Theorem 1. Of a perturbed sample that is not so.
+    """
+    sensitive = facts["achieved"].get("sensitive", {})
+    for found in facts["beliefs"]:
+        if found["adversary"] == "linking" and found["bounded"] and found["column"] in sensitive:
+            found["bound"] = sensitive[found["column"]]["alpha"]["exact"]
+            found["because"] = "what she believes is a mixture of what the groups show, and no group shows more"
+            found["because"] += but_for_dropped(facts["published"]["dropped"])
+
+
+def facts_of_file(made: PublishedFile, achieved: Mapping[str, Any]) -> dict[str, Any]:
+    """Gather what a report says of a file that was published in batches: nothing that needs the table in memory."""
+    facts = _frame(made.recipe, made.guarantee, made.columns, made.n_tuples, 0)
+    facts["notices"] = list(made.notices)
+    facts["accepted"] = accepted_cautions(made.cautions, made.accepted)
+    facts["achieved"] = dict(achieved)
+    facts["kept"] = True  # counted again before the folders appeared
+    why = "the file was published in batches, and was never in memory as a whole"
+    facts["no_utility"] = facts["no_losses"] = why
+    facts["bounded"] = [f"Nothing was attacked and no questions were asked: {why}."]
+    facts["cautions"] = cautions_in(facts)
+    return facts
+
+
+def _frame(
+    recipe: Recipe, guarantee: Guarantee, columns: tuple[PublishedColumn, ...], n_tuples: int, n_dropped: int
+) -> dict[str, Any]:
+    """What is known of any release, and empty places for the rest."""
+    return {
+        "layout": LAYOUT,
+        "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "notices": [],
+        "accepted": [],
+        "achieved": {},
+        "recipe": recipe.to_data(),
+        "words": in_words(recipe),
+        "guarantee": guarantee.to_data(),
+        "kept": None,
+        "broken": None,
+        "published": {
+            "tuples": n_tuples,
+            "dropped": n_dropped,
+            "tables": [],
+            "columns": [dict(vars(column)) for column in columns],
+        },
+        "findable": [],
+        "beliefs": [],
+        "utility": [],
+        "no_utility": None,
+        "kl": None,
+        "losses": None,
+        "no_losses": None,
+        "mapping": [],
+        "bounded": [],
+        "cautions": [],
+        "software": _software(),
+        "files": [],
+    }
+
+
+def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list[str]:
+    """Say what was not done, or not fully, to keep the effort within bounds, and how to get it."""
+    said = []
+    if table.n_tuples > effort.most_rows:
+        said.append(
+            f"The table has more than {effort.most_rows:,} rows: {effort.few_questions:,} questions of each workload "
+            f"were asked in place of {effort.questions:,}, and the divergence was not computed."
+        )
+    for found in facts["beliefs"]:
+        if found["bounded"]:
+            said.append(f"The {found['adversary']} adversary was not run on {found['column']}: {found['why_not']}.")
+    if effort.cpu is None:
+        return said
+    if facts["losses"] is None and facts["no_losses"]:
+        said.append(f"What is lost was not measured: {facts['no_losses']}.")
+    asked = min((found["questions"] for found in facts["utility"]), default=0)
+    if facts["no_utility"] and facts["published"]["columns"] and facts["recipe"]["sensitive"]:
+        said.append(f"No questions were asked: {facts['no_utility']}.")
+    elif facts["utility"] and asked < effort.questions:
+        said.append(
+            f"Errors of answers are estimated from {asked:,} questions of each workload, in place of "
+            f"{effort.questions:,}."
+        )
+    if not effort.divergence and facts["recipe"]["sensitive"]:
+        said.append("The divergence from the true distribution was not computed.")
+    if said:
+        said.append(
+            f"A brief report takes at most as much CPU time as publishing took, and at least {FLOOR:g} seconds: here "
+            f"{effort.cpu:.2g}. For all of it publish with --report full, or call gh.make_report(release, table, "
+            "report='full')."
+        )
+    return said
+
+
+# --- what the published tables achieve, counted by the second implementation from these tables alone ------------------
+
+
+def _verification(release: Release, achieved: Verification | None) -> Verification:
+    """Count everything that the groups achieve, and whether the promise is kept; unless that was counted already."""
+    return achieved if achieved is not None and achieved.columns and achieved.checks else verify_release(release)
+
+
+def _findable(release: Release) -> list[dict[str, Any]]:
+    """How many people share the cells of each table with quasi-identifiers: how easily somebody is found there."""
+    found = []
+    for name, table in release.tables.items():
+        own = [column for column in release.recipe.quasi if column in table.column_names]
+        if not own:
+            continue
+        if release.recipe.recoding.get("name") == "perturbed":
+            sizes = np.asarray(table[_SIZE]).astype(np.int64)
+            found.append(_found(name, own, len(sizes), int(sizes.min()), risk_of(sizes, _FIFTH, None)))
+        else:
+            counted = verify_table(table, quasi=own, brief=True, risk_threshold=_FIFTH)
+            found.append(_found(name, own, counted.n_groups, counted.k, counted.risk))
+        found[-1]["exact"] = release.recipe.recoding.get("name") in _EXACT
+    return found
+
+
+def _found(table: str, quasi: list[str], n_groups: int, k: int, risk: Risk) -> dict[str, Any]:
+    return {
+        "table": table,
+        "quasi": quasi,
+        "groups": n_groups,
+        "k": k,
+        "highest": rounded_up(risk.prosecutor_highest),
+        "average": rounded_up(risk.prosecutor_average),
+        "threshold": float(risk.threshold),
+        "at_risk": rounded_up(risk.at_risk),
+    }
+
+
+# --- what happened to the values of each column on their way into the release -----------------------------------------
+
+
+def _mapping(release: Release, table: Microdata) -> list[dict[str, Any]]:
+    """For every column: how many values came in, in which order, how they were grouped, how many cells went out.
+
+    Values themselves are not among it: one of them may be a single person's.
+    """
+    meanings = {column.name: column.meaning for column in release.columns}
+    roles = [(column, "quasi-identifier") for column in table.quasi] + [(c, "sensitive") for c in table.sensitive]
+    return [_mapped(release, column, role, meanings.get(column.name, "")) for column, role in roles]
+
+
+def _mapped(release: Release, column: Column, role: str, meaning: str) -> dict[str, Any]:
+    domain = column.domain
+    shown = [t[column.name] for t in release.tables.values() if column.name in t.column_names]
+    return {
+        "column": column.name,
+        "role": role,
+        "kind": domain.kind,
+        "values": len(domain.values),
+        "missing": int((column.codes == domain.missing_code).sum()) if domain.missing else 0,
+        "order": _order(domain),
+        "taxonomy": None if domain.taxonomy is None else {"levels": int(domain.taxonomy.depth.max(initial=0))},
+        "cells": max((_n_different(cells) for cells in shown), default=0),
+        "meaning": meaning,
+    }
+
+
+def _order(domain: Domain) -> str:
+    if domain.taxonomy is not None:
+        return "of its taxonomy"
+    if not domain.ordered:
+        return "none"
+    return "declared" if domain.kind in ("category", "boolean") else "of its values"
+
+
+def _n_different(cells: pa.ChunkedArray) -> int:
+    if pa.types.is_dictionary(cells.type):
+        cells = pa.chunked_array([chunk.indices for chunk in cells.unify_dictionaries().chunks])
+    return int(pc.count_distinct(cells, mode="all").as_py())
+
+
+# --- what lies in a release folder, and what made it ------------------------------------------------------------------
+
+
+def files_in(folder: Path) -> list[dict[str, Any]]:
+    """Every file of a release folder: name, bytes, SHA-256."""
+    found = []
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and not path.is_symlink():
+            with path.open("rb") as content:
+                digest = hashlib.file_digest(content, "sha256").hexdigest()
+            found.append({"name": path.name, "bytes": path.stat().st_size, "sha256": digest})
+    return found
+
+
+def _software() -> dict[str, str]:
+    """The versions that made release and report."""
+    return {
+        "glasshouse": VERSION,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "pyarrow": pa.__version__,
+    }

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Page: the facts as one HTML file that needs nothing else: no script, no font, no picture from anywhere.
+
+Here numbers are written, as rows of tables, and figures are drawn; ``report.html`` says what stands where.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.pages.charts.report import belief_figure, error_figure, width_figure
+from glasshouse.pages.html import render
+from glasshouse.pages.numbers import ordinal, percent
+from glasshouse.pages.report.words import HOW, WHO
+from glasshouse.visible import json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["page"]
+
+_SECTIONS = {
+    "short": "In short",
+    "published": "What was published, and how",
+    "promise": "What is promised",
+    "achieved": "What the groups achieve",
+    "beliefs": "What an adversary would believe",
+    "utility": "What an analyst can learn",
+    "losses": "What is lost",
+    "values": "What happened to values",
+    "files": "Files, versions, checksums",
+}
+_MOST_RECURSIVE = 8
+
+
+def page(facts: Mapping[str, Any]) -> str:
+    """Write the page."""
+    losses, beliefs = facts["losses"], facts["beliefs"]
+    widths = losses and losses["by_attribute"]
+    return render(
+        "report.html",
+        facts=facts,
+        sections=_SECTIONS,
+        who=WHO,
+        how=HOW,
+        several=len({found["column"] for found in beliefs}) > 1,
+        recipe=json_text(facts["recipe"]).splitlines(),
+        tables=_tables(facts),
+        figures={
+            "beliefs": [belief_figure(f, f"belief-{i}") if f["ran"] else None for i, f in enumerate(beliefs)],
+            "errors": [error_figure(found, f"errors-{i}") for i, found in enumerate(facts["utility"])],
+            "widths": width_figure(widths, "widths") if widths else None,
+        },
+    )
+
+
+def _tables(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The rows of every table, by its name."""
+    achieved, published = facts["achieved"], facts["published"]
+    return {
+        "published": [[t["name"], f"{t['rows']:,}", t["columns"]] for t in published["tables"]],
+        "columns": [[c["name"], c["role"], c["kind"], c["meaning"]] for c in published["columns"]],
+        "recounted": [[key.replace("_", " "), f"{v:,}" if isinstance(v, int) else v] for key, v in achieved.items()],
+        "checks": [[c["asked"], c["column"] or "", c["holds"]] for c in achieved.get("checks", ())],
+        "measures": {column: list(_measures(found)) for column, found in achieved.get("sensitive", {}).items()},
+        "findable": [
+            [f["table"], f"{f['k']:,}", f"{f['groups']:,}", *(percent(f[k]) for k in ("highest", "average", "at_risk"))]
+            for f in facts["findable"]
+        ],
+        "beliefs": [list(_believed(found)) if found["ran"] else [] for found in facts["beliefs"]],
+        "utility": [
+            [
+                f"{found['questions']:,} of {found['workload']}",
+                found["column"],
+                *(percent(found["release"][which]) for which in ("mean", "median", "ninetieth")),
+                percent(found["no_link"]["mean"]),
+                percent(found["coverage"]),
+            ]
+            for found in facts["utility"]
+        ],
+        "losses": list(_lost(facts["losses"])) if facts["losses"] else [],
+        "mapping": [
+            [
+                *(m["column"], m["role"], m["kind"], f"{m['values']:,}"),
+                f"{m['missing']:,}" if m["missing"] else "none",
+                m["order"],
+                f"{m['taxonomy']['levels']} levels" if m["taxonomy"] else "none",
+                f"{m['cells']:,}",
+            ]
+            for m in facts["mapping"]
+        ],
+        "files": [[f["name"], f"{f['bytes']:,}", f["sha256"]] for f in facts["files"]],
+    }
+
+
+def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    yield "frequency l-diversity", f"{found['ell']['value']:,}", "no value has more than 1/l of a group"
+    yield "largest share, alpha", f"{found['alpha']['value']:.6f}", f"exactly {found['alpha']['exact']} of a group"
+    yield "distinct l-diversity", f"{found['distinct_ell']['value']:,}", "different values in every group"
+    yield "entropy l-diversity", f"{found['entropy_ell']['value']:.6f}", "the exponential of the smallest entropy"
+    if found["designated_ell"]:
+        yield "designated l-diversity", f"{found['designated_ell']['value']:.6f}", "of the designated values alone"
+    pairs = [pair for pair in found["recursive"] if pair["ell"] > 1]
+    for pair in pairs[:_MOST_RECURSIVE]:
+        words = f"the most frequent value against those from the {ordinal(pair['ell'])} on"
+        yield f"recursive (c, {pair['ell']})-diversity", f"c = {pair['c']:.6f}", words
+    if len(pairs) > _MOST_RECURSIVE:
+        yield f"… up to l = {pairs[-1]['ell']}", "", "all of them are in report.json"
+    for distance in ("equal", "ordered", "hierarchical"):
+        if distance in found["t"]:
+            meant = ", the one that t means" if distance == found["t"]["distance"] else ""
+            words = "largest distance of a group's values from the whole table's"
+            yield f"t-closeness, {distance} distance", f"{found['t'][distance]['value']:.6f}", f"{words}{meant}"
+
+
+def _believed(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    limit = found["limit"]
+    yield "people", f"{found['people']:,}"
+    if limit is not None:
+        yield "promised: at most", f"{limit} = {float(Fraction(limit)):.4f}"
+    yield "largest belief", f"{found['largest']:.4f}"
+    yield "median", f"{found['median']:.4f}"
+    yield "surest that somebody is in the table", f"{found['presence']:.4f}"
+    if limit is not None:
+        yield f"people above {limit}", f"{found['people_above']:,} ({percent(found['share_above'])})"
+        yield "largest belief, by the promise", f"{found['multiple']:.2f} times"
+    if found["people_unknown"]:
+        yield "people of whom nothing can be said", f"{found['people_unknown']:,}"
+    if found["error"]:
+        yield "error of a sampled belief, at most", f"{found['error']:.4f}"
+
+
+def _lost(losses: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    size = "not defined" if losses["normalised_size"] is None else f"{losses['normalised_size']:,.2f}"
+    yield "groups", f"{losses['n_groups']:,}", "tuples that show the same"
+    yield "average size", f"{losses['average_size']:,.2f}", "tuples a group"
+    yield "normalised size", size, "the same, by the least size asked for"
+    yield "discernibility", f"{losses['discernibility']:,}", "sum of squared group sizes"
+    yield "NCP", f"{losses['ncp']:.4f}", "average width of a cell, from 0 (exact) to 1 (says nothing)"
