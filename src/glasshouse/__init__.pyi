@@ -17,7 +17,7 @@ from glasshouse.analyst.query import query as query
 from glasshouse.analyst.workloads import Workload as Workload
 from glasshouse.attack import attack as attack
 from glasshouse.comparing import Comparison as Comparison
-from glasshouse.comparing import compare as compare
+from glasshouse.comparing.compare import compare as compare
 from glasshouse.errors import CautionError as CautionError
 from glasshouse.errors import DisclosureWarning as DisclosureWarning
 from glasshouse.errors import DomainError as DomainError
@@ -60,6 +60,9 @@ from glasshouse.microdata import read as read
 from glasshouse.microdata import synthetic as synthetic
 from glasshouse.microdata.cautions import Caution as Caution
 from glasshouse.microdata.inspection import inspect as inspect
+from glasshouse.pages.report import Report as Report
+from glasshouse.pages.report import make_report as make_report
+from glasshouse.papers import reproduce as reproduce
 from glasshouse.policy import Policy as Policy
 from glasshouse.policy import load_policy as load_policy
 from glasshouse.policy import policy_from as policy_from
@@ -86,9 +89,6 @@ from glasshouse.release import Guarantee as Guarantee
 from glasshouse.release import Recipe as Recipe
 from glasshouse.release import Release as Release
 from glasshouse.release.postgres import to_postgres as to_postgres
-from glasshouse.report import Report as Report
-from glasshouse.report import make_report as make_report
-from glasshouse.reproducing import reproduce as reproduce
 from glasshouse.verify import Verification as Verification
 
 __version__: str
