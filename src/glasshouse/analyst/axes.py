@@ -128,8 +128,9 @@ class Axis:
         """
         places = Places(values, self.kind)
         runs = [places.inside(support) for support in self.supports]
-        low, high = ([run[end] for inside in runs for run in inside] for end in (0, -1))
-        return np.cumsum([0, *map(len, runs)], dtype=np.int64), np.array(low, np.int64), np.array(high, np.int64)
+        low = np.array([run.start for inside in runs for run in inside], np.int64)
+        high = np.array([run.stop - 1 for inside in runs for run in inside], np.int64)
+        return np.cumsum([0, *map(len, runs)], dtype=np.int64), low, high
 
     def covers(self, value: Any) -> NDArray[np.bool_]:
         """Which cells a value may stand in."""

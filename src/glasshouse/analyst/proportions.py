@@ -119,6 +119,11 @@ class Proportions:
     def __len__(self) -> int:
         return len(self.firsts)
 
+    @cached_property
+    def _cells(self) -> NDArray[np.intp]:
+        """The cell of every run."""
+        return np.repeat(np.arange(len(self)), np.diff(self.firsts, append=len(self.lows)))
+
     def covered(self, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
         """The part of every cell that every question covers (cells x questions); ``wanted`` is questions x values."""
         before = np.zeros((wanted.shape[1] + 1, wanted.shape[0]))
@@ -133,8 +138,7 @@ class Proportions:
     def shares(self, place: int) -> NDArray[np.float64]:
         """How likely each cell stands for the value at one place."""
         found = np.zeros(len(self))
-        run = np.flatnonzero((self.lows <= place) & (place < self.highs))
-        inside = np.searchsorted(self.firsts, run, side="right") - 1
+        inside = self._cells[(self.lows <= place) & (place < self.highs)]
         found[inside] = 1 / self.sizes[inside]
         return found
 
