@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +26,47 @@ NAMES = [
 def test_every_kernel_is_compiled_here_and_runs_from_its_source_too(name: str) -> None:
     assert kernels.compiled(name).__file__.endswith(".so")
     assert kernels.interpreted(name).__name__ == name
+
+
+def test_a_kernel_that_runs_from_its_source_runs_what_it_imports_from_its_source() -> None:
+    shared = "glasshouse.kernels._sorting_kernels"
+    compiled = sys.modules.get(shared)
+    module = kernels._from_source("glasshouse.engines._dividing_kernels")
+    codes = np.array([3, 1, 2] * 20 + [0] * 60, np.int32)
+
+    vars(module)["sort_codes"](memoryview(codes), 60, 3)
+
+    assert vars(module)["sort_codes"].__code__.co_filename.endswith("_sorting_kernels.py")
+    assert codes[:60].tolist() == [1] * 20 + [2] * 20 + [3] * 20
+    assert sys.modules.get(shared) is compiled
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_either_all_kernels_are_compiled_or_none(broken: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They call each other: one that is compiled cannot call one that is not, nor the other way round."""
+    import Cython.Build
+    import setuptools
+    from setuptools.command.build_ext import build_ext
+    from setuptools.errors import CompileError
+
+    def build(self: Any, ext: setuptools.Extension) -> None:
+        if broken and ext.name == "second":
+            raise CompileError("no compiler")
+        Path(self.get_ext_fullpath(ext.name)).write_text("compiled")
+
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(setuptools, "setup", lambda **given: None)
+    monkeypatch.setattr(Cython.Build, "cythonize", lambda *given, **options: [])
+    command = runpy.run_path("setup.py")["KernelsIfPossible"]
+    monkeypatch.setattr(build_ext, "build_extension", build)
+    names = ["first", "second", "third"]
+    run = command(setuptools.Distribution({"ext_modules": [setuptools.Extension(name, []) for name in names]}))
+    run.build_lib, run.parallel = str(tmp_path), False
+    run.ensure_finalized()
+
+    run.build_extensions()
+
+    assert len(list(tmp_path.iterdir())) == (0 if broken else 3)
 
 
 def test_without_compiled_kernels_there_is_one_warning_and_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:

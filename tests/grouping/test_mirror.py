@@ -36,7 +36,7 @@ from tests.naive import mirror as naive
 from tests.naive.mondrian import Partition
 from tests.tables import partition
 
-KERNELS = "glasshouse.grouping._mirror_kernels"
+KERNELS = "glasshouse.grouping._balanced_kernels"
 NEVER = 1 << 40
 WAYS = [
     halving.Thresholds(),

@@ -48,6 +48,7 @@ class World:
         ) = arrays  # fmt: skip
 
     @cython.cfunc
+    @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
     def slot(self, cut: cython.longlong, value: cython.int) -> cython.longlong:
@@ -65,6 +66,7 @@ class World:
         return -1
 
     @cython.cfunc
+    @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
     def exchange(self, key: cython.longlong, leaving: cython.int, coming: cython.int) -> cython.void:
@@ -85,6 +87,7 @@ class World:
             self.counts[at] += 1
 
     @cython.cfunc
+    @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
     def swap(self, a: cython.longlong, b: cython.longlong) -> cython.void:
@@ -120,6 +123,7 @@ class World:
         return 1
 
     @cython.cfunc
+    @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
     def change(self, key: cython.longlong, leaving: cython.int, coming: cython.int) -> cython.longlong:
@@ -134,6 +138,7 @@ class World:
         return more
 
     @cython.cfunc
+    @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
     def may_swap(self, a: cython.longlong, b: cython.longlong) -> cython.longlong:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Ace", "Buckets", "Thresholds", "ace_segments", "sliced_segments"]
 
 KERNELS = "glasshouse.grouping._ace_kernels"
+ASSIGNING = "glasshouse.grouping._assign_kernels"
 
 # Segments are worked on in pieces of about this many tuples, each with random choices of its own.
 PIECE = 1 << 18
@@ -223,6 +224,7 @@ class _Run:
         self.thresholds = thresholds
         self.fits = places.fits
         self.kernels = compiled(KERNELS)
+        self.assigning = compiled(ASSIGNING)
         # Perimeters that do not fit into 64 bits are Python's integers: the same loops, interpreted.
         self.slicing = self.kernels if places.fits else interpreted(KERNELS)
         joined = np.concatenate(places.tables)
@@ -278,12 +280,12 @@ class _Run:
         n_buckets = n // self.ell
         starts, lengths, widths = np.empty(n_buckets, np.int64), *np.empty((2, n_buckets), np.int32)
         stride = self.n_words + 1
-        segments = self.kernels.Segments(self.tuples, offsets, handed, runs, values, classes, columns, fill, stride)
-        n_classes, n_buckets = self.kernels.plan(segments, self.ell, counts, keys, starts, lengths, widths)
+        segments = self.assigning.Segments(self.tuples, offsets, handed, runs, values, classes, columns, fill, stride)
+        n_classes, n_buckets = self.assigning.plan(segments, self.ell, counts, keys, starts, lengths, widths)
         assert n_classes >= 0, "a segment is not l-eligible"
         source.shuffle_runs(handed, runs[: n_classes + 1])
         words = room.take("words", n * self.n_words, np.uint64)
-        self.kernels.distribute(segments, words, placed)
+        self.assigning.distribute(segments, words, placed)
         return words, starts[:n_buckets].copy(), lengths[:n_buckets].copy(), widths[:n_buckets].copy()
 
     def _slice(
@@ -353,11 +355,11 @@ class _Planned(_Run):
         made = self.plan((last >> np.uint64(32)).astype(np.int32), offsets - offsets[0], source)
         source.shuffle_runs(made.handed, made.runs)
         words = room.take("words", len(placed) * self.n_words, np.uint64)
-        segments = self.kernels.Segments(
+        segments = self.assigning.Segments(
             self.tuples, made.segments + offsets[0], made.handed, made.runs, made.values, made.classes, made.columns,
             room.take("fill", self.n_values, np.int64), stride,
         )  # fmt: skip
-        self.kernels.distribute(segments, words, placed)
+        self.assigning.distribute(segments, words, placed)
         works = made.lengths.astype(np.int64) * made.widths
         return words, np.cumsum(works) - works, made.lengths, made.widths
 

@@ -395,7 +395,7 @@ def _planned(
     slots, columns = np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
     lengths = np.empty(len(codes) // group_size(ell), np.int32)
     coins = source.belows(2, len(middles))
-    kernels = compiled("glasshouse.grouping._mirror_kernels")
+    kernels = compiled("glasshouse.grouping._balanced_kernels")
     of_value = np.zeros((8, n_values), np.int64)
     of_count = np.full((2, 2 * int(sizes.max(initial=0)) + 1), -1, np.int64)
     leaves = kernels.Leaves(first, values, sizes, starts, *of_value, *of_count)

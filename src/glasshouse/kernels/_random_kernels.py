@@ -164,30 +164,20 @@ def mark_subset(
             marks[place] = 1
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def below(state: cython.ulonglong[::1], bound: cython.ulonglong) -> cython.longlong:
-    """A uniform number below ``bound``, which is below 2^32, by multiplication with rejection.
+if not cython.compiled:  # compiled, it is inlined: its body stands in the .pxd
 
-    ``state[0]`` is the generator: xorshift64* (Vigna, ACM TOMS 42(4), 2016, doi:10.1145/2845077), of whose words the
-    upper 32 bits are used. It is for estimates: nothing that protects anybody may be drawn from it.
-    """
-    x: cython.ulonglong = state[0]
-    word: cython.ulonglong
-    low: cython.ulonglong
-    top: cython.ulonglong = 0xFFFFFFFF
-    mask: cython.ulonglong = (top << 32) | top  # interpreted, this cuts to 64 bits what C cuts by itself
-    factor: cython.ulonglong = 0x2545F491
-    factor = (factor << 32) | 0x4F6CDD1D
-    while True:
-        x = x ^ (x >> 12)
-        x = x ^ ((x << 25) & mask)
-        x = x ^ (x >> 27)
-        word = ((x * factor) & mask) >> 32
-        word = word * bound
-        low = word & top
-        if low >= bound or low >= (top - bound + 1) % bound:
-            break
-    state[0] = x
-    return word >> 32
+    def below(state, bound):
+        """A uniform number below ``bound``, which is below 2^32, by multiplication with rejection.
+
+        ``state[0]`` is the generator: xorshift64* (Vigna, ACM TOMS 42(4), 2016, doi:10.1145/2845077), of whose words
+        the upper 32 bits are used. It is for estimates: nothing that protects anybody may be drawn from it.
+        """
+        x, top, mask = state[0], 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
+        while True:
+            x ^= x >> 12
+            x ^= (x << 25) & mask
+            x ^= x >> 27
+            word = ((x * 0x2545F4914F6CDD1D & mask) >> 32) * bound
+            if word & top >= bound or word & top >= (top - bound + 1) % bound:
+                state[0] = x
+                return word >> 32
