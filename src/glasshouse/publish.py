@@ -228,12 +228,12 @@ def _eligible(
     """The tuples that stay so that the table itself satisfies what is asked of groups; they; and what is asked."""
     with step("eligible", rows=table.n_tuples):
         exact_share(suppress)  # refused before the work, not after it
-        requirement = Requirement.of(principle, table)
+        requirement = Requirement.in_groups(principle, table)
         if requirement.first_ineligible() is None:
             return np.arange(table.n_tuples, dtype=np.int32), table, requirement
         kept = keep_eligible(table, principle, suppress, source)
         published = table.take(kept)
-        requirement = Requirement.of(principle, published)
+        requirement = Requirement.in_groups(principle, published)
         requirement.check_eligible()
     return kept, published, requirement
 
