@@ -326,7 +326,7 @@ def recipe_of(
 def _who_is_where(table: Microdata, partition: Groups) -> pa.Table:
     """The partition, for later recodings of the same table: by identifier, or by row of the input.
 
-    Group numbers are those that are published; whoever is not published has none.
+    Group numbers are those that are published; people who are not published have none.
     """
     people = (
         {"row": pa.array(np.arange(table.n_tuples))} if table.identifier is None else {"identifier": table.identifier}
