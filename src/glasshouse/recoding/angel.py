@@ -67,8 +67,8 @@ class Angel(Recoding):
     ---------
     Whatever GTs are published, now or later, an adversary's belief about a person is a mixture of the distributions of
     batches (ANGEL Theorem 1), so a monotonic principle that holds for each batch holds for her belief. Buckets are
-    functions of quasi-identifiers, so batches that hold against an attacker who knows the algorithm (`Mirror`, `Hybrid`,
-    `Ace`) still do, with any number of marginals. k protects each GT by itself, not the GTs jointly.
+    functions of quasi-identifiers, so batches that hold against an attacker who knows the algorithm (`Mirror`,
+    `Hybrid`, `Ace`) still do, with any number of marginals. k protects each GT by itself, not the GTs jointly.
 
     Cost
     ----
