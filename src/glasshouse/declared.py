@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Declared: the taxonomies and orders that the cells of a release are written in, as far as somebody told them.
 
-A release carries them, or a part of them (see `glasshouse.recoding.columns`); whoever reads it may know the rest. Both
+A release carries them, or a part of them (see `glasshouse.recoding.columns`); readers may know the rest. Both
 readers, adversary and analyst, take them from here. Where a cell cannot be read without what nobody told, they are
 refused, with what to give: to guess that a label which is no value covers nothing would be wrong in silence.
 """

@@ -231,12 +231,12 @@ def _eligible(
     """The tuples that stay so that the table itself satisfies what is asked of groups; they; and what is asked."""
     with step("eligible", rows=table.n_tuples):
         exact_share(suppress)  # refused before the work, not after it
-        requirement = Requirement.of(principle, table)
+        requirement = Requirement.in_groups(principle, table)
         if requirement.first_ineligible() is None:
             return np.arange(table.n_tuples, dtype=np.int32), table, requirement
         kept = keep_eligible(table, principle, suppress, source)
         published = table.take(kept)
-        requirement = Requirement.of(principle, published)
+        requirement = Requirement.in_groups(principle, published)
         requirement.check_eligible()
     return kept, published, requirement
 
@@ -329,7 +329,7 @@ def recipe_of(
 def _who_is_where(table: Microdata, partition: Groups) -> pa.Table:
     """The partition, for later recodings of the same table: by identifier, or by row of the input.
 
-    Group numbers are those that are published; whoever is not published has none.
+    Group numbers are those that are published; people who are not published have none.
     """
     people = (
         {"row": pa.array(np.arange(table.n_tuples))} if table.identifier is None else {"identifier": table.identifier}

@@ -87,7 +87,7 @@ def _verify(release: Release) -> Verification:
     own = [name for name in release.recipe.quasi if name in people[0].column_names]
     try:
         values = _values_of(release)
-        requirement = Requirement.of(catalog.principle_of(release.recipe), values)
+        requirement = Requirement.in_groups(catalog.principle_of(release.recipe), values)
         if requirement.target is None:
             found, kept = _recount(release, requirement, brief=False), []
         else:

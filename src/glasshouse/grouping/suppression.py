@@ -47,7 +47,7 @@ def keep_eligible(
     allowed = exact_share(share)
     kept, left = np.arange(table.n_tuples, dtype=np.int32), table
     while True:  # trimming one column can unbalance another; every round drops someone, so there is a last one
-        broken = [part for part in Requirement.of(principle, left).parts if not part.is_eligible]
+        broken = [part for part in Requirement.in_groups(principle, left).parts if not part.is_eligible]
         if not broken:
             return kept
         cap = common_cap(broken[0].whole.dense[0], broken[0].principle, broken[0].domain) if allowed else 0

@@ -63,10 +63,8 @@ def fraction(
     >>> fraction("TCloseness", "t", 0.2, least=0), fraction("TCloseness", "t", "1/3", least=0)
     (Fraction(1, 5), Fraction(1, 3))
     """
-    ends = [("above", above), (">=", least), ("below", below), ("at most", most)]
+    ends = [("above", above), (">=", least), ("below", below)]
     allowed = "a number " + " and ".join(f"{word} {bound}" for word, bound in ends if bound is not None)
-    if least is not None and most is not None:
-        allowed = f"a number from {least} to {most}"
     try:
         number = bounds.exact(value)
     except bounds.OutOfBounds:
@@ -74,8 +72,11 @@ def fraction(
     except (TypeError, ValueError):
         raise ParameterError(owner, name, allowed, value) from None
     too_small = (above is not None and number <= above) or (least is not None and number < least)
-    if too_small or (below is not None and number >= below) or (most is not None and number > most):
+    if too_small or (below is not None and number >= below):
         raise ParameterError(owner, name, allowed, value)
+    if most is not None and number > most:
+        wanted = f"{allowed} and at most {most}" if least is None else f"a number from {least} to {most}"
+        raise ParameterError(owner, name, wanted, value)
     return number
 
 

@@ -244,7 +244,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Requirement:
-    """All that must hold in every group of a table; make one with `of`.
+    """All that must hold in every group of a table; make one with `of` or `in_groups`.
 
     Of a promise about beliefs the parts are what it asks of groups, and ``target`` is the promise itself.
     """
@@ -271,13 +271,23 @@ class Requirement:
             return cls(tuple(_part(p, columns[name], table, bound=bound) for name, p in _by_column(principle, columns)))
         if not isinstance(principle, Principle):
             raise InputError(f"a principle is needed, or a principle by column name, not {type(principle).__name__}")
-        if principle.bounds_beliefs:
-            return cls((_part(principle.grouping(), None, table, bound=bound),), cast("BackgroundSensitive", principle))
         if not principle.needs_sensitive:
             return cls((_part(principle, None, table, bound=bound),))
         if not columns:
             raise InputError(f"{principle.title} protects sensitive values: name a sensitive column")
         return cls(tuple(_part(principle, column, table, bound=bound) for column in columns.values()))
+
+    @classmethod
+    def in_groups(
+        cls, principle: Principle | Mapping[str, Principle], table: Microdata, *, bound: bool = True
+    ) -> Requirement:
+        """What a release under this principle asks of its groups: of a promise about beliefs, the size of groups.
+
+        Such groups promise nothing by themselves: the promise is the ``target``, which the recoding must meet.
+        """
+        if isinstance(principle, Principle) and principle.bounds_beliefs:
+            return cls((_part(principle.grouping(), None, table, bound=bound),), cast("BackgroundSensitive", principle))
+        return cls.of(principle, table, bound=bound)
 
     @classmethod
     def in_words(cls, principle: Principle | Mapping[str, Principle], sensitive: Sequence[str]) -> Requirement:
@@ -286,11 +296,11 @@ class Requirement:
         Parameters
         ----------
         principle
-            As for `of`.
+            As for `in_groups`.
         sensitive
             The names of the sensitive columns.
         """
-        return cls.of(principle, _described(sensitive), bound=False)
+        return cls.in_groups(principle, _described(sensitive), bound=False)
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -67,8 +67,8 @@ class Angel(Recoding):
     ---------
     Whatever GTs are published, now or later, an adversary's belief about a person is a mixture of the distributions of
     batches (ANGEL Theorem 1), so a monotonic principle that holds for each batch holds for her belief. Buckets are
-    functions of quasi-identifiers, so batches that hold against whoever knows the algorithm (`Mirror`, `Hybrid`, `Ace`)
-    still do, with any number of marginals. k protects each GT by itself, not the GTs jointly.
+    functions of quasi-identifiers, so batches that hold against an attacker who knows the algorithm (`Mirror`,
+    `Hybrid`, `Ace`) still do, with any number of marginals. k protects each GT by itself, not the GTs jointly.
 
     Cost
     ----
@@ -167,7 +167,7 @@ class Angel(Recoding):
         return tuple(found)
 
     def meaning(self, domain: Domain) -> str:
-        """Say what a cell of a quasi-identifier means, for whoever reads the release."""
+        """Say what a cell of a quasi-identifier means, for people who read the release."""
         return self._of_cells.meaning(domain)
 
     def added(self) -> dict[str, str]:
@@ -235,7 +235,7 @@ class Angel(Recoding):
         absent = groups.labels < 0
         for marginal, bucketed in zip(self.tables(table), buckets, strict=True):
             own = bucketed
-            if groups.n_dropped:  # whoever is in no batch is not published; buckets should not have counted them
+            if groups.n_dropped:  # people in no batch are not published; buckets should not have counted them
                 own = Groups(np.where(absent, np.int32(-1), bucketed.labels), bucketed.n_groups)
             view = replace(
                 table,

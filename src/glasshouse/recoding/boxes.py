@@ -49,7 +49,7 @@ class Boxes(Recoding):
     layout: ClassVar[Layout] = BOXES
 
     def meaning(self, domain: Domain) -> str:
-        """Say what a cell of an attribute means, for whoever reads the release."""
+        """Say what a cell of an attribute means, for people who read the release."""
         shape = "an interval [low, high], both ends included," if domain.ordered else "a set {a, b}"
         gap = ", or missing" if domain.missing else ""
         return f"the value itself, or {shape} that contains it{gap}"

@@ -73,12 +73,12 @@ class Perturbed(Recoding):
     Guarantee
     ---------
     With a declared domain, and with boxes that are disjoint and made from quasi-identifiers alone: rho1-to-rho2 and
-    delta-growth as given by CORRUPTION Theorems 2 and 3, against whoever knows the sensitive values of any number of
-    other people, if people's values are independent in her mind.
+    delta-growth as given by CORRUPTION Theorems 2 and 3, against an attacker who knows the sensitive values of any
+    number of other people, if people's values are independent in her mind.
 
     At fixed groups the published table is a random function of the boxes, the groups' sizes and the multisets of their
     sensitive values: the sampled tuple is drawn by its place in the order of its group's values, so the same draws
-    give the same table whoever has which value, and in whatever order the rows came (TRANSPARENT Definition 1).
+    give the same table no matter who has which value, and in which order the rows came (TRANSPARENT Definition 1).
 
     Cost
     ----
@@ -136,7 +136,7 @@ class Perturbed(Recoding):
             )
 
     def meaning(self, domain: Domain) -> str:
-        """Say what a cell of a quasi-identifier means, for whoever reads the release."""
+        """Say what a cell of a quasi-identifier means, for people who read the release."""
         return Boxes().meaning(domain)
 
     def sensitive_meaning(self) -> str:

@@ -61,7 +61,7 @@ class Taxonomies(Recoding):
             )
 
     def meaning(self, domain: Domain) -> str:
-        """Say what a cell of an attribute means, for whoever reads the release."""
+        """Say what a cell of an attribute means, for people who read the release."""
         if domain.taxonomy is None:
             return Boxes().meaning(domain)
         gap = ", or missing" if domain.missing else ""
