@@ -297,14 +297,14 @@ def principle_to_data(principle: Principle | Mapping[str, Principle], columns: S
     return principle.to_data()
 
 
-def principle_of(recipe: Recipe) -> Any:
+def principle_of(recipe: Recipe) -> Principle | dict[str, Principle]:
     """Return the principle of a recipe, or one per sensitive column."""
     if recipe.principle.get("name") == BY_COLUMN:
         return {column: from_data(PRINCIPLES, data) for column, data in recipe.principle["columns"].items()}
     return principle_from_data(recipe.principle)
 
 
-def method_of(recipe: Recipe) -> Any:
+def method_of(recipe: Recipe) -> Method:
     """Return the grouping method of a recipe."""
     return from_data(METHODS, recipe.method)
 

@@ -20,7 +20,7 @@ from glasshouse.release import PublishedColumn, Recipe, Release
 from glasshouse.release.layout import FOREIGN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from glasshouse.principles import Principle
 
@@ -34,7 +34,7 @@ def foreign_release(
     *,
     quasi: Sequence[str],
     sensitive: str,
-    principle: Principle | str | None = None,
+    principle: Principle | str | Mapping[str, Any] | None = None,
     method: Any = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -64,6 +64,8 @@ def foreign_release(
     >>> gh.attack(release, knowledge=gh.Knowledge(external=voters)).of("Bob")
     {'b': 1.0}
     """
+    principle = None if principle is None else catalog.chosen_principle(principle)
+    method = catalog.chosen(catalog.METHODS, method)
     names = [*quasi, sensitive]
     opened = open_source(source, columns=names, delimiter=delimiter, encoding=encoding, decimal=decimal)
     for name in names:
@@ -75,10 +77,8 @@ def foreign_release(
         PublishedColumn(name=sensitive, role="sensitive", kind=kinds[sensitive], meaning="the sensitive value"),
     )
     recipe = Recipe(
-        principle={}
-        if principle is None
-        else catalog.principle_to_data(catalog.chosen_principle(principle), [sensitive]),
-        method={} if method is None else catalog.to_data(catalog.chosen(catalog.METHODS, method)),
+        principle={} if principle is None else catalog.principle_to_data(principle, [sensitive]),
+        method={} if method is None else catalog.to_data(method),
         recoding={"name": FOREIGN.name},
         quasi=tuple(quasi),
         sensitive=(sensitive,),

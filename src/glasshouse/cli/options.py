@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 
-def _apply(options: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+def _apply(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def decorate(command: Any) -> Any:
         for option in reversed(options):
             command = option(command)
@@ -66,12 +66,8 @@ identifier_option = click.option(
 )
 
 column_options = _apply(
-    [
-        click.option(
-            "--taxonomy", multiple=True, metavar="COLUMN=FILE", help="Taxonomy of a column: CSV, JSON or YAML."
-        ),
-        click.option("--order", multiple=True, metavar="COLUMN=A,B,C", help="Order of a column's categories."),
-    ]
+    click.option("--taxonomy", multiple=True, metavar="COLUMN=FILE", help="Taxonomy of a column: CSV, JSON or YAML."),
+    click.option("--order", multiple=True, metavar="COLUMN=A,B,C", help="Order of a column's categories."),
 )
 categorical_option = click.option(
     "--categorical", metavar="COLUMNS", help="Columns whose numbers are names, not amounts."
@@ -81,109 +77,99 @@ normalise_option = click.option(
 )
 
 reading_options = _apply(
-    [
-        quasi_option,
-        sensitive_option,
-        identifier_option,
-        click.option(
-            "--missing",
-            type=click.Choice(["error", "category", "drop"]),
-            default="error",
-            show_default=True,
-            help="What a missing value is: an error, a value of its own, or a reason to drop the row.",
-        ),
-        column_options,
-        click.option(
-            "--bin",
-            "bins",
-            multiple=True,
-            metavar="COLUMN=BUILDER",
-            help="Bin a column on the way in: intervals:WIDTH, quantiles:N, prefix:LENGTH or dates:month.",
-        ),
-        categorical_option,
-        normalise_option,
-        click.option("--bottom", multiple=True, metavar="COLUMN=VALUE", help="Bottom code of a quasi-identifier."),
-        click.option("--top", multiple=True, metavar="COLUMN=VALUE", help="Top code of a quasi-identifier."),
-        click.option(
-            "--accept",
-            metavar="NAMES",
-            help="Cautions that are right as they are, by name, such as line-breaks or line-breaks:COLUMN.",
-        ),
-    ]
+    quasi_option,
+    sensitive_option,
+    identifier_option,
+    click.option(
+        "--missing",
+        type=click.Choice(["error", "category", "drop"]),
+        default="error",
+        show_default=True,
+        help="What a missing value is: an error, a value of its own, or a reason to drop the row.",
+    ),
+    column_options,
+    click.option(
+        "--bin",
+        "bins",
+        multiple=True,
+        metavar="COLUMN=BUILDER",
+        help="Bin a column on the way in: intervals:WIDTH, quantiles:N, prefix:LENGTH or dates:month.",
+    ),
+    categorical_option,
+    normalise_option,
+    click.option("--bottom", multiple=True, metavar="COLUMN=VALUE", help="Bottom code of a quasi-identifier."),
+    click.option("--top", multiple=True, metavar="COLUMN=VALUE", help="Top code of a quasi-identifier."),
+    click.option(
+        "--accept",
+        metavar="NAMES",
+        help="Cautions that are right as they are, by name, such as line-breaks or line-breaks:COLUMN.",
+    ),
 )
 
 principle_options = _apply(
-    [
-        click.option("--k", metavar="K", help="k-anonymity: every group has at least K tuples."),
-        click.option("--ell", metavar="L", help="l-diversity: no value has more than 1/L of a group."),
-        click.option("--distinct-ell", metavar="L", help="Every group has at least L different values."),
-        click.option("--entropy-ell", metavar="L", help="The entropy of every group is at least log L."),
-        click.option("--recursive", metavar="C,L", help="Recursive (C, L)-diversity."),
-        click.option(
-            "--designated", metavar="VALUES", help="With --ell: only these values, separated by commas, count."
-        ),
-        click.option("--alpha", metavar="ALPHA", help="With --k: (alpha, k)-anonymity."),
-        click.option("--t", metavar="T", help="t-closeness to the distribution of the whole table."),
-        click.option(
-            "--distance",
-            type=click.Choice(["equal", "ordered", "hierarchical"]),
-            default="equal",
-            show_default=True,
-            help="Ground distance of t-closeness.",
-        ),
-    ]
+    click.option("--k", metavar="K", help="k-anonymity: every group has at least K tuples."),
+    click.option("--ell", metavar="L", help="l-diversity: no value has more than 1/L of a group."),
+    click.option("--distinct-ell", metavar="L", help="Every group has at least L different values."),
+    click.option("--entropy-ell", metavar="L", help="The entropy of every group is at least log L."),
+    click.option("--recursive", metavar="C,L", help="Recursive (C, L)-diversity."),
+    click.option("--designated", metavar="VALUES", help="With --ell: only these values, separated by commas, count."),
+    click.option("--alpha", metavar="ALPHA", help="With --k: (alpha, k)-anonymity."),
+    click.option("--t", metavar="T", help="t-closeness to the distribution of the whole table."),
+    click.option(
+        "--distance",
+        type=click.Choice(["equal", "ordered", "hierarchical"]),
+        default="equal",
+        show_default=True,
+        help="Ground distance of t-closeness.",
+    ),
 )
 
 perturbation_options = _apply(
-    [
-        click.option("--rho1", metavar="RHO", help="Perturbed: beliefs of at most this stay below --rho2."),
-        click.option("--rho2", metavar="RHO", help="With --rho1: what they stay below; without it, what is achieved."),
-        click.option("--delta", metavar="DELTA", help="Perturbed: no belief grows or falls by more than this."),
-        click.option(
-            "--lambda",
-            "lambda_",
-            metavar="LAMBDA",
-            default="1",
-            show_default=True,
-            help="Perturbed: the most that she believes of a single value beforehand.",
-        ),
-        click.option("--s", metavar="S", help="Perturbed: the largest share of tuples to publish, in place of --k."),
-        click.option("--retention", metavar="P", help="Perturbed: probability that a value is kept; else found."),
-        click.option(
-            "--domain",
-            metavar="VALUES",
-            help="Perturbed: every value that the sensitive column may have, by commas, or @FILE with one a line.",
-        ),
-    ]
+    click.option("--rho1", metavar="RHO", help="Perturbed: beliefs of at most this stay below --rho2."),
+    click.option("--rho2", metavar="RHO", help="With --rho1: what they stay below; without it, what is achieved."),
+    click.option("--delta", metavar="DELTA", help="Perturbed: no belief grows or falls by more than this."),
+    click.option(
+        "--lambda",
+        "lambda_",
+        metavar="LAMBDA",
+        default="1",
+        show_default=True,
+        help="Perturbed: the most that she believes of a single value beforehand.",
+    ),
+    click.option("--s", metavar="S", help="Perturbed: the largest share of tuples to publish, in place of --k."),
+    click.option("--retention", metavar="P", help="Perturbed: probability that a value is kept; else found."),
+    click.option(
+        "--domain",
+        metavar="VALUES",
+        help="Perturbed: every value that the sensitive column may have, by commas, or @FILE with one a line.",
+    ),
 )
 
 
 method_options = _apply(
-    [
-        click.option(
-            "--method",
-            type=click.Choice(list(catalog.METHODS)),
-            help="How to divide; by default mirror, and snug for k-anonymity alone.",
-        ),
-        click.option(
-            "--with",
-            "parameters",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="A parameter of the method, such as partitioning=relaxed, extra=1, p=1/3.",
-        ),
-        click.option(
-            "--recoding",
-            type=click.Choice(list(catalog.RECODINGS)),
-            help="How to rewrite; by default angel for l-diversity of one column, else boxes.",
-        ),
-        click.option(
-            "--recoding-with",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="A parameter of the recoding, such as cells=taxonomies.",
-        ),
-    ]
+    click.option(
+        "--method",
+        type=click.Choice(list(catalog.METHODS)),
+        help="How to divide; by default mirror, and snug for k-anonymity alone.",
+    ),
+    click.option(
+        "--with",
+        "parameters",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A parameter of the method, such as partitioning=relaxed, extra=1, p=1/3.",
+    ),
+    click.option(
+        "--recoding",
+        type=click.Choice(list(catalog.RECODINGS)),
+        help="How to rewrite; by default angel for l-diversity of one column, else boxes.",
+    ),
+    click.option(
+        "--recoding-with",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A parameter of the recoding, such as cells=taxonomies.",
+    ),
 )
 
 
@@ -209,47 +195,37 @@ def rows_option(meaning: str, default: int) -> Callable[[Any], Any]:
 
 
 report_option = _apply(
-    [
-        click.option(
-            "--report",
-            type=click.Choice(["brief", "full", "none"]),
-            default="brief",
-            show_default=True,
-            help="How much the audit gets to read: brief takes no more CPU time than publishing, full tells all.",
-        ),
-        click.option("--no-report", is_flag=True, help="The same as --report none."),
-    ]
+    click.option(
+        "--report",
+        type=click.Choice(["brief", "full", "none"]),
+        default="brief",
+        show_default=True,
+        help="How much the audit gets to read: brief takes no more CPU time than publishing, full tells all.",
+    ),
+    click.option("--no-report", is_flag=True, help="The same as --report none."),
 )
 threads_option = click.option(
     "--threads", type=click.IntRange(min=0), default=0, help="Threads to use; all cores by default."
 )
 
 target_options = _apply(
-    [
-        click.option("--to", metavar="ADDRESS", help="Database that gets the tables too: postgresql://..."),
-        click.option("--schema", default="released", show_default=True, help="With --to: the schema they go to."),
-    ]
+    click.option("--to", metavar="ADDRESS", help="Database that gets the tables too: postgresql://..."),
+    click.option("--schema", default="released", show_default=True, help="With --to: the schema they go to."),
 )
 selection_options = _apply(
-    [
-        click.option("--table", metavar="NAME", help="Of a database: the table to read."),
-        click.option("--query", metavar="SQL", help="Of a database: the statement to read."),
-    ]
+    click.option("--table", metavar="NAME", help="Of a database: the table to read."),
+    click.option("--query", metavar="SQL", help="Of a database: the statement to read."),
 )
 source_options = _apply(
-    [
-        click.option("--delimiter", help="Delimiter of a CSV file; detected if not given."),
-        click.option("--encoding", help="Encoding of a CSV file; detected if not given."),
-    ]
+    click.option("--delimiter", help="Delimiter of a CSV file; detected if not given."),
+    click.option("--encoding", help="Encoding of a CSV file; detected if not given."),
 )
 decimal_option = click.option("--decimal", default=".", show_default=True, help="Decimal sign of a CSV file.")
 
 printing_options = _apply(
-    [
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        click.option("--verbose", is_flag=True, help="Tell each step on the error stream: rows, groups, seconds."),
-        click.option("--log-json", metavar="FILE", help="Add the same to FILE, as JSON; - is the error stream."),
-    ]
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option("--verbose", is_flag=True, help="Tell each step on the error stream: rows, groups, seconds."),
+    click.option("--log-json", metavar="FILE", help="Add the same to FILE, as JSON; - is the error stream."),
 )
 
 
