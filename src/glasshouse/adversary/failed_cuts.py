@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.adversary.cut_chain import sample_failed_cuts
 from glasshouse.adversary.cut_worlds import Cell, Profile, TooManyStates, Type, beliefs_of, drawn_beliefs
+from glasshouse.adversary.posterior import Beliefs
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.randomness import Source
 
@@ -106,9 +108,8 @@ class CutBeliefs:
     ----------
     kind
         For every person the number of their kind.
-    offsets, codes, beliefs, errors
-        Kind ``i`` is believed to have ``codes[j]`` with ``beliefs[j]``, up to ``errors[j]``, for ``offsets[i] <= j <
-        offsets[i + 1]``.
+    of
+        What is believed of every kind, with errors.
     n_refused
         Of how many people nothing is said, because it could not be sampled with the error that was asked for.
     n_components, n_sampled, n_walked, n_coupled
@@ -117,10 +118,7 @@ class CutBeliefs:
     """
 
     kind: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    codes: NDArray[np.int32]
-    beliefs: NDArray[np.float64]
-    errors: NDArray[np.float64]
+    of: Beliefs
     n_refused: int
     n_components: int
     n_sampled: int
@@ -292,10 +290,7 @@ class _Believing:
             offsets = np.append(0, np.cumsum(np.where(kept, lengths, 0)))
         return CutBeliefs(
             kind=self.kind,
-            offsets=offsets,
-            codes=codes,
-            beliefs=beliefs,
-            errors=errors,
+            of=Beliefs(offsets, codes, beliefs, errors),
             n_refused=int(self.n_alike[refused].sum()),
             n_components=len(components),
             n_sampled=len(beyond) + drawn,
@@ -466,8 +461,6 @@ class _Believing:
 
         A chain that does not reach the error that was asked for gives no belief at all.
         """
-        from glasshouse.adversary.cut_chain import sample_failed_cuts  # here, for it knows this module
-
         refused: list[int] = []
         left = self.most_moves
         for done, (numbers, groups, kinds) in enumerate(sorted(beyond, key=lambda some: self.n_alike[some[2]].sum())):

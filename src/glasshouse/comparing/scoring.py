@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.adversary import Knowledge, ReverseEngineering
-from glasshouse.adversary.linking import promised_limit
+from glasshouse.adversary.attack import promised_limit
 from glasshouse.attack import attack
 from glasshouse.comparing.memory import PeakMemory
 from glasshouse.comparing.row import Row, label_of

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.adversary import Knowledge
-from glasshouse.adversary.sequences import attack_greedy
+from glasshouse.adversary.sequences import GreedyGroups
 from glasshouse.analyst.losses import losses
 from glasshouse.analyst.workloads import Workload
 from glasshouse.errors import NotSupported
@@ -23,7 +23,6 @@ from glasshouse.grouping import Anatomize, Greedy, RandomisedGreedy, Refined, Sy
 from glasshouse.log import step
 from glasshouse.microdata import read
 from glasshouse.principles import DesignatedLDiversity, LDiversity, TCloseness
-from glasshouse.published import Published
 from glasshouse.randomness import Source
 from glasshouse.recoding import Permutation
 from glasshouse.reproducing import claims
@@ -106,15 +105,8 @@ def beliefs(table: Microdata, principle: Any, method: Any, value: int) -> NDArra
         return None
     algorithm = principle, method, Permutation()
     try:
-        posterior = attack_greedy(
-            release,
-            Published.of(release),
-            Knowledge(external=table),
-            algorithm,
-            source=Source.seeded(SEED),
-            most_states=MOST_STATES,
-            most_trials=MOST_TRIALS,
-        )
+        strategy = GreedyGroups(source=Source.seeded(SEED), most_states=MOST_STATES, most_trials=MOST_TRIALS)
+        posterior = strategy.attack(release, Knowledge(external=table), algorithm)
     except NotSupported:
         return None
     order = np.lexsort([column.codes for column in reversed(table.quasi)])  # who is dropped stands at its end
