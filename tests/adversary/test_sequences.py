@@ -21,7 +21,8 @@ import pytest
 import glasshouse as gh
 from glasshouse.adversary import prefixes
 from glasshouse.adversary.exact import exact_posterior
-from glasshouse.adversary.prefixes import Closeness, Frequencies, Impossible, Run, Solved, solve
+from glasshouse.adversary.prefix_states import Closeness, Frequencies, Impossible, Run
+from glasshouse.adversary.prefixes import Solved, solve
 from glasshouse.adversary.rerun import Rerun
 from glasshouse.adversary.sequences import GreedyGroups
 from glasshouse.errors import DomainError, GuaranteeBroken, Infeasible, InputError, NotSupported

@@ -109,36 +109,13 @@ def weigh(attack: Explained, crowds: list[Crowd]) -> set[int]:
         weight = sum(log_ways for log_ways, _, _ in placing)
         expected: dict[int, Floats] = {}
         for run in runs:
-            codes, counts = attack.histogram(run)
-            fixed = np.zeros((int(attack.n_buckets[run]), len(codes)), np.int64)
-            taken = {start: 0 for start, _, _ in slots[run]}
-            for _, seated, _ in placing:
-                for (where, start, bucket), value, number in seated:
-                    if where == run:
-                        entry = np.flatnonzero(codes == value)
-                        if not len(entry):
-                            weight = -np.inf
-                            break
-                        fixed[bucket, entry[0]] += number
-                        taken[start] += number
-            total = fixed.sum(axis=0)
-            ways = prod(perm(int(c), int(f)) for c, f in zip(counts, total, strict=True))
-            if weight == -np.inf or not ways:
-                weight = -np.inf
+            seated = [who for _, some, _ in placing for who in some if who[0][0] == run]
+            log_ways, log_weight, rows = _expected(attack, run, seated, slots[run], answers, alone=placings == 1)
+            weight += log_ways
+            weight += log_weight
+            expected[run] = rows
+            if weight == -np.inf:
                 break
-            weight += log(ways) - _log_perm(int(attack.lengths[run]), int(total.sum()))
-            key = (run, fixed.tobytes())
-            if key not in answers:
-                answers[key] = attack.possible(run, fixed)
-            answer = answers[key]
-            if answer.errors is not None and placings > 1:
-                raise NotSupported(
-                    "sampling a group in which it is not known where corrupted people stand",
-                    instead="allow more states, or corrupt others",
-                )
-            weight += answer.log_weight
-            rows = [(stop - start - taken[start]) * answer.beliefs[bucket] for start, stop, bucket in slots[run]]
-            expected[run] = np.array(rows)
         if weight > -np.inf:
             terms.append((weight, expected, [left for _, _, left in placing]))
     if not terms:
@@ -152,20 +129,61 @@ def weigh(attack: Explained, crowds: list[Crowd]) -> set[int]:
         attack.by_slot[run] = 1
         attack.n_explained += 1
     done = set(runs)
-    for i, crowd in enumerate(crowds):  # groups inside the cell: as many of each value are left as were not placed
-        kept = {
+    for i, crowd in enumerate(crowds):
+        left = {
             value: sum(share * lefts[i][value] for share, (_, _, lefts) in zip(shares, terms, strict=True))
             / (total_share * crowd.held[value])
             for value in crowd.held
         }
-        for run in crowd.within:
-            codes, counts = attack.histogram(run)
-            whole = counts * np.array([kept[value] for value in codes.tolist()])
-            parts = [(stop - start) / attack.lengths[run] for start, stop, _ in attack.slots(run)]
-            attack.put(run, np.outer(parts, whole))
-            attack.by_slot[run] = 1
+        _put_within(attack, crowd, left)
         done |= set(crowd.within)
     return done
+
+
+def _put_within(attack: Explained, crowd: Crowd, left: dict[int, float]) -> None:
+    """In groups inside the cell as many of each value are left, on average, as corrupted people were not placed on."""
+    for run in crowd.within:
+        codes, counts = attack.histogram(run)
+        whole = counts * np.array([left[value] for value in codes.tolist()])
+        parts = [(stop - start) / attack.lengths[run] for start, stop, _ in attack.slots(run)]
+        attack.put(run, np.outer(parts, whole))
+        attack.by_slot[run] = 1
+
+
+def _expected(
+    attack: Explained,
+    run: int,
+    seated: list[tuple[_Seat, int, int]],
+    slots: list[tuple[int, int, int]],
+    answers: dict[Any, Solved],
+    *,
+    alone: bool,
+) -> tuple[float, float, Floats]:
+    """Corrupted people seated so in a run: the logarithms of their ways and of the run's weight; what is expected."""
+    codes, counts = attack.histogram(run)
+    fixed = np.zeros((int(attack.n_buckets[run]), len(codes)), np.int64)
+    taken = {start: 0 for start, _, _ in slots}
+    for (_, start, bucket), value, number in seated:
+        entry = np.flatnonzero(codes == value)
+        if not len(entry):
+            return -np.inf, 0.0, np.empty(0)
+        fixed[bucket, entry[0]] += number
+        taken[start] += number
+    total = fixed.sum(axis=0)
+    ways = prod(perm(int(c), int(f)) for c, f in zip(counts, total, strict=True))
+    if not ways:
+        return -np.inf, 0.0, np.empty(0)
+    key = (run, fixed.tobytes())
+    if key not in answers:
+        answers[key] = attack.possible(run, fixed)
+    answer = answers[key]
+    if answer.errors is not None and not alone:
+        raise NotSupported(
+            "sampling a group in which it is not known where corrupted people stand",
+            instead="allow more states, or corrupt others",
+        )
+    rows = [(stop - start - taken[start]) * answer.beliefs[bucket] for start, stop, bucket in slots]
+    return log(ways) - _log_perm(int(attack.lengths[run]), int(total.sum())), answer.log_weight, np.array(rows)
 
 
 def linked(crowds: list[Crowd]) -> Iterator[list[Crowd]]:

@@ -8,6 +8,7 @@ that meet all such conditions are equally likely.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -340,90 +341,96 @@ class _Believing:
         self, numbers: list[int], groups: list[int], kinds: list[int], wholes: Any, knowns: Any
     ) -> tuple[_Table, _Table | None] | None:
         """Beliefs about the kinds of people of groups that some cuts couple; None if that takes too many states."""
-        cuts = self.cuts
-        n_unknown = dict.fromkeys(groups, 0)
-        inside = {(cut, side, g): 0 for cut in numbers for side in (0, 1) for g in groups}
-        sides = []
-        for kind in kinds:
-            group, n = int(cuts.group[self.example[kind]]), int(self.n_alike[kind])
-            n_unknown[group] += n
-            mine = slice(self.cuts_of_kind[kind], self.cuts_of_kind[kind + 1])
-            on = dict(zip(self.cut_of_kind[mine].tolist(), self.side_of_kind[mine].tolist(), strict=True))
-            for cut, side in on.items():
-                inside[cut, side, group] += n
-            sides.append(on)
+        sides = [self._sides_of(kind) for kind in kinds]
+        counts = self._values_of(groups)
+        telling, rooms = self._telling(numbers, groups, kinds, sides, counts, wholes, knowns)
+        local = {g: i for i, g in enumerate(groups)}
+        cells = [
+            Cell(
+                local[int(self.cuts.group[self.example[kind]])],
+                tuple(on.get(cut, -1) for cut in telling),
+                int(self.n_alike[kind]),
+            )
+            for kind, on in zip(kinds, sides, strict=True)
+        ]
+        keys = {v: (tuple(counts[v]), tuple(r for here in rooms for r in here[j])) for j, v in enumerate(counts)}
+        tally = Counter(keys.values())
+        types = sorted(tally)
+        order = sorted(range(len(cells)), key=lambda i: cells[i])
+        profile = Profile(len(telling), tuple(cells[i] for i in order), tuple(Type(*key, tally[key]) for key in types))
+        counted = self._solved(profile, numbers[0])
+        if counted is None:
+            return None
+        number_of = {key: i for i, key in enumerate(types)}
+        type_of = {v: number_of[key] for v, key in keys.items()}
+        listed = [[v for v in sorted(counts) if counts[v][i]] for i in range(len(groups))]
+        places = {i: place for place, i in enumerate(order)}
 
-        counts: dict[int, list[int]] = {}
+        def named(table: _Table) -> _Table:
+            return [[table[places[i]][type_of[v]] for v in listed[cell.group]] for i, cell in enumerate(cells)]
+
+        found, spread = counted
+        return named(found), None if spread is None else named(spread)
+
+    def _sides_of(self, kind: int) -> dict[int, int]:
+        """On which side of each cut that separates their group a kind of people is."""
+        mine = slice(self.cuts_of_kind[kind], self.cuts_of_kind[kind + 1])
+        return dict(zip(self.cut_of_kind[mine].tolist(), self.side_of_kind[mine].tolist(), strict=True))
+
+    def _values_of(self, groups: list[int]) -> dict[int, list[int]]:
+        """How many tuples each of these groups has of every value that is not known."""
+        cuts, counts = self.cuts, dict[int, list[int]]()
         for i, group in enumerate(groups):
             start, stop = cuts.offsets[group], cuts.offsets[group + 1]
             for code, n in zip(cuts.codes[start:stop].tolist(), self.left[start:stop].tolist(), strict=True):
                 if n:
                     counts.setdefault(code, [0] * len(groups))[i] = n
-        values = list(counts)
-        telling, rooms = [], []
-        seen: set[Any] = set()
+        return counts
+
+    def _telling(
+        self,
+        numbers: list[int],
+        groups: list[int],
+        kinds: list[int],
+        sides: list[dict[int, int]],
+        counts: dict[int, list[int]],
+        wholes: Any,
+        knowns: Any,
+    ) -> tuple[list[int], list[list[list[int]]]]:
+        """The cuts that rule worlds out, and how many tuples with each value may be in their parts.
+
+        A cut that fails in every world tells nothing, and neither does one like another.
+        """
+        n_unknown = dict.fromkeys(groups, 0)
+        inside = {(cut, side, g): 0 for cut in numbers for side in (0, 1) for g in groups}
+        for kind, on in zip(kinds, sides, strict=True):
+            group, n = int(self.cuts.group[self.example[kind]]), int(self.n_alike[kind])
+            n_unknown[group] += n
+            for cut, side in on.items():
+                inside[cut, side, group] += n
+
+        def must(cut: int, side: int, value: int) -> int:
+            """How many tuples with a value a part has in every world."""
+            return sum(
+                max(0, t - (n_unknown[g] - inside[cut, side, g]))
+                for g, t in zip(groups, counts[value], strict=True)
+                if inside[cut, side, g]
+            )
+
+        telling, rooms, seen = [], [], set[Any]()
         for cut in numbers:
             room = self._rooms(cut, wholes, knowns)
-            here = room[:, values].T.tolist()
+            here = room[:, list(counts)].T.tolist()
             surely = bool((room < 0).any()) or any(
-                sum(
-                    max(0, t - (n_unknown[g] - inside[cut, side, g]))
-                    for g, t in zip(groups, counts[v], strict=True)
-                    if inside[cut, side, g]
-                )
-                > here[j][side]
-                for j, v in enumerate(values)
-                for side in (0, 1)
+                must(cut, side, v) > here[j][side] for j, v in enumerate(counts) for side in (0, 1)
             )
-            # a cut that fails in every world tells nothing, and neither does one like another
             looks = (tuple(on.get(cut, -1) for on in sides), tuple(map(tuple, here)))
             if not surely and looks not in seen:
                 seen.add(looks)
                 seen.add((tuple(1 - s if s >= 0 else s for s in looks[0]), tuple(r[::-1] for r in looks[1])))
                 telling.append(cut)
                 rooms.append(here)
-        local = {g: i for i, g in enumerate(groups)}
-        cells = [
-            Cell(
-                local[int(cuts.group[self.example[kind]])],
-                tuple(on.get(cut, -1) for cut in telling),
-                int(self.n_alike[kind]),
-            )
-            for kind, on in zip(kinds, sides, strict=True)
-        ]
-        number_of: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
-        keys = [(tuple(counts[v]), tuple(r for here in rooms for r in here[j])) for j, v in enumerate(values)]
-        tally: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
-        for key in keys:
-            tally[key] = tally.get(key, 0) + 1
-        types = sorted(tally)
-        number_of = {key: i for i, key in enumerate(types)}
-        order = sorted(range(len(cells)), key=lambda i: cells[i])
-        profile = Profile(len(telling), tuple(cells[i] for i in order), tuple(Type(*key, tally[key]) for key in types))
-        counted = self._solved(profile, numbers[0])
-        if counted is None:
-            return None
-        found, spread = counted
-        type_of = {v: number_of[key] for v, key in zip(values, keys, strict=True)}
-        rows: list[list[float]] = [[]] * len(kinds)
-        half_widths: list[list[float]] = [[]] * len(kinds)
-        listed = {
-            g: [
-                code
-                for code, n in zip(
-                    cuts.codes[cuts.offsets[g] : cuts.offsets[g + 1]].tolist(),
-                    self.left[cuts.offsets[g] : cuts.offsets[g + 1]].tolist(),
-                    strict=True,
-                )
-                if n
-            ]
-            for g in groups
-        }
-        for place, i in enumerate(order):
-            rows[i] = [found[place][type_of[code]] for code in listed[groups[cells[i].group]]]
-            if spread is not None:
-                half_widths[i] = [spread[place][type_of[code]] for code in listed[groups[cells[i].group]]]
-        return rows, None if spread is None else half_widths
+        return telling, rooms
 
     def _solved(self, profile: Profile, cut: int) -> tuple[_Table, _Table | None] | None:
         """Count worlds, or else draw them, in a stream named by ``cut``; None if neither can be done."""

@@ -19,7 +19,8 @@ from glasshouse import bounds
 from glasshouse.adversary.crowds import Crowd, dropped_known, linked, weigh
 from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.posterior import Beliefs, entries_of
-from glasshouse.adversary.prefixes import Closeness, Frequencies, Run, Solved, solve
+from glasshouse.adversary.prefix_states import Closeness, Frequencies, Run
+from glasshouse.adversary.prefixes import Solved, solve
 from glasshouse.adversary.runs import lay_out
 from glasshouse.adversary.strategies import Strategy
 from glasshouse.adversary.unpublished import unpublished_beliefs
