@@ -17,10 +17,10 @@ import glasshouse as gh
 from glasshouse.adversary import chain, cut_chain
 from glasshouse.adversary.chain import SampledBeliefs, sampled_posterior
 from glasshouse.adversary.cut_chain import SampledKinds, sample_failed_cuts
-from glasshouse.adversary.diagnostics import effective_sample_size, half_width, r_hat, standard_error, trust
 from glasshouse.adversary.exact import ExactBeliefs, exact_posterior
 from glasshouse.adversary.failed_cuts import FailedCuts
 from glasshouse.adversary.rerun import up_to_numbering
+from glasshouse.adversary.sampling import effective_sample_size, half_width, r_hat, standard_error, trust
 from glasshouse.kernels import interpreted
 from glasshouse.principles import Requirement
 from tests.grouping.doors import people as table_of

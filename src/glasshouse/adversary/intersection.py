@@ -16,9 +16,10 @@ import numpy as np
 from glasshouse.adversary.attack import Task
 from glasshouse.adversary.candidates import TooManyOptions, candidate_values, candidates, narrowed
 from glasshouse.adversary.dropped import count_dropped
-from glasshouse.adversary.exchanging import NotReached, sample_options
+from glasshouse.adversary.exchanging import sample_options
 from glasshouse.adversary.permanents import count_ways, easy_first
 from glasshouse.adversary.posterior import Beliefs
+from glasshouse.adversary.sampling import NotReached
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.published import Published
 from glasshouse.randomness import Source
