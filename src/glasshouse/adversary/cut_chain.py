@@ -106,21 +106,13 @@ def sample_failed_cuts(
 
     Parameters
     ----------
-    cuts
-        Published groups, and the cuts that must have failed.
-    source
-        Where the walks' seeds come from; a seeded source makes them repeatable.
-    chains
-        How many walks; two at least, for one has nothing to disagree with.
-    error
-        Largest half width of a 95 % interval; `NotSupported`, with the figures, if it is not reached.
-    most_sweeps
-        Most moves per person and walk; by default as many as take some minutes.
+    cuts, source
+        Published groups, and the cuts that must have failed; where the walks' seeds come from.
+    chains, error, most_sweeps, progress
+        As for `sample`; by default as many sweeps as take some minutes.
     start
         A possible world, by code, from which the first walk starts; whoever has the truth may give it. What is seen
         before the last round counts for nothing, there as elsewhere.
-    progress
-        Called with a share of the work between 0 and 1, now and then; the work may be done before it is 1.
     """
     if chains < 2:
         raise ParameterError("sample_failed_cuts", "chains", "an integer of at least 2", chains)

@@ -15,7 +15,7 @@ import numpy as np
 
 from glasshouse.adversary.cut_chain import ISLANDS
 from glasshouse.adversary.cut_tree import METHODS, Caps, rebuilt, tells_ties
-from glasshouse.adversary.failed_cuts import MOST_DRAWS, MOST_MOVES, MOST_STATES, FailedCuts, believe
+from glasshouse.adversary.failed_cuts import MOST_DRAWS, MOST_MOVES, MOST_STATES, Believing, FailedCuts
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.strategies import SMALL, Strategy
@@ -112,8 +112,8 @@ class CutsNotMade(Strategy):
             right=found.right,
             fixed=fixed.astype(np.int32),
         )
-        beliefs = believe(
-            cuts,
+        believing = Believing(
+            cuts=cuts,
             most_states=self.most_states,
             most_draws=self.most_draws,
             most_moves=self.most_moves,
@@ -121,7 +121,7 @@ class CutsNotMade(Strategy):
             source=self.source,
             progress=self.progress,
         )
-        return _posterior(task, cuts, found, beliefs)
+        return _posterior(task, cuts, found, believing.run())
 
 
 # --- what she then believes -------------------------------------------------------------------------------------------

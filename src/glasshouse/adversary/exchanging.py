@@ -60,14 +60,10 @@ def sample_options(
     cell
         For every option, kind after kind, the number of its cell; a cell's number is the mean share of people of its
         kind who take any of its options.
-    error
-        How wide half of a 95 % interval may be.
-    most_sweeps
-        How many moves per person a chain makes at most.
+    error, most_sweeps, chains
+        As for `sample`.
     source
         Where random choices come from; a child for each chain.
-    chains
-        How many chains there are.
     block
         How many people a move concerns at most.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CutBeliefs", "FailedCuts", "believe"]
+__all__ = ["Believing", "CutBeliefs", "FailedCuts"]
 
 MOST_STATES = 50_000
 MOST_DRAWS = 1_000_000
@@ -127,53 +127,25 @@ class CutBeliefs:
     n_coupled: int
 
 
-def believe(
-    cuts: FailedCuts,
-    *,
-    most_states: int = MOST_STATES,
-    most_draws: int = MOST_DRAWS,
-    most_moves: int = MOST_MOVES,
-    error: float = 0.02,
-    source: Source | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> CutBeliefs:
-    """Compute what she believes of everybody, given that every listed cut failed.
+@dataclass(kw_only=True, eq=False)
+class Believing:
+    """What is believed of everybody, given that every listed cut failed.
 
-    Parameters
-    ----------
-    cuts
-        Groups, and the cuts that failed.
-    most_states
-        Groups that cuts couple are counted exactly if that takes no more states than this; others are sampled.
-    most_draws
-        What is sampled is drawn independently, if so many worlds are enough; others are left to a Markov chain.
-    most_moves
-        How many moves the chains may make in all. What they do not settle then is not reported.
-    error, source
-        For what is sampled: the largest error allowed, and where random choices come from. With 0 nothing is sampled.
-    progress
-        Is told the share of the work done.
+    Groups that cuts couple are counted exactly if that takes ``most_states`` at most. Others are drawn independently,
+    if ``most_draws`` worlds are enough, and else left to Markov chains, which may make ``most_moves`` in all; what they
+    do not settle then is not reported. With an ``error`` of 0 nothing is sampled.
     """
-    return _Believing(cuts, most_states, most_draws, most_moves, error, source, progress).run()
 
+    cuts: FailedCuts
+    most_states: int = MOST_STATES
+    most_draws: int = MOST_DRAWS
+    most_moves: int = MOST_MOVES
+    error: float = 0.02
+    source: Source | None = None
+    progress: Callable[[float], None] | None = None
 
-class _Believing:
-    """One run of `believe`."""
-
-    def __init__(
-        self,
-        cuts: FailedCuts,
-        most_states: int,
-        most_draws: int,
-        most_moves: int,
-        error: float,
-        source: Source | None,
-        progress: Callable[[float], None] | None,
-    ) -> None:
-        self.cuts = cuts
-        self.most_states, self.most_draws, self.most_moves, self.error = most_states, most_draws, most_moves, error
-        self.source = source or Source.secure()
-        self.progress = progress
+    def __post_init__(self) -> None:
+        self.draws = self.source or Source.secure()
         self._counted: dict[Profile, _Table] = {}
         self._read_cuts()
         self._read_values()
@@ -255,6 +227,7 @@ class _Believing:
         self.cuts_of_kind = np.searchsorted(kinds[order], np.arange(len(distinct) + 1))
 
     def run(self) -> CutBeliefs:
+        """Count or sample every set of groups that cuts couple."""
         cuts = self.cuts
         offsets, codes, beliefs = self._by_counts()
         errors = np.zeros(len(beliefs))
@@ -452,7 +425,7 @@ class _Believing:
                 instead="allow more states, or an error: such groups are then sampled",
             )
         try:
-            return drawn_beliefs(profile, self.error, self.source.child("cut", cut), self.most_draws)
+            return drawn_beliefs(profile, self.error, self.draws.child("cut", cut), self.most_draws)
         except TooManyStates:
             return None
 
@@ -480,7 +453,7 @@ class _Believing:
             try:
                 found = sample_failed_cuts(
                     some,
-                    source=self.source.child("chain", numbers[0]),
+                    source=self.draws.child("chain", numbers[0]),
                     error=self.error,
                     most_sweeps=most_sweeps,
                     chains=_CHAINS,
