@@ -39,6 +39,7 @@ UNKNOWN, GONE, DROPPED = -1, -2, -3
 """What is known of a person, where it is not a published value: nothing, not in the table, in the table but dropped."""
 
 _M = TypeVar("_M")
+_N = TypeVar("_N")
 
 
 class Attack(Protocol):
@@ -126,13 +127,13 @@ class Task:
         """The recoding."""
         return self._known_algorithm.recoding
 
-    def made_by(self, one: type[_M], *others: type[_M]) -> _M:
+    def made_by(self, one: type[_M], *others: type[_N]) -> _M | _N:
         """The method, which is of one of these classes; refused otherwise."""
         if type(self.method) not in (one, *others):
             raise NotSupported(
                 f"explaining groups by {self.method!r} as those of {one.__name__}", instead="use linking"
             )
-        return cast("_M", self.method)
+        return cast("_M | _N", self.method)
 
     # --- people -------------------------------------------------------------------------------------------------------
 

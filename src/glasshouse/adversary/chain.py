@@ -176,7 +176,7 @@ def sampled_posterior(
     moves = _Moves(space, _orders(people, space))
     walks, notes = _first_worlds(space, likelihood, moves, chains, start, source)
     if not len(space.free):
-        return _result(walks, Sampled(*[np.empty(0)] * 4, 0), notes)
+        return _result(walks, Sampled.nothing(), notes)
     most_sweeps = most_steps // (chains * walks[0].n_steps_a_sweep)
     warm_up = min(max(_WARM_UP, 20 * len(space.free)) // walks[0].n_steps_a_sweep, most_sweeps // 4)
     moves.n_left = warm_up * walks[0].n_steps_a_sweep * chains
@@ -439,7 +439,7 @@ class _Walk:
         for _ in range(n * self.n_steps_a_sweep):
             self.step()
         values = np.arange(-1 if not self.space.all_present else 0, self.space.n_values)
-        return (self.codes[self.space.free, np.newaxis] == values).astype(np.float64).reshape(-1)
+        return np.asarray(self.codes[self.space.free, np.newaxis] == values, np.float64).reshape(-1)
 
     def step(self) -> None:
         """Propose a world, and go there or stay."""

@@ -120,7 +120,7 @@ def sample_failed_cuts(
         raise ParameterError("sample_failed_cuts", "error", "between 0 and 1", error)
     layout = _Layout(cuts)
     if not layout.n_places:
-        return layout.result(Sampled(*[np.empty(0)] * 4, 0), 0.0)
+        return layout.result(Sampled.nothing(), 0.0)
     source = source or Source.secure()
     if most_sweeps is None:
         most_sweeps = max(_LEAST_SWEEPS, min(_MOST_SWEEPS, _MOST_MOVES // (chains * layout.n_places)))

@@ -139,7 +139,8 @@ class _Walk:
                 who,
                 _MOST_NODES,
             )
-        return np.bincount(self.cell[self.chosen], weights=self.weight, minlength=self.n_cells + 1)[: self.n_cells]
+        shares = np.bincount(self.cell[self.chosen], weights=self.weight, minlength=self.n_cells + 1)
+        return shares[: self.n_cells].astype(np.float64)
 
     def _blocks(self, n: int) -> NDArray[np.int32]:
         """People met on short walks, each from one to another who may take the same thing; nobody twice in one."""

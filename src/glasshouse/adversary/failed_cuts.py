@@ -473,6 +473,7 @@ class Believing:
                 place = np.searchsorted(codes[mine], found.codes[entries])
                 beliefs[mine] = 0.0
                 beliefs[mine][place] = found.beliefs[entries]
+                assert found.errors is not None
                 errors[mine][place] = found.errors[entries]
         return refused
 

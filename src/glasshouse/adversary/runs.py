@@ -330,7 +330,7 @@ class _Finder:
             raise _others()
         return answer
 
-    def _check_alike(self, answer: list[int], contents: list[Any], cell: Integers) -> None:
+    def _check_alike(self, answer: list[int], contents: list[Any], cell: NDArray[Any]) -> None:
         """Refuse where groups that look alike can change places, unless all of them lie in one cell."""
         at = 0
         cells_of: dict[Any, list[tuple[int, int]]] = {}

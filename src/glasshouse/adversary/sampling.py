@@ -68,8 +68,10 @@ _FEWEST = 4  # draws of a chain; halves of fewer have no variance
 class Proposal(Protocol):
     """One chain, at a world that it has found."""
 
-    n_changes: float
-    """How often it has gone on to a world that is new throughout; infinite if it is known that there is one only."""
+    @property
+    def n_changes(self) -> float:
+        """How often it has gone on to a world that is new throughout; infinite if it is known that there is none."""
+        ...
 
     def sweep(self, n: int) -> NDArray[np.float64]:
         """Go on by ``n`` sweeps; then a number between 0 and 1 for every belief, by the world that was reached."""
@@ -96,6 +98,12 @@ class Sampled(NamedTuple):
     ess: NDArray[np.float64]
     r_hat: NDArray[np.float64]
     n_sweeps: int
+
+    @classmethod
+    def nothing(cls) -> Sampled:
+        """There was nothing to sample."""
+        none = np.empty(0)
+        return cls(none, none, none, none, 0)
 
     @property
     def largest_r_hat(self) -> float:
