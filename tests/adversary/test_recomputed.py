@@ -390,3 +390,11 @@ def test_the_recipe_that_she_supposes_is_the_one_she_runs() -> None:
 
     with pytest.raises(gh.InputError):
         gh.attack(release, gh.ReverseEngineering(), knowledge=gh.Knowledge(external=people, recipe=supposed))
+
+
+def test_a_refusal_tells_the_reasons_of_every_strategy() -> None:
+    table = gh.synthetic.hospital(70, seed=1)
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), method=gh.Snug(), recoding=gh.Boxes())
+
+    with pytest.raises(gh.NotSupported, match=r"looks at sensitive values.*an exact belief about 70 people"):
+        gh.attack(release, gh.ReverseEngineering(how="exact"), knowledge=gh.Knowledge(external=table))
