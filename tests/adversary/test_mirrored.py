@@ -217,7 +217,7 @@ def test_two_groups_with_one_box_are_not_taken_for_one() -> None:
     assert beliefs_of(case.attack(release, gh_linking), 0)["b"] < float(Fraction(7, 48)) < beliefs_of(bound, 0)["b"]
 
 
-def gh_linking(release: gh.Release, _: Any, knowledge: gh.Knowledge, __: Any) -> Any:
+def gh_linking(release: gh.Release, knowledge: gh.Knowledge, _: Any) -> Any:
     return gh.attack(release, gh.Linking(), knowledge=knowledge)
 
 

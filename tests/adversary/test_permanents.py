@@ -217,8 +217,8 @@ def test_no_mixture_exceeds_the_largest_share() -> None:
         values = np.array([share for row in rows for _, share in row], np.float64)
         places = np.array([p for mine in people for p in mine], np.int64)
 
-        found = largest_shares(offsets, places, Beliefs(starts, codes, values), 3)
-        at, of, bounds = found.offsets, found.codes, found.beliefs
+        largest = largest_shares(offsets, places, Beliefs(starts, codes, values), 3)
+        at, of, bounds = largest.offsets, largest.codes, largest.beliefs
         for kind, mine in enumerate(people):
             bound = dict(
                 zip(of[at[kind] : at[kind + 1]].tolist(), bounds[at[kind] : at[kind + 1]].tolist(), strict=True)
