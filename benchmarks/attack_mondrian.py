@@ -12,8 +12,7 @@ import warnings
 import measure
 
 import glasshouse as gh
-from glasshouse.adversary.decisions import attack_decisions
-from glasshouse.published import Published
+from glasshouse.adversary.decisions import CutsNotMade
 
 ELL = 8
 ROWS = [int(text) for text in os.environ.get("GLASSHOUSE_BENCH_ROWS", "600000").split(",")]
@@ -29,7 +28,7 @@ def attacking(n: int) -> None:
     release = gh.publish(table, **choices)
     knowledge = gh.Knowledge(external=table)
     start = time.process_time()
-    found = attack_decisions(release, Published.of(release), knowledge, steps, source=source)
+    found = CutsNotMade(source=source).attack(release, knowledge, steps)
     attack = time.process_time() - start
 
     print(f"\n{n:,} rows of the synthetic census, strict Mondrian, l = {ELL}")

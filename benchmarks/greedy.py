@@ -18,10 +18,9 @@ import numpy as np
 import pyarrow as pa
 
 import glasshouse as gh
-from glasshouse.adversary.sequences import attack_greedy
+from glasshouse.adversary.sequences import GreedyGroups
 from glasshouse.papers.data import Data, open_data
 from glasshouse.papers.minimality import ELL, MOST_TRIALS, QUASI, ROWS, about_errors, aggregates, beliefs
-from glasshouse.published import Published
 
 FREQUENT = (2, 3, 4)  # beyond these beliefs are sampled for many minutes
 
@@ -65,14 +64,8 @@ def frequency(table: gh.Microdata, title: str) -> None:
             source = gh.Source.seeded(1)
             try:
                 release = gh.publish(table, principle=algorithm[0], method=method, recoding=algorithm[2], source=source)
-                found = attack_greedy(
-                    release,
-                    Published.of(release),
-                    gh.Knowledge(external=table),
-                    algorithm,
-                    source=source,
-                    most_trials=MOST_TRIALS,
-                )
+                strategy = GreedyGroups(source=source, most_trials=MOST_TRIALS)
+                found = strategy.attack(release, gh.Knowledge(external=table), algorithm)
             except (gh.NotSupported, gh.Infeasible) as refusal:
                 print(f"| {ell} | {name} | | | refused: {str(refusal).split(':')[0]} | |", flush=True)
                 continue

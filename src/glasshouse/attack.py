@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse import catalog
 from glasshouse.adversary import Knowledge, ReverseEngineering
-from glasshouse.adversary.coding import coded_as_published
+from glasshouse.adversary.attack import Algorithm
 from glasshouse.adversary.restated import FOREIGN
 from glasshouse.errors import InputError
 from glasshouse.recoding import Boxes
@@ -57,18 +57,16 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
     if not isinstance(knowledge, Knowledge):
         raise InputError("knowledge must say what she holds: gh.Knowledge(external=gh.read(...))")
     chosen: Any = catalog.chosen(catalog.ATTACKS, "linking" if attack is None else attack)
-    releases = (release, *getattr(chosen, "others", ()))
-    knowledge = coded_as_published(releases, knowledge, runs_method=getattr(chosen, "runs_method", True))
     if isinstance(chosen, ReverseEngineering):
         return chosen.attack(release, knowledge, algorithm_of(knowledge.recipe or release.recipe))
     beliefs: Posterior = chosen.attack(release, knowledge)
     return beliefs
 
 
-def algorithm_of(recipe: Recipe) -> tuple[Any, Any, Any]:
+def algorithm_of(recipe: Recipe) -> Algorithm:
     """The principle, the method and the recoding that a recipe names."""
     for what, named in (("principle", recipe.principle), ("method", recipe.method)):
         if not named:
             raise InputError(f"reverse engineering needs the {what} that made the release: state it")
     recoding = Boxes() if recipe.recoding.get("name") == FOREIGN else catalog.recoding_of(recipe)
-    return catalog.principle_of(recipe), catalog.method_of(recipe), recoding
+    return Algorithm(catalog.principle_of(recipe), catalog.method_of(recipe), recoding)

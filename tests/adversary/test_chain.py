@@ -17,15 +17,15 @@ import glasshouse as gh
 from glasshouse.adversary import chain, cut_chain
 from glasshouse.adversary.chain import SampledBeliefs, sampled_posterior
 from glasshouse.adversary.cut_chain import SampledKinds, sample_failed_cuts
-from glasshouse.adversary.diagnostics import effective_sample_size, half_width, r_hat, standard_error, trust
-from glasshouse.adversary.exact import Beliefs, exact_posterior
+from glasshouse.adversary.exact import ExactBeliefs, exact_posterior
 from glasshouse.adversary.failed_cuts import FailedCuts
 from glasshouse.adversary.rerun import up_to_numbering
-from glasshouse.adversary.specimens import Mask
+from glasshouse.adversary.sampling import effective_sample_size, half_width, r_hat, standard_error, trust
 from glasshouse.kernels import interpreted
 from glasshouse.principles import Requirement
 from tests.grouping.doors import people as table_of
 from tests.naive import by_force
+from tests.specimens import Mask
 from tests.tiers import tables
 
 PAIRS = gh.LDiversity(ell=2)
@@ -166,7 +166,7 @@ def cases(name: str, n: int) -> Iterator[tuple[gh.Microdata, Any, Any, dict[str,
         yield people, algorithm, gh.Boxes().recode(table, groups), given
 
 
-def distances(exact: Beliefs, found: SampledBeliefs) -> dict[tuple[int, Any], float]:
+def distances(exact: ExactBeliefs, found: SampledBeliefs) -> dict[tuple[int, Any], float]:
     """How far every sampled belief is from the exact one, in errors."""
     away = {}
     for row, beliefs in exact.of.items():

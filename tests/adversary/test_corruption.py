@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pytest
 
 import glasshouse as gh
+from glasshouse.adversary.attack import Task
 from glasshouse.adversary.corruption import (
     Corruption,
     confidence,
@@ -25,7 +26,7 @@ from glasshouse.adversary.corruption import (
     predicate_made_certain,
 )
 from glasshouse.adversary.knowledge import ABSENT
-from glasshouse.adversary.perturbed_sample import PerturbedSample, sampled_posterior
+from glasshouse.adversary.perturbed_sample import PerturbedSample
 from glasshouse.adversary.posterior import Posterior
 from tests.naive import corruption as naive
 
@@ -164,7 +165,7 @@ def test_example_1_ellie_is_safe_for_the_published_disease_is_not_respiratory() 
     knowledge = gh.Knowledge(external=voters, corrupted={"Debbie": "pneumonia", "Emily": ABSENT})
 
     # h = (1/4 * 1/7 + 3/28) / (1/4 * 1/7 + 3/28 + 3/28): Debbie's pneumonia may have become breast cancer
-    assert PerturbedSample.of(release, knowledge).owned(3).h == Fraction(4, 7)
+    assert PerturbedSample.of(Task.of(Corruption(), release, knowledge)).owned(3).h == Fraction(4, 7)
     assert confidence(release, knowledge, "Ellie", RESPIRATORY) == (Fraction(2, 7), Fraction(12, 49))
     assert is_bound_to_fall(release, knowledge, "Ellie", RESPIRATORY)
     assert exact_belief(release, knowledge, "Ellie")["breast cancer"] == Fraction(13, 49)
@@ -287,7 +288,7 @@ def test_the_worst_corruption_of_a_sample_is_the_worst_of_all_corruptions(seed: 
 def test_people_whom_she_does_not_know_of_hide_others_as_well_as_she_expects() -> None:
     release = sample([("[0, 9]", "a", 3)], Fraction(1, 2), DOMAIN)
     knowledge = gh.Knowledge(external=gh.read({"q": [1]}, quasi=["q"]))
-    found = sampled_posterior(release, knowledge, attack="linking")
+    found = PerturbedSample.of(Task.of(gh.Linking(), release, knowledge)).posterior()
 
     assert found.attack == "linking"
     assert found.notes[-1] == "2 tuples are of people whom the external table lacks"

@@ -17,14 +17,13 @@ import pytest
 import glasshouse as gh
 from glasshouse.adversary import cut_worlds
 from glasshouse.adversary.cut_worlds import Cell, Profile, Type
-from glasshouse.adversary.decisions import attack_decisions
+from glasshouse.adversary.decisions import CutsNotMade
 from glasshouse.adversary.exact import exact_posterior
 from glasshouse.adversary.rerun import Rerun
 from glasshouse.engines import Memory
 from glasshouse.grouping.orderings import arranged
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.principles import Requirement
-from glasshouse.published import Published
 from tests.naive import decisions as twin
 from tests.tiers import tables
 
@@ -77,7 +76,7 @@ class Case:
         named = {self.people["id"][row] if self.named else row: value for row, value in (corrupted or {}).items()}
         knowledge = gh.Knowledge(external=external, corrupted=named)
         options = {"most_states": 300_000, **options}
-        return attack_decisions(release, Published.of(release), knowledge, self.steps(), **options)
+        return CutsNotMade(**options).attack(release, knowledge, self.steps())
 
 
 def random_case(seed: int, method: Any, *, recoding: Any = None, least: int = 4, most: int = 9) -> Case:
@@ -312,9 +311,7 @@ def attack_of(table: gh.Microdata, principle: Any, method: Any) -> Any:
         warnings.simplefilter("ignore", gh.DisclosureWarning)
         release = gh.publish(table, principle=principle, method=method, recoding=gh.Boxes(), source=gh.Source.seeded(1))
     knowledge = gh.Knowledge(external=table)
-    return attack_decisions(
-        release, Published.of(release), knowledge, (principle, method, gh.Boxes()), most_states=300_000
-    )
+    return CutsNotMade(most_states=300_000).attack(release, knowledge, (principle, method, gh.Boxes()))
 
 
 def test_the_two_people_of_figure_6b_are_believed_positive_with_certainty() -> None:
@@ -477,7 +474,7 @@ def test_whoever_does_not_know_exactly_the_people_in_the_table_is_refused() -> N
     fewer = case.external().take(np.arange(len(case.values) - 1))
 
     with pytest.raises(gh.NotSupported, match="exactly the people"):
-        attack_decisions(release, Published.of(release), gh.Knowledge(external=fewer), case.steps())
+        CutsNotMade().attack(release, gh.Knowledge(external=fewer), case.steps())
 
 
 def test_principles_that_do_not_cap_shares_are_refused() -> None:
@@ -488,7 +485,7 @@ def test_principles_that_do_not_cap_shares_are_refused() -> None:
     steps = gh.EntropyLDiversity(ell=2), *case.steps()[1:]
 
     with pytest.raises(gh.NotSupported, match="does not cap"):
-        attack_decisions(release, Published.of(release), gh.Knowledge(external=case.external()), steps)
+        CutsNotMade().attack(release, gh.Knowledge(external=case.external()), steps)
 
 
 def test_a_release_of_another_algorithm_is_seen_to_be_one() -> None:
@@ -500,7 +497,7 @@ def test_a_release_of_another_algorithm_is_seen_to_be_one() -> None:
             continue
         steps = case.principle, gh.Mondrian(), case.recoding
         try:
-            attack_decisions(release, Published.of(release), gh.Knowledge(external=case.external()), steps)
+            CutsNotMade().attack(release, gh.Knowledge(external=case.external()), steps)
         except (gh.InputError, gh.NotSupported):
             found += 1
     assert found > 0

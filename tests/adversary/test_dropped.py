@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import glasshouse as gh
+from glasshouse.adversary.attack import Task
 from glasshouse.adversary.dropped import UNPUBLISHED, count_dropped, trimmed_shares
 from glasshouse.cli.commands import glasshouse
 from glasshouse.pages.report.effort import Effort
@@ -242,7 +243,7 @@ def test_nothing_dropped_nothing_added() -> None:
     table = people({"name": named(4), "x": [1, 2, 3, 4], "s": list("abcd")})
     release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy())
     found = gh.Linking().published(release, gh.Knowledge(external=table))
-    assert count_dropped(found, release, Published.of(release)) is found
+    assert count_dropped(found, Task.of(gh.Linking(), release, found.knowledge)) is found
 
 
 def test_the_command_fails_above_the_limit_and_lists_dropped_people(tmp_path: Any) -> None:
@@ -367,19 +368,18 @@ def test_beliefs_about_those_dropped_are_those_of_all_tables() -> None:
 
 def test_at_scale_too() -> None:
     from glasshouse.adversary.dropped import held_possible
-    from glasshouse.adversary.sequences import attack_greedy
+    from glasshouse.adversary.sequences import GreedyGroups
     from glasshouse.attack import algorithm_of
 
     table, release = grown("abcd" * 30 + "eeee")
     knowledge = gh.Knowledge(external=table)
-    steps = algorithm_of(release.recipe)
     found = gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge)
     assert found.values[-1] == UNPUBLISHED
     assert found.of("p123")[UNPUBLISHED] == pytest.approx(1 / 5)
     table, release = grown("cbaa")
     knowledge = gh.Knowledge(external=table)
-    shown = held_possible(release, Published.of(release), knowledge, steps[0])
-    small = attack_greedy(release, shown, knowledge, algorithm_of(release.recipe))
+    task = Task.of(gh.ReverseEngineering(), release, knowledge, algorithm=algorithm_of(release.recipe))
+    small = GreedyGroups().believe(replace(task, contents=held_possible(task)))
     assert small.of("p2") == {UNPUBLISHED: 1.0}
 
 

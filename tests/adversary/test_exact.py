@@ -17,9 +17,8 @@ import pytest
 import glasshouse as gh
 from glasshouse.adversary import rerun
 from glasshouse.adversary.enumerating import chances, every_run
-from glasshouse.adversary.exact import Beliefs, exact_posterior
+from glasshouse.adversary.exact import ExactBeliefs, exact_posterior
 from glasshouse.adversary.rerun import Rerun, as_it_stands, up_to_numbering
-from glasshouse.adversary.specimens import Mask, VulGen
 from glasshouse.adversary.worlds import Worlds
 from glasshouse.microdata.domains import code
 from glasshouse.principles import Requirement
@@ -30,6 +29,7 @@ from tests.naive.by_force import Case
 from tests.naive.by_force_recodings import RECODINGS
 from tests.naive.greedy import frequency_diverse, gg, lexicographic, rgg, sg
 from tests.naive.mondrian import Partition, Row
+from tests.specimens import Mask, VulGen
 
 ONE, HALF = Fraction(1), Fraction(1, 2)
 PAIRS = gh.LDiversity(ell=2)
@@ -304,7 +304,7 @@ def named(values: Iterable[int]) -> Counter[str]:
     return Counter(f"s{value:05}" for value in values)
 
 
-def flat(found: Beliefs) -> dict[tuple[int, str], Fraction]:
+def flat(found: ExactBeliefs) -> dict[tuple[int, str], Fraction]:
     return {(row, value): belief for row, beliefs in found.of.items() for value, belief in beliefs.items()}
 
 

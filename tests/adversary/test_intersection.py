@@ -14,9 +14,10 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.adversary.candidates import Component, candidates, narrowed
-from glasshouse.adversary.exchanging import NotReached, sample_options
+from glasshouse.adversary.exchanging import sample_options
 from glasshouse.adversary.intersection import Intersection
 from glasshouse.adversary.permanents import count_ways
+from glasshouse.adversary.sampling import NotReached
 from glasshouse.published import Published
 from tests.naive import intersection as naive
 from tests.recoding.reading import covers

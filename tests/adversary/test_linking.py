@@ -305,3 +305,16 @@ def test_every_way_to_write_a_cell_is_understood() -> None:
         [0, 1, 2, 3],
     ]
     assert list(itertools.chain(age.codes("missing"))) == []
+
+
+def test_an_attack_that_is_called_by_itself_reads_the_tree_that_a_release_carries() -> None:
+    tree = gh.Taxonomy.from_nested({"any": {"north": ["Oslo", "Bergen"], "south": ["Rome", "Faro"]}})
+    rows = {"town": ["Oslo", "Bergen", "Rome", "Faro"], "ill": ["x", "y", "x", "y"]}
+    table = gh.read(rows, quasi=["town"], sensitive="ill", taxonomies={"town": tree})
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Taxonomies(), carry="declared")
+    knowledge = gh.Knowledge(external=gh.read({"town": ["Rome", "Paris"]}, quasi=["town"]))
+
+    for chosen in (gh.Linking(), gh.Corruption()):
+        alone, asked = chosen.attack(release, knowledge), gh.attack(release, chosen, knowledge=knowledge)
+        assert (alone.of(0), alone.present(1)) == (asked.of(0), asked.present(1))
+        assert alone.present(0) > 0

@@ -13,7 +13,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.adversary.exact import exact_posterior
-from glasshouse.adversary.mirrored import attack_mirrored, bound_mirrored
+from glasshouse.adversary.mirrored import MirrorBound, MirrorTheorem
 from glasshouse.adversary.rerun import Rerun
 from glasshouse.published import Published
 from tests.tiers import tables
@@ -71,10 +71,9 @@ class Case:
     def knowledge(self, **more: Any) -> gh.Knowledge:
         return gh.Knowledge(external=self.external(), **more)
 
-    def attack(self, release: gh.Release, attack: Any = attack_mirrored, **more: Any) -> Any:
-        return attack(
-            release, Published.of(release), self.knowledge(**more), (self.principle, self.method, self.recoding)
-        )
+    def attack(self, release: gh.Release, attack: Any = None, **more: Any) -> Any:
+        steps = self.principle, self.method, self.recoding
+        return (attack or MirrorTheorem().attack)(release, self.knowledge(**more), steps)
 
     def by_force(self, release: gh.Release, limit_runs: int = 1000) -> Any:
         """Every world and every random choice."""
@@ -118,7 +117,7 @@ class Tried:
             expected = case.by_force(release)
         except (gh.Infeasible, gh.NotSupported):  # or there is too much to try
             return
-        bound = case.attack(release, bound_mirrored)
+        bound = case.attack(release, MirrorBound().attack)
         for row, beliefs in expected.of.items():
             most = beliefs_of(bound, row)
             assert bound.presence[bound.kind[row]] >= float(expected.presence[row]) - NEAR
@@ -197,7 +196,7 @@ def test_identifiers_tell_which_of_those_who_are_alike_is_in_which_group() -> No
     assert expected[0] != expected[3]
     with pytest.raises(gh.NotSupported, match="4 people"):
         named.attack(release)
-    bound = named.attack(release, bound_mirrored)
+    bound = named.attack(release, MirrorBound().attack)
     for row in range(6):
         assert all(beliefs_of(bound, row)[value] >= float(b) - NEAR for value, b in expected[row].items())
         assert row < 4 or beliefs_of(bound, row) == {v: pytest.approx(float(b)) for v, b in expected[row].items()}
@@ -213,12 +212,12 @@ def test_two_groups_with_one_box_are_not_taken_for_one() -> None:
 
     with pytest.raises(gh.NotSupported, match="exact belief about 7 people"):
         case.attack(release)
-    bound = case.attack(release, bound_mirrored)
+    bound = case.attack(release, MirrorBound().attack)
     assert beliefs_of(bound, 0) == {"a": 1, "b": 0.5, "c": 0.5}
     assert beliefs_of(case.attack(release, gh_linking), 0)["b"] < float(Fraction(7, 48)) < beliefs_of(bound, 0)["b"]
 
 
-def gh_linking(release: gh.Release, _: Any, knowledge: gh.Knowledge, __: Any) -> Any:
+def gh_linking(release: gh.Release, knowledge: gh.Knowledge, _: Any) -> Any:
     return gh.attack(release, gh.Linking(), knowledge=knowledge)
 
 
@@ -377,7 +376,7 @@ def test_a_prior_for_everybody_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("more", [{"corrupted": {0: "a"}}, {"corrupted": {0: gh.ABSENT}}, {"prior": {0: {"a": 1}}}])
-@pytest.mark.parametrize("attack", [attack_mirrored, bound_mirrored])
+@pytest.mark.parametrize("attack", [MirrorTheorem().attack, MirrorBound().attack])
 def test_the_theorems_are_not_for_those_who_know_more(attack: Any, more: dict[str, Any]) -> None:
     with pytest.raises(gh.NotSupported, match="corrupted people"):
         SMALL.attack(SMALL.publish(), attack, **more)
@@ -387,7 +386,7 @@ def test_whoever_was_dropped_is_believed_to_have_a_trimmed_value() -> None:
     table = gh.read({"x": [1, 2, 3, 4, 5], "s": list("aaabc")}, quasi=["x"], sensitive="s")
     release = gh.publish(table, principle=TWO, method=gh.Mirror(), recoding=gh.Anatomy(), suppress="1/5")
     steps = TWO, gh.Mirror(), gh.Anatomy()
-    found = attack_mirrored(release, Published.of(release), gh.Knowledge(external=table), steps)
+    found = MirrorTheorem().attack(release, gh.Knowledge(external=table), steps)
     (lost,) = set(range(5)) - {x - 1 for x in release.tables["qit"]["x"].to_pylist()}
     assert found.of(lost) == {"a": 1.0}
     assert all(max(found.of(row).values()) <= 0.5 for row in range(5) if row != lost)
@@ -404,6 +403,6 @@ def test_a_list_without_everybody_gives_a_bound_only() -> None:
     steps = (TWO, gh.Mirror(), gh.Anatomy())
 
     with pytest.raises(gh.NotSupported, match="everybody in the table"):
-        attack_mirrored(release, Published.of(release), fewer, steps)
-    found = bound_mirrored(release, Published.of(release), fewer, steps)
+        MirrorTheorem().attack(release, fewer, steps)
+    found = MirrorBound().attack(release, fewer, steps)
     assert beliefs_of(found, 0) == pytest.approx(beliefs_of(SMALL.attack(release), 0))

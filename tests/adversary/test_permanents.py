@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from glasshouse.adversary.permanents import ExactShares, connected, count_ways, exact_shares, largest_shares
+from glasshouse.adversary.posterior import Beliefs
 from tests.naive.intersection import seated
 
 
@@ -216,7 +217,8 @@ def test_no_mixture_exceeds_the_largest_share() -> None:
         values = np.array([share for row in rows for _, share in row], np.float64)
         places = np.array([p for mine in people for p in mine], np.int64)
 
-        at, of, bounds = largest_shares(offsets, places, (starts, codes, values), 3)
+        largest = largest_shares(offsets, places, Beliefs(starts, codes, values), 3)
+        at, of, bounds = largest.offsets, largest.codes, largest.beliefs
         for kind, mine in enumerate(people):
             bound = dict(
                 zip(of[at[kind] : at[kind + 1]].tolist(), bounds[at[kind] : at[kind + 1]].tolist(), strict=True)

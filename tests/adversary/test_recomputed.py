@@ -12,10 +12,9 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.adversary.exact import exact_posterior
-from glasshouse.adversary.recomputed import attack_recomputed, bound_recomputed
+from glasshouse.adversary.recomputed import QuasiOnly, QuasiOnlyBound
 from glasshouse.adversary.rerun import Rerun
 from glasshouse.catalog import principle_to_data
-from glasshouse.published import Published
 from tests.tiers import tables
 
 NEAR = 1e-9
@@ -68,9 +67,9 @@ class Case:
     def external(self) -> gh.Microdata:
         return self._read({name: column + self.outside[name] for name, column in self.people.items()})
 
-    def attack(self, release: gh.Release, attack: Any = attack_recomputed, **more: Any) -> Any:
+    def attack(self, release: gh.Release, attack: Any = None, **more: Any) -> Any:
         knowledge = gh.Knowledge(external=self.external(), **more)
-        return attack(release, Published.of(release), knowledge, self.steps)
+        return (attack or QuasiOnly().attack)(release, knowledge, self.steps)
 
     def by_force(self, release: gh.Release, corrupted: dict[int, Any] | None = None, **more: Any) -> Any:
         """Every world."""
@@ -247,7 +246,7 @@ def test_with_people_outside_the_table_on_her_list_no_belief_is_above_the_bound(
         n = rng.choice([1, 2])
         case = replace(case, outside={axis: [rng.randint(1, 4) for _ in range(n)] for axis in ("x", "y")})
         release = case.publish(seed)
-        bound = case.attack(release, bound_recomputed)
+        bound = case.attack(release, QuasiOnlyBound().attack)
         try:
             expected = case.by_force(release)
         except gh.NotSupported:  # too many worlds
@@ -363,13 +362,13 @@ def test_what_is_not_known_exactly_is_refused() -> None:
     with pytest.raises(gh.NotSupported, match="secret order"):
         replace(case, method=gh.Mondrian(partitioning="relaxed")).attack(release)
     with pytest.raises(gh.NotSupported, match="has corrupted people"):
-        case.attack(release, bound_recomputed, corrupted={0: "a"})
+        case.attack(release, QuasiOnlyBound().attack, corrupted={0: "a"})
 
 
 def test_of_whoever_is_known_to_be_absent_the_bound_says_nothing() -> None:
     case, release = small()
     case = replace(case, outside={"x": [2, 2], "y": [1, 1]})
-    bound = case.attack(release, bound_recomputed, corrupted={5: gh.ABSENT})
+    bound = case.attack(release, QuasiOnlyBound().attack, corrupted={5: gh.ABSENT})
 
     assert ({}, 0.0) == (bound.of(5), bound.present(5))
     assert ({"a": 0.5, "b": 0.5}, 1.0) == (bound.of(4), bound.present(4))
@@ -391,3 +390,11 @@ def test_the_recipe_that_she_supposes_is_the_one_she_runs() -> None:
 
     with pytest.raises(gh.InputError):
         gh.attack(release, gh.ReverseEngineering(), knowledge=gh.Knowledge(external=people, recipe=supposed))
+
+
+def test_a_refusal_tells_the_reasons_of_every_strategy() -> None:
+    table = gh.synthetic.hospital(70, seed=1)
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), method=gh.Snug(), recoding=gh.Boxes())
+
+    with pytest.raises(gh.NotSupported, match=r"looks at sensitive values.*an exact belief about 70 people"):
+        gh.attack(release, gh.ReverseEngineering(how="exact"), knowledge=gh.Knowledge(external=table))

@@ -21,9 +21,10 @@ import pytest
 import glasshouse as gh
 from glasshouse.adversary import prefixes
 from glasshouse.adversary.exact import exact_posterior
-from glasshouse.adversary.prefixes import Closeness, Frequencies, Impossible, Run, Solved, solve
+from glasshouse.adversary.prefix_states import Closeness, Frequencies, Impossible, Run
+from glasshouse.adversary.prefixes import Solved, solve
 from glasshouse.adversary.rerun import Rerun
-from glasshouse.adversary.sequences import attack_greedy
+from glasshouse.adversary.sequences import GreedyGroups
 from glasshouse.errors import DomainError, GuaranteeBroken, Infeasible, InputError, NotSupported
 from glasshouse.kernels import interpreted
 from glasshouse.microdata.counts import Counts
@@ -293,7 +294,7 @@ def compared_with_all_worlds(seed: int, most_runs: int, case: Any = None) -> str
     published, knowledge = Published.of(release), gh.Knowledge(external=people, corrupted=corrupted)
     found: Any = None
     try:
-        found = attack_greedy(release, published, knowledge, (principle, method, recoding))
+        found = GreedyGroups().attack(release, knowledge, (principle, method, recoding))
     except NotSupported:
         return "not supported"
     except InputError:
@@ -360,7 +361,7 @@ def attacked(
     algorithm = principle, method, recoding or gh.Permutation()
     release = gh.publish(table, principle=principle, method=method, recoding=algorithm[2], source=gh.Source.seeded(3))
     knowledge = gh.Knowledge(external=replace(table, sensitive=()), corrupted=corrupted or {})
-    return attack_greedy(release, Published.of(release), knowledge, algorithm, **limits)
+    return GreedyGroups(**limits).attack(release, knowledge, algorithm)
 
 
 def test_figure_6a_gives_two_people_away() -> None:
@@ -439,11 +440,10 @@ def test_what_cannot_be_explained_exactly_is_refused_with_what_would_work() -> N
     table = line(list("aabbccdd"))
     algorithm = gh.LDiversity(ell=2), gh.Greedy(), gh.Permutation()
     release = gh.publish(table, principle=algorithm[0], method=algorithm[1], recoding=algorithm[2])
-    published = Published.of(release)
 
     def refused(match: str, knowledge: gh.Knowledge, steps: Any = algorithm) -> None:
         with pytest.raises(NotSupported, match=match):
-            attack_greedy(release, published, knowledge, steps)
+            GreedyGroups().attack(release, knowledge, steps)
 
     more = line(list("aabbccdda"))
     refused("8 tuples by whoever knows of 9 people", gh.Knowledge(external=more))
@@ -452,7 +452,7 @@ def test_what_cannot_be_explained_exactly_is_refused_with_what_would_work() -> N
     refused("as greedy ones", gh.Knowledge(external=table), (algorithm[0], gh.Mondrian(), algorithm[2]))
     shifted = gh.read({"x": [i + 10 for i in range(8)], "s": list("aabbccdd")}, quasi=["x"], sensitive="s")
     with pytest.raises(InputError, match="no runs along the order"):
-        attack_greedy(release, published, gh.Knowledge(external=shifted), algorithm)
+        GreedyGroups().attack(release, gh.Knowledge(external=shifted), algorithm)
 
 
 def test_batches_that_could_change_places_along_the_order_are_refused() -> None:

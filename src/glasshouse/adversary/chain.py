@@ -23,21 +23,21 @@ been at every possible one, a note says so.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import comb, exp, factorial, inf, log, prod
+from math import exp, inf, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.adversary.diagnostics import half_width, trust
-from glasshouse.adversary.exact import ImaginedTables, runner_of, scaled_prior
-from glasshouse.adversary.worlds import World, Worlds
+from glasshouse.adversary.exact import ImaginedTables, runner_of
+from glasshouse.adversary.sampling import Exhausted, NotReached, Sampled, half_width, sample
+from glasshouse.adversary.world_codes import MOST_LISTED, Codes, Space
+from glasshouse.adversary.worlds import Worlds
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable
+    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -46,13 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SampledBeliefs", "sampled_posterior"]
 
-_MOST_R_HAT = 1.02
-_LEAST_ESS = 400  # below, neither errors nor R-hat mean much (Vehtari et al. 2021, section 4)
 _WARM_UP = 300  # steps of a chain that count for nothing, at least
-_MOST_DRAWS = 4000  # of a chain that are kept; beyond, every second one
-_BLOCK = 1 << 23  # indicators judged at once
 _MOST_KNOWN = 1_000_000  # worlds whose likelihood is remembered
-_MOST_LISTED = 200_000  # worlds that may all be visited
 _MOST_PAIRS = 500  # people of whom pairs are learned
 _PATIENCE = 400  # steps of a search without gain before it starts again
 _OUTCOMES = 64  # of a randomised algorithm that a search compares
@@ -173,174 +168,29 @@ def sampled_posterior(
         raise ParameterError("sampled_posterior", "error", "between 0 and 1", error)
     source = source or Source.secure()
     worlds = Worlds(n_people=people.n_tuples, values=values, n=n, corrupted=corrupted, absent=absent, may=may)
-    space = _Space(worlds, prior)
+    space = Space(worlds, prior)
     run = runner_of(algorithm, seen)
     likelihood = _Likelihood(
         run, run.seen(published), ImaginedTables(people, sensitive, tuple(worlds.least)), space, most_runs
     )
     moves = _Moves(space, _orders(people, space))
     walks, notes = _first_worlds(space, likelihood, moves, chains, start, source)
-    sampling = _Sampling(space, likelihood, moves, walks, progress)
-    sampling.until(error, most_steps // chains)
-    return sampling.result(notes)
+    if not len(space.free):
+        return _result(walks, Sampled.nothing(), notes)
+    most_sweeps = most_steps // (chains * walks[0].n_steps_a_sweep)
+    warm_up = min(max(_WARM_UP, 20 * len(space.free)) // walks[0].n_steps_a_sweep, most_sweeps // 4)
+    moves.n_left = warm_up * walks[0].n_steps_a_sweep * chains
+    try:
+        found = sample(walks, error=error, most_sweeps=most_sweeps, warm_up=warm_up, progress=progress)
+    except NotReached as reason:
+        raise _refusal(walks, error, reason.found) from None
+    return _result(walks, found, notes)
 
 
 ISLANDS = (
     "beliefs are those of the worlds that the chains could reach: possible worlds that many exchanges at once would be "
     "needed for may have been missed, and no diagnostic would show it"
 )
-
-
-class _Exhausted(Exception):
-    """There are no runs left."""
-
-
-# --- worlds as arrays of codes ---------------------------------------------------------------------------------------
-
-_Codes = Any  # an int16 for every row: the place of the value, or -1 for somebody who is not in the table
-
-
-class _Space:
-    """The worlds that are possible beforehand, as arrays of codes, with the logarithm of their prior."""
-
-    def __init__(self, worlds: Worlds, prior: Mapping[Any, Any] | None) -> None:
-        self.worlds = worlds
-        self.values = list(worlds.least)
-        self.n_values = len(self.values)
-        self.least = np.array([worlds.least[value] for value in self.values], np.int64)
-        self.sizes = frozenset(worlds.sizes)
-        self.allowed = np.zeros((worlds.n_people, self.n_values), bool)
-        for row, choices in enumerate(worlds.choices):
-            self.allowed[row, [place for place, _ in choices]] = True
-        self.known = np.zeros(worlds.n_people, bool)
-        self.known[list(worlds.known)] = True
-        self.log_prior = self._priors(prior)
-        if self.log_prior is not None:
-            self.allowed &= np.isfinite(self.log_prior)
-        # Whoever is known, or cannot be there, never changes.
-        self.free = np.flatnonzero(~self.known & self.allowed.any(axis=1))
-        fixed = int(self.known.sum())
-        self.counts_vary = max(self.sizes) > int(self.least.sum()) or len(self.sizes) > 1
-        self.all_present = self.sizes == {fixed + len(self.free)}
-
-    def _priors(self, prior: Mapping[Any, Any] | None) -> NDArray[np.float64] | None:
-        if prior is None:
-            return None
-        personal = any(isinstance(weights, Mapping) for weights in prior.values())
-        found = np.zeros((self.worlds.n_people, self.n_values))
-        for row in range(self.worlds.n_people):
-            given = prior.get(row) if personal else prior
-            if given is not None and not self.known[row]:
-                weights = scaled_prior(given, self.worlds)
-                found[row] = [log(weights[value]) if weights[value] else -inf for value in self.values]
-        return found
-
-    def weight(self, codes: _Codes) -> float:
-        """The logarithm of the prior, up to a constant; only of worlds that hold."""
-        if self.log_prior is None:
-            return 0.0
-        rows = np.flatnonzero(codes >= 0)
-        return float(self.log_prior[rows, codes[rows]].sum())
-
-    def holds(self, codes: _Codes, changed: Collection[int]) -> bool:
-        """Whether codes are a world that is possible beforehand, if they were one before these rows changed."""
-        for row in changed:
-            if codes[row] >= 0 and not self.allowed[row, codes[row]]:
-                return False
-        if not self.counts_vary:
-            return True  # values were only put into another order
-        present = codes[codes >= 0]
-        return len(present) in self.sizes and bool((np.bincount(present, minlength=self.n_values) >= self.least).all())
-
-    def world(self, codes: _Codes) -> World:
-        """The world that codes stand for."""
-        rows = np.flatnonzero(codes >= 0).tolist()
-        return World(tuple(rows), tuple(self.values[codes[row]] for row in rows))
-
-    def codes(self, world: Mapping[int, Any]) -> _Codes:
-        """The codes of a world given by row."""
-        found = np.full(self.worlds.n_people, -1, np.int16)
-        for row, value in world.items():
-            if not 0 <= row < self.worlds.n_people or value not in self.worlds.least:
-                raise InputError(f"the world to start from has a row or value that nobody knows of, row {row}")
-            found[row] = self.values.index(value)
-        counts = np.bincount(found[found >= 0], minlength=self.n_values)
-        rows = np.flatnonzero(found >= 0)
-        if (
-            len(rows) not in self.sizes
-            or not (counts >= self.least).all()
-            or not self.allowed[rows, found[rows]].all()
-            or not (found[self.known] >= 0).all()
-        ):
-            raise InputError("the world to start from is not possible: see counts, corrupted people and may")
-        return found
-
-    def random(self, source: Source) -> _Codes:
-        """Some world, by matching values with people in random order; no world is impossible, but not all are alike."""
-        found = np.full(self.worlds.n_people, -1, np.int16)
-        left = self.least.copy()
-        for row in np.flatnonzero(self.known).tolist():
-            place = self.values.index(self.worlds.known[row]) if self.worlds.known[row] in self.worlds.least else -1
-            if place < 0 or not self.allowed[row, place]:
-                raise InputError("a corrupted person has a value that nobody can have, or has no weight in the prior")
-            found[row] = place
-            left[place] = max(0, left[place] - 1)
-        sizes = sorted(self.sizes)
-        seats = sizes[source.below(len(sizes))] - int(self.known.sum())
-        wanted = np.repeat(np.arange(self.n_values), left)
-        wanted = np.concatenate([wanted, np.full(max(0, seats - len(wanted)), -1)])  # -1: any value
-        if len(wanted) > seats:
-            raise InputError("more values are published than can be given to the people who are not corrupted")
-        source.shuffle(wanted)
-        taken = self._matched(wanted.tolist(), source)
-        for row, seat in taken.items():
-            value = int(wanted[seat])
-            if value < 0:
-                mine = np.flatnonzero(self.allowed[row])
-                value = int(mine[source.below(len(mine))])
-            found[row] = value
-        return found
-
-    def _matched(self, wanted: list[int], source: Source) -> dict[int, int]:
-        """Row -> seat, such that everybody may have the value of their seat (augmenting paths)."""
-        order = self.free[source.permutation(len(self.free))].tolist()
-        taken: dict[int, int] = {}
-        for seat in range(len(wanted)):
-            before: dict[int, int] = {}  # row -> the seat that wants it
-            queue, end = [seat], -1
-            while queue and end < 0:
-                asking = queue.pop()
-                for row in order:
-                    if row not in before and (wanted[asking] < 0 or self.allowed[row, wanted[asking]]):
-                        before[row] = asking
-                        if row not in taken:
-                            end = row
-                            break
-                        queue.append(taken[row])
-            if end < 0:
-                raise InputError("no table of these people has the published counts: see corrupted people and may")
-            while True:
-                asking = before[end]
-                previous = next((row for row, held in taken.items() if held == asking), -1)
-                taken[end] = asking
-                if previous < 0:
-                    break
-                end = previous
-                del taken[end]
-        return taken
-
-    @property
-    def n_worlds(self) -> int | None:
-        """How many there are, if few enough to be visited all; only weighted ones are counted as such."""
-        if self.log_prior is not None and not np.isfinite(self.log_prior).all():
-            return None
-        fixed = int(self.known.sum())
-        most = comb(len(self.free), max(self.sizes) - fixed) if len(self.sizes) == 1 else 2 ** len(self.free)
-        if self.counts_vary:
-            most *= self.n_values ** (max(self.sizes) - fixed)
-        else:
-            most *= factorial(int(self.least.sum())) // prod(map(factorial, self.least.tolist()))
-        return self.worlds.count if most <= _MOST_LISTED else None
 
 
 # --- the likelihood --------------------------------------------------------------------------------------------------
@@ -353,7 +203,7 @@ class _Likelihood:
     run: Any
     wanted: Hashable
     tables: ImaginedTables
-    space: _Space
+    space: Space
     most_runs: int
     n_runs: int = 0
     n_worlds: int = 0
@@ -362,7 +212,7 @@ class _Likelihood:
     _near: dict[bytes, float] = field(default_factory=dict)
     _parts: Counter[Any] | None = None
 
-    def log(self, codes: _Codes) -> float:
+    def log(self, codes: Codes) -> float:
         """The logarithm of prior times likelihood; minus infinity for a world that cannot have given the release."""
         key = codes.tobytes()
         found = self._logs.get(key)
@@ -370,7 +220,7 @@ class _Likelihood:
             found = self._tried(codes, key)[0]
         return found
 
-    def nearness(self, codes: _Codes) -> float:
+    def nearness(self, codes: Codes) -> float:
         """How much of the release the algorithm makes of a world, between 0 and 1."""
         key = codes.tobytes()
         if key not in self._near:
@@ -379,15 +229,15 @@ class _Likelihood:
             self._near[key] = max((self._shared(outcome) for outcome, _ in likely), default=0.0)
         return self._near[key]
 
-    def _tried(self, codes: _Codes, key: bytes) -> tuple[float, Mapping[Hashable, Any]]:
+    def _tried(self, codes: Codes, key: bytes) -> tuple[float, Mapping[Hashable, Any]]:
         left = self.most_runs - self.n_runs
         if left < max(1, self.largest):
-            raise _Exhausted
+            raise Exhausted
         try:
             outcomes, runs = self.run.chances(self.tables.of(self.space.world(codes)), left)
         except NotSupported:
             if self.n_runs and left < 10 * self.largest:
-                raise _Exhausted from None
+                raise Exhausted from None
             raise
         if len(self._logs) >= _MOST_KNOWN:
             self._logs.clear()
@@ -430,7 +280,7 @@ def _parts(published: Any) -> Counter[Any]:
 # --- proposals -------------------------------------------------------------------------------------------------------
 
 
-def _orders(people: Microdata, space: _Space) -> list[NDArray[np.int64]]:
+def _orders(people: Microdata, space: Space) -> list[NDArray[np.int64]]:
     """The people who may change, in the order of every quasi-identifier."""
     return [space.free[np.argsort(column.codes[space.free], kind="stable")] for column in people.quasi]
 
@@ -438,7 +288,7 @@ def _orders(people: Microdata, space: _Space) -> list[NDArray[np.int64]]:
 class _Moves:
     """Proposals: other orders of the values of some people, as likely back as forth."""
 
-    def __init__(self, space: _Space, orders: list[NDArray[np.int64]]) -> None:
+    def __init__(self, space: Space, orders: list[NDArray[np.int64]]) -> None:
         self.space = space
         self.free: list[int] = space.free.tolist()
         self.orders: list[list[int]] = [order.tolist() for order in orders] or [self.free]
@@ -449,8 +299,9 @@ class _Moves:
         self.taken = np.zeros_like(self.tried)
         self._sums: NDArray[np.float64] | None = None
         self.circles: list[list[int]] = []  # people among whom values were seen to move
+        self.n_left = 0  # steps of all chains that learn, while they warm up
 
-    def propose(self, codes: _Codes, source: Source) -> tuple[_Codes, list[int], tuple[int, int] | None]:
+    def propose(self, codes: Codes, source: Source) -> tuple[Codes, list[int], tuple[int, int] | None]:
         """Another world, the rows that may have changed, and the pair if one pair was exchanged."""
         if self.space.counts_vary and (len(self.free) < 2 or source.coin()):
             return self._replaced(codes, source)
@@ -472,7 +323,7 @@ class _Moves:
             return found, self._reordered(found, source, self._window(source, 2 + source.below(7))), None
         return self._traded(found, source, 1 + source.below(max(1, min(6, len(self.free) // 2))))
 
-    def _exchanged(self, found: _Codes, source: Source) -> tuple[_Codes, list[int], tuple[int, int] | None]:
+    def _exchanged(self, found: Codes, source: Source) -> tuple[Codes, list[int], tuple[int, int] | None]:
         """A pair exchanges its values; sometimes several pairs do, one after the other."""
         rows: list[int] = []
         while True:
@@ -482,14 +333,14 @@ class _Moves:
             if source.below(3):
                 return found, rows, (a, b) if len(rows) == 2 else None
 
-    def _reordered(self, found: _Codes, source: Source, among: list[int]) -> list[int]:
+    def _reordered(self, found: Codes, source: Source, among: list[int]) -> list[int]:
         """Some of these people, eight at most, have their values put into a random order."""
         size = min(len(among), 8)
         rows = [among[i] for i in source.choose(len(among), 2 + source.below(size - 1)).tolist()]
         found[rows] = found[np.array(rows)[source.permutation(len(rows))]]
         return rows
 
-    def _replaced(self, codes: _Codes, source: Source) -> tuple[_Codes, list[int], None]:
+    def _replaced(self, codes: Codes, source: Source) -> tuple[Codes, list[int], None]:
         """Somebody gets any value, or leaves the table; sometimes several do."""
         found, rows = codes.copy(), []
         if self.free:
@@ -518,7 +369,7 @@ class _Moves:
         first = source.below(len(order) - size + 1)
         return order[first : first + size]
 
-    def _traded(self, found: _Codes, source: Source, size: int) -> tuple[_Codes, list[int], None]:
+    def _traded(self, found: Codes, source: Source, size: int) -> tuple[Codes, list[int], None]:
         """Two neighbourhoods of one order exchange their values, person by person."""
         order = self.orders[source.below(len(self.orders))]
         first, second = source.below(len(order) - size + 1), source.below(len(order) - size + 1)
@@ -528,12 +379,17 @@ class _Moves:
         found[one], found[other] = found[other], found[one]
         return found, [*one, *other], None
 
-    def learn(self, pair: tuple[int, int], *, taken: bool) -> None:
-        """An exchange was proposed while warming up."""
-        if self.learns:
+    def learn(self, pair: tuple[int, int] | None, *, taken: bool) -> None:
+        """Something was proposed, perhaps the exchange of a pair; while warming up that is learned from."""
+        if self.n_left <= 0:
+            return
+        self.n_left -= 1
+        if self.learns and pair is not None:
             a, b = sorted((self.place[pair[0]], self.place[pair[1]]))
             self.tried[a, b] += 1
             self.taken[a, b] += taken
+        if not self.n_left:
+            self.settle()
 
     def settle(self) -> None:
         """Stop learning: from now on pairs are mostly drawn as often as they were taken, and from their circles."""
@@ -557,46 +413,65 @@ class _Moves:
 class _Walk:
     """One chain."""
 
+    space: Space
+    likelihood: _Likelihood
+    moves: _Moves
     source: Source
-    codes: _Codes
+    codes: Codes
     at: float
     n_steps: int = 0
     n_proposed: int = 0
     n_taken: int = 0
-    thin: int = 1
-    draws: list[_Codes] = field(default_factory=list)
     visited: set[bytes] = field(default_factory=set)
 
-    def step(self, space: _Space, likelihood: _Likelihood, moves: _Moves, *, learning: bool) -> None:
+    @property
+    def n_steps_a_sweep(self) -> int:
+        """How many steps are made before the world is looked at again."""
+        return max(1, len(self.space.free) // 4)
+
+    @property
+    def n_changes(self) -> float:
+        """How often another world was gone to; if all were tried, and there is no other, that is enough."""
+        return self.n_taken if self.n_taken or not self.all_tried() else inf
+
+    def sweep(self, n: int) -> NDArray[np.float64]:
+        """Walk on; then for everybody who may change whether they have each value, and whether they are away."""
+        for _ in range(n * self.n_steps_a_sweep):
+            self.step()
+        values = np.arange(-1 if not self.space.all_present else 0, self.space.n_values)
+        return np.asarray(self.codes[self.space.free, np.newaxis] == values, np.float64).reshape(-1)
+
+    def step(self) -> None:
         """Propose a world, and go there or stay."""
-        proposal, rows, pair = moves.propose(self.codes, self.source)
+        proposal, rows, pair = self.moves.propose(self.codes, self.source)
         self.n_steps += 1
         if (proposal == self.codes).all():
+            self.moves.learn(None, taken=False)
             return
         taken = False
-        if space.holds(proposal, rows):
-            there = likelihood.log(proposal)
+        if self.space.holds(proposal, rows):
+            there = self.likelihood.log(proposal)
             taken = there >= self.at or (there > -inf and self.source.below(_FORTH) < exp(there - self.at) * _FORTH)
-        if learning and pair is not None:
-            moves.learn(pair, taken=taken)
+        self.moves.learn(pair, taken=taken)
         self.n_proposed += 1
         if taken:
             self.codes, self.at = proposal, there
             self.n_taken += 1
-            if len(self.visited) <= _MOST_LISTED:
+            if len(self.visited) <= MOST_LISTED:
                 self.visited.add(proposal.tobytes())
 
-    def keep(self) -> None:
-        """Remember the world, if it is time to."""
-        if self.n_steps % self.thin == 0:
-            self.draws.append(self.codes)
-            if len(self.draws) >= _MOST_DRAWS:
-                self.draws = self.draws[1::2]
-                self.thin *= 2
+    def all_tried(self) -> bool:
+        """Whether the algorithm was run on every world that there is."""
+        n_worlds = self.space.n_worlds
+        return n_worlds is not None and len(self.likelihood.known) >= n_worlds
+
+    def is_connected(self) -> bool:
+        """Whether all worlds were tried, and this chain has been at every possible one."""
+        return self.all_tried() and {key for key, at in self.likelihood.known.items() if at > -inf} <= self.visited
 
 
 def _first_worlds(
-    space: _Space,
+    space: Space,
     likelihood: _Likelihood,
     moves: _Moves,
     chains: int,
@@ -604,7 +479,7 @@ def _first_worlds(
     source: Source,
 ) -> tuple[list[_Walk], tuple[str, ...]]:
     """A world for every chain that may have given the release, each from a search of its own where that succeeds."""
-    begins: list[_Codes] = []
+    begins: list[Codes] = []
     if start is not None:
         given = space.codes(start)
         if likelihood.log(given) == -inf:
@@ -630,11 +505,12 @@ def _first_worlds(
     walks = []
     for i in range(chains):
         codes = begins[i % len(begins)]
-        walks.append(_Walk(source.child("chain", i), codes, likelihood.log(codes), visited={codes.tobytes()}))
+        at, own = likelihood.log(codes), source.child("chain", i)
+        walks.append(_Walk(space, likelihood, moves, own, codes, at, visited={codes.tobytes()}))
     return walks, notes
 
 
-def _search(space: _Space, likelihood: _Likelihood, moves: _Moves, source: Source, most_runs: int) -> _Codes | None:
+def _search(space: Space, likelihood: _Likelihood, moves: _Moves, source: Source, most_runs: int) -> Codes | None:
     """Change random worlds until one gives the release: by annealing, on how much of it they give."""
     most_steps = 50 * _PATIENCE  # where all worlds are known no runs are spent
     n_steps = 0
@@ -656,167 +532,55 @@ def _search(space: _Space, likelihood: _Likelihood, moves: _Moves, source: Sourc
                     codes, near = proposal, there
                 if near > best:
                     best, since = near, 0
-    except _Exhausted:
+    except Exhausted:
         return None
     return None
 
 
-class _Sampling:
-    """All chains, and what they say."""
-
-    def __init__(
-        self,
-        space: _Space,
-        likelihood: _Likelihood,
-        moves: _Moves,
-        walks: list[_Walk],
-        progress: Callable[[float], None] | None,
-    ) -> None:
-        self.space, self.likelihood, self.moves, self.walks = space, likelihood, moves, walks
-        self.progress = progress
-
-    def until(self, error: float, most_steps: int) -> None:
-        """Walk until every belief is known well enough; refuse if that takes more than is allowed."""
-        warm = min(max(_WARM_UP, 20 * len(self.space.free)), most_steps // 4)
-        ended = not self._walk(warm, learning=True)
-        self.moves.settle()
-        steps = warm + max(200, warm)
-        while True:
-            ended = ended or not self._walk(steps, learning=False)
-            self._judge()
-            if self.progress is not None:
-                used = max(self.likelihood.n_runs / self.likelihood.most_runs, steps / most_steps)
-                self.progress(min(1.0, used))
-            if self.enough(error):
-                return
-            if ended or steps >= most_steps:
-                self._refuse(error)
-            steps = min(most_steps, steps + steps // 2)
-
-    def _walk(self, steps: int, *, learning: bool) -> bool:
-        """Bring every chain to so many steps; false if runs ended before."""
-        try:
-            # In turns of a few steps, so that chains are of one length when runs end.
-            while any(walk.n_steps < steps for walk in self.walks):
-                for walk in self.walks:
-                    for _ in range(min(50, steps - walk.n_steps)):
-                        walk.step(self.space, self.likelihood, self.moves, learning=learning)
-                        if not learning:
-                            walk.keep()
-        except _Exhausted:
-            return False
-        return True
-
-    def _judge(self) -> None:
-        """Beliefs and their errors, from what chains saw after a third of their way."""
-        thin = max(walk.thin for walk in self.walks)
-        draws = [walk.draws[thin // walk.thin - 1 :: thin // walk.thin] for walk in self.walks]
-        length = min(map(len, draws))
-        self.judged = length - length // 3 >= 8
-        if not self.judged:
-            return
-        free = self.space.free
-        states = np.stack([np.stack(mine[length // 3 : length])[:, free] for mine in draws])  # chains, draws, people
-        occurs = np.zeros((len(free), self.space.n_values), bool)
-        for value in range(self.space.n_values):
-            occurs[:, value] = (states == value).any(axis=(0, 1))
-        self.row, self.code = np.nonzero(occurs)
-        asked = [(states, self.row, self.code)]
-        if not self.space.all_present:
-            asked.append((states, np.arange(len(free)), np.full(len(free), -1)))
-        parts = [part for triple in asked for part in _indicators(*triple)]
-        found = [np.concatenate(numbers) for numbers in zip(*parts, strict=True)] if parts else [np.empty(0)] * 4
-        self._merge(found, states.shape[0] * states.shape[1])
-
-    def _merge(self, found: list[NDArray[np.float64]], n_draws: int) -> None:
-        """Errors of what never changed follow from the slowest belief that did."""
-        mean, _, ess, r_hat = found
-        moving = ~np.isnan(r_hat)
-        every_run = sum(walk.n_taken > 0 for walk in self.walks) == len(self.walks)
-        slowest = float(ess[moving].min()) if moving.any() else float(len(self.walks))
-        if not len(self.space.free) or (not moving.any() and self._all_tried()):
-            slowest = inf  # there is one possible world
-        ess = np.where(moving, ess, min(slowest, n_draws) if slowest < inf else n_draws)
-        spread = np.sqrt(mean * (1 - mean))
-        errors = half_width(mean, spread / np.sqrt(ess), ess)
-        self.moved = every_run or slowest == inf
-        k = len(self.row)
-        self.mean, self.errors, self.ess, self.r_hat = mean[:k], errors[:k], ess[:k], r_hat[:k]
-        self.away, self.away_error = mean[k:], errors[k:]
-        self.slowest = float(ess.min(initial=n_draws))
-        self.unseen = float(half_width(np.zeros(1), np.zeros(1), np.array([self.slowest]))[0])
-        self.largest = max(self.unseen, float(errors.max(initial=0.0)))
-        self.largest_r_hat = float(r_hat[moving].max(initial=1.0))
-
-    def enough(self, error: float) -> bool:
-        """Whether beliefs are as good as was asked."""
-        return (
-            self.judged
-            and self.largest <= error
-            and self.largest_r_hat <= _MOST_R_HAT
-            and self.slowest >= _LEAST_ESS
-            and self.moved
-        )
-
-    def _refuse(self, error: float) -> None:
-        steps, runs = min(walk.n_steps for walk in self.walks), self.likelihood.n_runs
-        done = f"after {runs:,} runs and {steps:,} steps of {len(self.walks)} chains"
-        if not self.judged:
-            what = f"there are too few draws to judge {done}"
-        elif not self.moved:
-            what = f"some chain never found another world that may have given the release {done}"
-        else:
-            what = (
-                f"{done} the largest error is {self.largest:.3g}, R-hat {self.largest_r_hat:.3f} (at most "
-                f"{_MOST_R_HAT} is believed), effective sample size {self.slowest:,.0f} (at least {_LEAST_ESS})"
-            )
-        raise NotSupported(
-            f"sampled beliefs with an error of {error:g}: {what}",
-            instead="allow a larger error, more runs or more steps, or take fewer people",
-        )
-
-    def _all_tried(self) -> bool:
-        n_worlds = self.space.n_worlds
-        return n_worlds is not None and len(self.likelihood.known) >= n_worlds
-
-    def _is_connected(self) -> bool:
-        """Whether all worlds were tried, and every chain has been at every possible one."""
-        if not self._all_tried():
-            return False
-        possible = {key for key, at in self.likelihood.known.items() if at > -inf}
-        return all(possible <= walk.visited for walk in self.walks)
-
-    def result(self, notes: tuple[str, ...]) -> SampledBeliefs:
-        """What is reported."""
-        space = self.space
-        n_people = space.worlds.n_people
-        tables: list[dict[int, dict[Any, float]]] = [{row: {} for row in range(n_people)} for _ in range(4)]
-        for row in np.flatnonzero(space.known).tolist():
-            for table, number in zip(tables, (1.0, 0.0, inf, float("nan")), strict=True):
-                table[row][space.worlds.known[row]] = number
-        for numbers, table in zip((self.mean, self.errors, self.ess, self.r_hat), tables, strict=True):
-            for i, code, number in zip(self.row.tolist(), self.code.tolist(), numbers.tolist(), strict=True):
-                table[int(space.free[i])][space.values[code]] = number
-        away = dict(zip(space.free.tolist(), self.away.tolist(), strict=True)) if len(self.away) else {}
-        there = dict.fromkeys([*np.flatnonzero(space.known).tolist(), *space.free.tolist()], 1.0)
-        if not self._is_connected():
-            notes = (*notes, ISLANDS)
-        return SampledBeliefs(
-            of=tables[0],
-            presence={row: there.get(row, 0.0) - away.get(row, 0.0) for row in range(n_people)},
-            errors=tables[1],
-            ess=tables[2],
-            r_hat=tables[3],
-            unseen=self.unseen,
-            acceptance=sum(w.n_taken for w in self.walks) / max(1, sum(w.n_proposed for w in self.walks)),
-            n_runs=self.likelihood.n_runs,
-            n_worlds=self.likelihood.n_worlds,
-            n_steps=min(walk.n_steps for walk in self.walks),
-            notes=notes,
-        )
+def _refusal(walks: list[_Walk], error: float, found: Sampled | None) -> NotSupported:
+    steps, runs = min(walk.n_steps for walk in walks), walks[0].likelihood.n_runs
+    done = f"after {runs:,} runs and {steps:,} steps of {len(walks)} chains"
+    if steps and not all(walk.n_taken for walk in walks):
+        what = f"some chain never found another world that may have given the release {done}"
+    elif found is None:
+        what = f"there are too few draws to judge {done}"
+    else:
+        what = f"{done} the largest error is {found.figures()}"
+    return NotSupported(
+        f"sampled beliefs with an error of {error:g}: {what}",
+        instead="allow a larger error, more runs or more steps, or take fewer people",
+    )
 
 
-def _indicators(states: Any, rows: NDArray[np.int64], codes: NDArray[np.int64]) -> list[Any]:
-    """Mean, error, effective sample size and R-hat of who had what, in blocks."""
-    step = max(1, _BLOCK // (states.shape[0] * states.shape[1]))
-    return [trust(states[:, :, rows[i : i + step]] == codes[i : i + step]) for i in range(0, len(rows), step)]
+def _result(walks: list[_Walk], found: Sampled, notes: tuple[str, ...]) -> SampledBeliefs:
+    """What is reported: beliefs in the values that people were seen to have, and what is known beforehand."""
+    space, likelihood = walks[0].space, walks[0].likelihood
+    n_people, known = space.worlds.n_people, np.flatnonzero(space.known).tolist()
+    tables: list[dict[int, dict[Any, float]]] = [{row: {} for row in range(n_people)} for _ in range(4)]
+    for row in known:
+        for table, number in zip(tables, (1.0, 0.0, inf, float("nan")), strict=True):
+            table[row][space.worlds.known[row]] = number
+    by_person = [numbers.reshape(len(space.free), -1) for numbers in found[:4]]
+    away = np.zeros(len(space.free))
+    if not space.all_present:
+        away, by_person = by_person[0][:, 0], [numbers[:, 1:] for numbers in by_person]
+    for i, code in zip(*np.nonzero(by_person[0]), strict=True):
+        for table, numbers in zip(tables, by_person, strict=True):
+            table[int(space.free[i])][space.values[code]] = float(numbers[i, code])
+    presence = dict.fromkeys(range(n_people), 0.0) | dict.fromkeys(known, 1.0)
+    presence |= dict(zip(space.free.tolist(), (1.0 - away).tolist(), strict=True))
+    looks = found.ess.min(initial=inf)
+    unseen = half_width(np.zeros(1), np.zeros(1), np.array([looks])).item() if looks < inf else 0.0
+    return SampledBeliefs(
+        of=tables[0],
+        presence=presence,
+        errors=tables[1],
+        ess=tables[2],
+        r_hat=tables[3],
+        unseen=unseen,
+        acceptance=sum(w.n_taken for w in walks) / max(1, sum(w.n_proposed for w in walks)),
+        n_runs=likelihood.n_runs,
+        n_worlds=likelihood.n_worlds,
+        n_steps=min(walk.n_steps for walk in walks),
+        notes=notes if all(walk.is_connected() for walk in walks) else (*notes, ISLANDS),
+    )

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from glasshouse.adversary.attack import Task
+from glasshouse.adversary.knowledge import key_of
 from glasshouse.adversary.perturbed_sample import PerturbedSample
-from glasshouse.adversary.taken_out import MOST_WAYS, taken_out
+from glasshouse.adversary.removal import MOST_WAYS, Removal
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.domains import text_of
 from glasshouse.principles import DeltaGrowth, RhoBreach
@@ -68,7 +70,7 @@ class Corruption:
     People whom she has corrupted are not among her beliefs: what she knew before is not what the release tells.
     *Perturbed samples*: Equations 9 to 19, exact, with priors by person; beside the beliefs stands what Theorems 2 and
     3 allow. *Groups that keep their values* (boxes, taxonomies, anatomy, permutation, ANGEL): corrupted people are
-    taken out of their groups; `glasshouse.adversary.taken_out` says how, and when that is exact.
+    taken out of their groups; `glasshouse.adversary.removal` says how, and when that is exact.
 
     Examples
     --------
@@ -101,20 +103,14 @@ class Corruption:
         """Believe what the release says of the others."""
         more = self.most_corrupted or 0
         qualifies = None if self.predicate is None else _qualifies(self.predicate)
-        if release.recipe.recoding.get("name") != "perturbed":
-            return taken_out(
-                release,
-                knowledge,
-                attack=self.name,
-                column=self.column,
-                in_table=self.in_table,
-                most_corrupted=more,
-                qualifies=qualifies,
-                most_ways=self.most_ways,
+        task = Task.of(self, release, knowledge, column=self.column)
+        if task.contents.kind != "sample":
+            removal = Removal(
+                in_table=self.in_table, most_corrupted=more, qualifies=qualifies, most_ways=self.most_ways
             )
-        sample = PerturbedSample.of(release, knowledge, self.column)
+            return removal.believe(task)
+        sample = PerturbedSample.of(task)
         return sample.posterior(
-            attack=self.name,
             in_table=self.in_table,
             most_corrupted=more,
             qualified=None if qualifies is None else np.array([bool(qualifies(value)) for value in sample.values]),
@@ -202,9 +198,10 @@ def is_bound_to_fall(
 
 
 def _victim(release: Release, knowledge: Knowledge, person: Any, column: str | None) -> tuple[PerturbedSample, int]:
-    if release.recipe.recoding.get("name") != "perturbed":
+    task = Task.of(Corruption(), release, knowledge, column=column)
+    if task.contents.kind != "sample":
         raise NotSupported("a prior and a posterior confidence in groups that keep their values", instead="use attack")
-    sample, row = PerturbedSample.of(release, knowledge, column), knowledge.person(person)
+    sample, row = PerturbedSample.of(task), knowledge.person(person)
     if sample.known[row] != -1:
         raise InputError("she has corrupted this person: there is nothing left to believe")
     if sample.crucial[row] < 0 or sample.owned(row).presence == 0:
@@ -300,8 +297,8 @@ def _qualifies(predicate: Predicate) -> Callable[[Any], bool]:
         return lambda value: bool(predicate(value))
     if isinstance(predicate, str) or not isinstance(predicate, Collection):
         raise ParameterError("Corruption", "predicate", "a collection of values or a function", predicate)
-    texts = {None if value is None else text_of(value) for value in predicate}
-    return lambda value: (None if value is None else text_of(value)) in texts
+    texts = set(map(key_of, predicate))
+    return lambda value: key_of(value) in texts
 
 
 def _promised(release: Release, sample: PerturbedSample) -> tuple[str, ...]:

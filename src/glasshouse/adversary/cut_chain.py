@@ -13,22 +13,20 @@ divides, everybody has every value as often as the group has it, exactly.
 **What is averaged.** People of a group on the same side of every cut are alike, and share their beliefs. Not the values
 that they have are averaged, but how likely they have each after one move more (Rao-Blackwell).
 
-**How far it can be trusted.** Several walks, each from a random world of its own that was repaired until every cut
-failed; R-hat of their halves, errors from the means of batches (Flegal and Jones, Annals of Statistics 38(2), 2010),
-in rounds of growing length, of which the last alone counts, and must agree with the one before. No such figure sees
-worlds that no walk can reach.
+**Where it begins.** Every walk starts from a random world of its own that was repaired until every cut failed. How far
+it can be trusted: see `sampling`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.adversary.diagnostics import half_width
+from glasshouse.adversary.posterior import Beliefs
+from glasshouse.adversary.sampling import NotReached, Sampled, sample
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
 from glasshouse.randomness import Source
@@ -47,12 +45,9 @@ _NEVER = 1 << 30  # a cap that no count exceeds
 _MANY = 64  # in 256 moves, those of several exchanges at once
 _FEW = 16  # of these, those that exchange any pairs
 _MOST_PARTNERS = 64  # over whom a person's next move is averaged
-_FIRST_SPARE = 2  # sweeps between two looks, in the first round
-_BATCHES = 8  # of half a chain
-_FIRST_LOOKS = 2  # of a batch, in the first round
+_WARM_UP, _FIRST_DRAWS = 64, 128  # sweeps
 _RESTARTS = 20
 _LEAST_SWEEPS, _MOST_SWEEPS, _MOST_MOVES = 200, 100_000, 400_000_000
-_STILL = 1e-12  # a variance that comes from rounding
 _NOISE = 8  # in 256 steps of a repair, those that are not the best
 _TRIES = 24
 
@@ -63,18 +58,14 @@ ISLANDS = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SampledKinds:
-    """What was found by walking, once for people who are alike; laid out as in `Posterior`.
+class SampledKinds(Beliefs):
+    """What was found by walking, once for people who are alike.
 
     Attributes
     ----------
     kind
         For every person the number of their kind; people of one kind are in one group and on the same side of all cuts,
         or their value is known.
-    offsets, codes, beliefs
-        Kind ``i`` has ``beliefs[j]`` in the value ``codes[j]`` for ``offsets[i] <= j < offsets[i + 1]``.
-    errors
-        Half the width of a 95 % interval around each belief; 0 where it is exact.
     ess, r_hat
         Effective sample size and R-hat of each belief; infinite and nan where it is exact, nan where nothing changed.
     acceptance
@@ -88,10 +79,6 @@ class SampledKinds:
     """
 
     kind: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    codes: NDArray[np.int32]
-    beliefs: NDArray[np.float64]
-    errors: NDArray[np.float64]
     ess: NDArray[np.float64]
     r_hat: NDArray[np.float64]
     acceptance: float
@@ -112,7 +99,6 @@ def sample_failed_cuts(
     chains: int = 4,
     error: float = 0.02,
     most_sweeps: int | None = None,
-    most_r_hat: float = 1.05,
     start: NDArray[np.int32] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> SampledKinds:
@@ -120,23 +106,13 @@ def sample_failed_cuts(
 
     Parameters
     ----------
-    cuts
-        Published groups, and the cuts that must have failed.
-    source
-        Where the walks' seeds come from; a seeded source makes them repeatable.
-    chains
-        How many walks; two at least, for one has nothing to disagree with.
-    error
-        Largest half width of a 95 % interval; `NotSupported`, with the figures, if it is not reached.
-    most_sweeps
-        Most moves per person and walk; by default as many as take some minutes.
-    most_r_hat
-        Walks that disagree more than this are not believed.
+    cuts, source
+        Published groups, and the cuts that must have failed; where the walks' seeds come from.
+    chains, error, most_sweeps, progress
+        As for `sample`; by default as many sweeps as take some minutes.
     start
         A possible world, by code, from which the first walk starts; whoever has the truth may give it. What is seen
         before the last round counts for nothing, there as elsewhere.
-    progress
-        Called with a share of the work between 0 and 1, now and then; the work may be done before it is 1.
     """
     if chains < 2:
         raise ParameterError("sample_failed_cuts", "chains", "an integer of at least 2", chains)
@@ -144,7 +120,7 @@ def sample_failed_cuts(
         raise ParameterError("sample_failed_cuts", "error", "between 0 and 1", error)
     layout = _Layout(cuts)
     if not layout.n_places:
-        return layout.result(None, 0.0, 0)
+        return layout.result(Sampled.nothing(), 0.0)
     source = source or Source.secure()
     if most_sweeps is None:
         most_sweeps = max(_LEAST_SWEEPS, min(_MOST_SWEEPS, _MOST_MOVES // (chains * layout.n_places)))
@@ -152,40 +128,27 @@ def sample_failed_cuts(
         _Walk(layout, source.child("chain", i), start if i == 0 else None, f"chain {i + 1} of {chains}")
         for i in range(chains)
     ]
-    looks, spare, n_sweeps = _FIRST_LOOKS, _FIRST_SPARE, 0
-    previous = np.full(int(layout.pair_offsets[-1]), np.inf)
-    while True:
-        found = _Round(layout)
-        before = [int(walk.tally[2]) for walk in walks]
-        for walk in walks:
-            for _ in range(2):
-                found.add(walk.half(looks, spare))
-        made = [int(walk.tally[2]) - moves for walk, moves in zip(walks, before, strict=True)]
-        # A chain that made no move has looked once; one that moved everybody once has looked at a new world.
-        found.close(looks, sum(max(1.0, moves / layout.n_places) for moves in made) if all(made) else float(chains))
-        n_sweeps += 2 * _BATCHES * looks * spare
-        if progress is not None:
-            progress(min(1.0, n_sweeps / most_sweeps))
-        # Chains that leave an island once in a round may agree in one, and then not with the round before.
-        apart = float(np.abs(found.mean - previous).max())
-        if found.largest_error <= error and found.largest_r_hat <= most_r_hat and apart <= 2 * error:
-            break
-        previous = found.mean
-        # Looks that hang together say less than they cost: then let more moves pass between them.
-        if found.hangs_together:
-            spare *= 2
-        else:
-            looks *= 2
-        if n_sweeps + 2 * _BATCHES * looks * spare > most_sweeps:
-            raise NotSupported(
-                f"beliefs after {layout.n_cuts:,} failed cuts that couple {layout.n_places:,} people, with an error of "
-                f"{error:g}: after {n_sweeps:,} sweeps of {chains} chains it is {found.largest_error:.3g}, R-hat "
-                f"{found.largest_r_hat:.3f} (at most {most_r_hat:g} is believed), effective sample size "
-                f"{found.smallest_ess:,.0f}, and two rounds are {apart:.3g} apart",
-                instead="allow a larger error or more sweeps, or attack a smaller table",
-            )
+    try:
+        found = sample(
+            walks,
+            error=error,
+            most_sweeps=most_sweeps,
+            warm_up=_WARM_UP,
+            first_draws=_FIRST_DRAWS,
+            progress=progress,
+        )
+    except NotReached as reason:
+        last = reason.found
+        done = "there are too few draws to judge"
+        if last is not None:
+            done = f"after {last.n_sweeps:,} sweeps of {chains} chains it is {last.figures()}"
+        raise NotSupported(
+            f"beliefs after {layout.n_cuts:,} failed cuts that couple {layout.n_places:,} people, with an error of "
+            f"{error:g}: {done}",
+            instead="allow a larger error or more sweeps, or attack a smaller table",
+        ) from None
     tally = np.sum([walk.tally for walk in walks], axis=0)
-    return layout.result(found, float(tally[1] / max(1, tally[0])), n_sweeps)
+    return layout.result(found, float(tally[1] / max(1, tally[0])))
 
 
 # --- what is walked over ---------------------------------------------------------------------------------------------
@@ -315,7 +278,7 @@ class _Layout:
             self.cut_places,
         )
 
-    def result(self, found: _Round | None, acceptance: float, n_sweeps: int) -> SampledKinds:
+    def result(self, found: Sampled, acceptance: float) -> SampledKinds:
         """Beliefs of everybody: known ones, those of groups that nothing divides, and those that were walked over."""
         cuts, rest = self.cuts, self.rest
         n_cells = len(self.cell_places) - 1
@@ -331,18 +294,17 @@ class _Layout:
         exact = np.concatenate([shares, np.ones(len(known))])
         lengths = [np.diff(self.pair_offsets), np.bincount(owner, minlength=len(groups)), np.ones(len(known), np.int64)]
         in_pairs = np.arange(self.pair_offsets[-1]) - np.repeat(self.shifts, np.diff(self.pair_offsets))
-        sampled = (np.empty(0),) * 4 if found is None else (found.mean, found.errors, found.ess, found.r_hat)
         return SampledKinds(
             kind=kind,
             offsets=np.append(0, np.cumsum(np.concatenate(lengths))).astype(np.int64),
             codes=np.concatenate([self.value_of[in_pairs], rest.codes[entry], cuts.fixed[known]]).astype(np.int32),
-            beliefs=np.concatenate([sampled[0], exact]),
-            errors=np.concatenate([sampled[1], np.zeros(len(exact))]),
-            ess=np.concatenate([sampled[2], np.full(len(exact), np.inf)]),
-            r_hat=np.concatenate([sampled[3], np.full(len(exact), np.nan)]),
+            beliefs=np.concatenate([found.mean, exact]),
+            errors=np.concatenate([found.error, np.zeros(len(exact))]),
+            ess=np.concatenate([found.ess, np.full(len(exact), np.inf)]),
+            r_hat=np.concatenate([found.r_hat, np.full(len(exact), np.nan)]),
             acceptance=acceptance,
             n_people=self.n_places,
-            n_sweeps=n_sweeps,
+            n_sweeps=found.n_sweeps,
             notes=(ISLANDS,) if self.n_places else (),
         )
 
@@ -518,67 +480,21 @@ class _Walk:
         self.world = self.kernels.World(*layout.structure, self.held, self.counts, self.violators, self.state)
         self.kernels.count(self.world)
 
-    def half(self, looks: int, spare: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Walk half of a round: the mean of every batch, and the sum of squares of all looks."""
+    @property
+    def n_changes(self) -> float:
+        """How often everybody was moved, on average."""
+        return float(self.tally[2] / self.layout.n_places)
+
+    def sweep(self, n: int) -> NDArray[np.float64]:
+        """Make ``n`` moves a person; then how likely people of every cell have each value after one move more."""
         layout = self.layout
-        n_pairs = int(layout.pair_offsets[-1])
-        batches, squares, shares = np.zeros((_BATCHES, n_pairs)), np.zeros(n_pairs), np.zeros(n_pairs)
-        for sums in batches:
-            for _ in range(looks):
-                self.walk(spare * layout.n_places)
-                self.kernels.record(
-                    self.world, layout.cell_places, layout.shifts, layout.pair_offsets, _MOST_PARTNERS, shares, sums,
-                    squares,
-                )  # fmt: skip
-        batches /= looks
-        return batches, squares
+        self.walk(n * layout.n_places)
+        looked, shares, squares = np.zeros((3, int(layout.pair_offsets[-1])))
+        self.kernels.record(
+            self.world, layout.cell_places, layout.shifts, layout.pair_offsets, _MOST_PARTNERS, shares, looked, squares
+        )
+        return looked
 
     def walk(self, n_moves: int) -> None:
         """Make so many moves."""
         self.kernels.walk(self.world, self.layout.firsts, _MANY, _FEW, n_moves, self.pairs, self.tally)
-
-
-class _Round:
-    """What the halves of all chains say, folded as they come: nothing is kept by chain."""
-
-    def __init__(self, layout: _Layout) -> None:
-        self.layout = layout
-        n_pairs = int(layout.pair_offsets[-1])
-        self.n_halves = 0
-        self.sum, self.sum_squares = np.zeros(n_pairs), np.zeros(n_pairs)  # of the means of halves
-        self.within, self.batch = np.zeros(n_pairs), np.zeros(n_pairs)
-        self.squares = np.zeros(n_pairs)
-
-    def add(self, half: tuple[NDArray[np.float64], NDArray[np.float64]]) -> None:
-        batches, squares = half
-        mean = batches.mean(axis=0)
-        self.n_halves += 1
-        self.sum += mean
-        self.sum_squares += mean**2
-        self.batch += ((batches - mean) ** 2).sum(axis=0)
-        self.squares += squares
-
-    def close(self, looks: int, worth: float) -> None:
-        """Compute what is reported; if no belief changed at all, the looks were ``worth`` so many independent ones."""
-        n, m = _BATCHES * looks, self.n_halves  # looks of half a chain, halves
-        self.n_looks = m * n
-        self.mean = self.sum / m
-        between = np.maximum(0, self.sum_squares / m - self.mean**2) * m / (m - 1)
-        within = np.maximum(0, self.squares / (m * n) - self.sum_squares / m) * n / (n - 1)
-        # Batches vary around the mean of their half, and the halves around that of all.
-        variance = (self.batch + _BATCHES * m * between * (m - 1) / m) / (_BATCHES * m - 1)
-        standard = np.sqrt(variance / (_BATCHES * m))
-        whole = within * (n - 1) / n + between
-        still = whole < _STILL
-        own = np.minimum(whole / np.maximum(standard, _STILL) ** 2, m * n)
-        self.ess = np.where(still, own[~still].min() if not still.all() else min(worth, m * n), own)
-        self.errors = half_width(self.mean, standard, self.ess)
-        stuck = ~still & (within < _STILL)
-        ratio = np.sqrt((n - 1) / n + between / np.maximum(within, _STILL))
-        self.r_hat = np.where(still, np.nan, np.where(stuck, np.inf, ratio))
-        self.largest_error = float(self.errors.max())
-        # Halves of n looks that have nothing to do with each other vary too; a hundred thousand beliefs, about so much.
-        chance = sqrt((n - 1 + 5) / n)
-        self.hangs_together = bool((self.r_hat > chance).any()) or self.ess.min() < self.n_looks / 4
-        self.largest_r_hat = float(np.nanmax(self.r_hat)) if not still.all() else 1.0
-        self.smallest_ess = float(self.ess.min())

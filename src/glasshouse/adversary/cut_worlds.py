@@ -42,6 +42,9 @@ _MOST_STEPS = 50_000_000  # of draws: each puts every value into a part of every
 _FIRST_DRAWS = 512  # worlds in which every cut fails, before errors are looked at
 
 
+_Ways = dict[int, list[tuple[int, ...]]]  # by type, how the tuples of a value may be shared out over the cells
+
+
 class TooManyStates(Exception):
     """There are more ways to go through than allowed."""
 
@@ -124,17 +127,7 @@ class _Successes:
         steps = [number for number in heavy for _ in range(self.profile.types[number].n_values)]
         ways = {number: self._placements(self.profile.types[number]) for number in heavy}
 
-        # forwards: how many ways lead to each state; a state says how many people of each cell still have no value
-        layers: list[dict[tuple[int, ...], int]] = [{tuple(self.people): 1}]
-        for number in steps:
-            after: dict[tuple[int, ...], int] = defaultdict(int)
-            for state, n in layers[-1].items():
-                for _, remaining, chosen in self._after(state, ways[number]):
-                    after[remaining] += n * chosen
-            self.moves += len(layers[-1]) * len(ways[number])
-            if self.moves > self.most_states:
-                raise TooManyStates
-            layers.append(after)
+        layers = self._forwards(steps, ways)
         if not layers[-1]:
             return None
         left = list(self.sizes)
@@ -146,23 +139,7 @@ class _Successes:
             everything //= prod(factorial(t) for t in self.profile.types[number].counts)
         share = Fraction(sum(layers[-1].values()) * rest, everything)
 
-        # backwards: where one value of each heavy type is
-        inside: dict[int, list[int]] = {}
-        onwards: dict[tuple[int, ...], int] = dict.fromkeys(layers[-1], 1)
-        for k in range(len(steps) - 1, -1, -1):
-            number = steps[k]
-            before: dict[tuple[int, ...], int] = {}
-            tally = [0] * len(self.people)
-            for state, n in layers[k].items():
-                total = 0
-                for placement, after_state, chosen in self._after(state, ways[number]):
-                    there = chosen * onwards[after_state] if after_state in onwards else 0
-                    total += there
-                    for i, x in enumerate(placement):
-                        tally[i] += n * there * x
-                before[state] = total
-            inside[number] = tally
-            onwards = before
+        inside = self._backwards(steps, ways, layers)
         unused = [0] * len(self.people)
         for state, n in layers[-1].items():
             for i, r in enumerate(state):
@@ -180,6 +157,42 @@ class _Successes:
                 row.append(found / self.people[place])
             likely.append(row)
         return share, likely
+
+    def _forwards(self, steps: list[int], ways: _Ways) -> list[dict[tuple[int, ...], int]]:
+        """How many ways lead to each state, step by step; a state says how many people of each cell have no value."""
+        layers: list[dict[tuple[int, ...], int]] = [{tuple(self.people): 1}]
+        for number in steps:
+            after: dict[tuple[int, ...], int] = defaultdict(int)
+            for state, n in layers[-1].items():
+                for _, remaining, chosen in self._after(state, ways[number]):
+                    after[remaining] += n * chosen
+            self.moves += len(layers[-1]) * len(ways[number])
+            if self.moves > self.most_states:
+                raise TooManyStates
+            layers.append(after)
+        return layers
+
+    def _backwards(
+        self, steps: list[int], ways: _Ways, layers: list[dict[tuple[int, ...], int]]
+    ) -> dict[int, list[int]]:
+        """In how many ways one value of each heavy type is in every cell."""
+        inside: dict[int, list[int]] = {}
+        onwards: dict[tuple[int, ...], int] = dict.fromkeys(layers[-1], 1)
+        for k in range(len(steps) - 1, -1, -1):
+            number = steps[k]
+            before: dict[tuple[int, ...], int] = {}
+            tally = [0] * len(self.people)
+            for state, n in layers[k].items():
+                total = 0
+                for placement, after_state, chosen in self._after(state, ways[number]):
+                    there = chosen * onwards[after_state] if after_state in onwards else 0
+                    total += there
+                    for i, x in enumerate(placement):
+                        tally[i] += n * there * x
+                before[state] = total
+            inside[number] = tally
+            onwards = before
+        return inside
 
     def _heavy(self) -> list[int] | None:
         """The types of values that can have too many tuples in a part; None if one has in any world."""

@@ -25,7 +25,6 @@ the list lacks people, what remains is a bound: a person who was dropped may hav
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import comb, factorial, prod
@@ -34,14 +33,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from glasshouse.adversary.knowledge import ABSENT
-from glasshouse.adversary.left_over import joined
-from glasshouse.adversary.matching import match
+from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.permanents import connected
+from glasshouse.adversary.posterior import Beliefs
 from glasshouse.errors import DomainError
 from glasshouse.grouping.suppression import common_cap
-from glasshouse.microdata.domains import code, text_of
-from glasshouse.microdata.groups import alike
+from glasshouse.microdata.domains import code
 from glasshouse.principles import AllOf, Principle, principle_from_data
 
 if TYPE_CHECKING:
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.adversary.attack import Task
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.published import Published
     from glasshouse.release import Release
@@ -71,49 +68,43 @@ def method_drops(release: Release) -> bool:
     return release.recipe.method.get("last") == "drop"
 
 
-def held_possible(release: Release, published: Published, knowledge: Knowledge, principle: Any) -> Published:
+def held_possible(task: Task) -> Published:
     """What is published, with the values that only people whom the method dropped may have.
 
     These are the values that a prior names, that the principle designates, or that corrupted people are known to have,
     and that are published nowhere; without a prior also `UNPUBLISHED`, which stands for one more value. Suppression
     drops nobody whose value is not published too, so there only published values are possible.
     """
-    if not (release.n_dropped and method_drops(release)):
+    published, knowledge = task.contents, task.knowledge
+    if not (task.release.n_dropped and method_drops(task.release)):
         return published
     named: list[Any] = [value for value in knowledge.corrupted.values() if value is not ABSENT]
-    given = principle.values() if isinstance(principle, Mapping) else (principle,)
-    named += [value for one in given for inner in _each(one) for value in getattr(inner, "values", ())]
+    named += [value for one in task.principles for inner in _each(one) for value in getattr(inner, "values", ())]
     if knowledge.prior is not None:
         weights = list(knowledge.prior.values()) if knowledge.is_personal else [knowledge.prior]
         named += [value for own in weights for value in own]
     else:
         named.append(UNPUBLISHED)
-    shown = {_key(value) for value in published.values}
-    more = {_key(value): value for value in named if _key(value) not in shown}
+    shown = {key_of(value) for value in published.values}
+    more = {key_of(value): value for value in named if key_of(value) not in shown}
     return replace(published, values=(*published.values, *more.values()))
 
 
-def count_dropped(
-    found: Posterior,
-    release: Release,
-    published: Published,
-    *,
-    chosen: Flags | None = None,
-    more_corrupted: int = 0,
-) -> Posterior:
+def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, more_corrupted: int = 0) -> Posterior:
     """Add to beliefs from the published tuples what is believed of people who may have been dropped.
 
     Parameters
     ----------
     found
         Beliefs of being published with a value; its ``presence`` is that of being published.
-    release, published
-        What was published.
+    task
+        What was published, and what the attacker holds.
     chosen
         Where there is one belief a person, in a property: the values that have it.
     more_corrupted
         So many more people may be corrupted, whoever they are; ``found`` is then a bound.
     """
+    release = task.release
     known = np.zeros(len(found.presence), bool)  # kinds of people of whom nothing is believed: what they have is known
     known[found.kind[found.knowledge.corrupted_rows()]] = True
     n_alike = np.bincount(found.kind, minlength=len(known))
@@ -122,8 +113,8 @@ def count_dropped(
     if not release.n_dropped:
         note = f"{lost:,} people fit nothing in the release: they are not in the table"
         return replace(found, notes=(note, *found.notes)) if lost else found
-    out = _LeftOut.of(release, published, found.knowledge)
-    chance, shares, is_exact = out.chance(more_corrupted), *out.shares(published, more_corrupted)
+    out = _LeftOut.of(task)
+    chance, shares, is_exact = out.chance(more_corrupted), *out.shares(task.contents, more_corrupted)
     if chosen is not None:
         shares = np.array([min(1.0, float(shares[chosen].sum()))])
     is_bound = found.how == "bound"
@@ -156,20 +147,22 @@ def _of_kinds(people: Flags, kind: NDArray[np.int64], n_kinds: int) -> Flags:
 def _merged(found: Posterior, kinds: NDArray[np.int64], weight: Floats, shares: Floats, how: np.ufunc) -> Posterior:
     """Beliefs with those of dropped people added, or taken as the larger of the two."""
     codes = np.flatnonzero(shares > 0)
-    who = np.repeat(np.arange(len(found.presence)), np.diff(found.offsets))
-    more = np.repeat(kinds, len(codes)), np.tile(codes, len(kinds)), np.outer(weight, shares[codes]).reshape(-1)
-    n_values = len(found.values)
-    all_who, all_codes = np.concatenate([who, more[0]]), np.concatenate([found.codes, more[1]]).astype(np.int64)
-    of, value, beliefs = joined(all_who, all_codes, np.concatenate([found.beliefs, more[2]]), n_values, how)
-    errors = found.errors
-    if errors is not None:
-        errors = joined(all_who, all_codes, np.concatenate([errors, np.zeros(len(more[0]))]), n_values)[2]
+    own = Beliefs(found.offsets, found.codes, found.beliefs)
+    who = np.concatenate([own.owner, np.repeat(kinds, len(codes))])
+    values = np.concatenate([own.codes, np.tile(codes, len(kinds))]).astype(np.int64)
+
+    def both(one: Floats, other: Floats, how: np.ufunc = np.add) -> Beliefs:
+        weights = np.concatenate([one, other])
+        return Beliefs.joined(who, values, weights, n_kinds=len(found.presence), n_values=len(found.values), how=how)
+
+    more = np.outer(weight, shares[codes]).reshape(-1)
+    together = both(found.beliefs, more, how)
     return replace(
         found,
-        offsets=np.searchsorted(of, np.arange(len(found.presence) + 1)).astype(np.int64),
-        codes=value.astype(np.int32),
-        beliefs=np.minimum(beliefs, 1.0),
-        errors=errors,
+        offsets=together.offsets,
+        codes=together.codes,
+        beliefs=np.minimum(together.beliefs, 1.0),
+        errors=None if found.errors is None else both(found.errors, np.zeros(len(more))).beliefs,
     )
 
 
@@ -204,28 +197,26 @@ class _LeftOut:
     published: Flags  # for every person on the list, whether they must be published
 
     @classmethod
-    def of(cls, release: Release, published: Published, knowledge: Knowledge) -> _LeftOut:
-        people = knowledge.external
-        kinds = alike([people.column(name) for name in release.recipe.quasi])
-        examples = np.empty(kinds.n_groups, np.int64)
-        examples[kinds.labels[::-1]] = np.arange(people.n_tuples)[::-1]
-        told = dict(zip(knowledge.corrupted_rows().tolist(), knowledge.corrupted.values(), strict=True))
+    def of(cls, task: Task) -> _LeftOut:
+        release, published, people = task.release, task.contents, task.knowledge.external
+        kinds, told = task.kinds, dict(task.told)
         absent = np.zeros(people.n_tuples, bool)
         absent[[row for row, value in told.items() if value is ABSENT]] = True
-        n_alike = np.bincount(kinds.labels[~absent], minlength=kinds.n_groups)
-        fits, must, complete = np.ones(kinds.n_groups, bool), np.zeros(kinds.n_groups, bool), True
+        n_alike = np.bincount(kinds.of_person[~absent], minlength=kinds.n_kinds)
+        fits, must, complete = np.ones(kinds.n_kinds, bool), np.zeros(kinds.n_kinds, bool), True
         for seats in published.seats:
-            matches = match(people, examples, seats)
+            matches = task.fits(seats)
             fits &= np.diff(matches.offsets) > 0
-            who = np.repeat(np.arange(kinds.n_groups), np.diff(matches.offsets))
-            label = connected(kinds.n_groups + len(seats), who, kinds.n_groups + matches.seats.astype(np.int64))
-            n_people = np.bincount(label[: kinds.n_groups], weights=n_alike, minlength=len(label))
-            n_tuples = np.bincount(label[kinds.n_groups :], weights=seats.count, minlength=len(label))
-            must |= (n_people == n_tuples)[label[: kinds.n_groups]]  # as many people as tuples: all of them are there
-            complete = complete and bool((n_people >= n_tuples)[label[kinds.n_groups :]].all())
-        shown = {_key(value) for value in published.values}
+            label = connected(
+                kinds.n_kinds + len(seats), matches.of_match, kinds.n_kinds + matches.seats.astype(np.int64)
+            )
+            n_people = np.bincount(label[: kinds.n_kinds], weights=n_alike, minlength=len(label))
+            n_tuples = np.bincount(label[kinds.n_kinds :], weights=seats.count, minlength=len(label))
+            must |= (n_people == n_tuples)[label[: kinds.n_kinds]]  # as many people as tuples: all of them are there
+            complete = complete and bool((n_people >= n_tuples)[label[kinds.n_kinds :]].all())
+        shown = {key_of(value) for value in published.values}
         inside = {row: value for row, value in told.items() if value is not ABSENT}
-        dropped = {row: v for row, v in inside.items() if not fits[kinds.labels[row]] or _key(v) not in shown}
+        dropped = {row: v for row, v in inside.items() if not fits[kinds.of_person[row]] or key_of(v) not in shown}
         n_unknown = people.n_tuples - len(told)
         n_left = release.n_dropped - len(dropped)
         n_free = n_unknown - (release.n_tuples - (len(inside) - len(dropped)))
@@ -234,8 +225,8 @@ class _LeftOut:
             n_free=n_free,
             n_dropped=max(0, n_left),
             complete=complete and n_free >= n_left,
-            values=Counter(_key(value) for value in dropped.values()),
-            published=must[kinds.labels],
+            values=Counter(key_of(value) for value in dropped.values()),
+            published=must[kinds.of_person],
         )
 
     def chance(self, more_corrupted: int) -> float:
@@ -280,10 +271,6 @@ class _LeftOut:
         if is_exact:
             return f"{n}, all with the most frequent values, which are those that are published most often"
         return f"{n}, and what they have is not bounded by what is promised for published groups"
-
-
-def _key(value: Any) -> str:
-    return "\0" if value is None else text_of(value)
 
 
 # --- what they have ---------------------------------------------------------------------------------------------------
@@ -337,7 +324,7 @@ def trimmed_shares(
     alike_all = all(bool((mask == masks[0]).all()) for mask in masks)
     if len(among) == 1 or (alike_all and not known):
         return shares, True
-    spent = [known.get(_key(values[i]), 0) for i in among.tolist()]
+    spent = [known.get(key_of(values[i]), 0) for i in among.tolist()]
     n_ways = comb(n_dropped + len(among) - 1, len(among) - 1)
     if sum(spent) != sum(known.values()) or n_ways > _MOST_TRIMMINGS or n_dropped == sum(spent):
         return may.astype(np.float64), False

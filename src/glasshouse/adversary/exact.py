@@ -31,14 +31,14 @@ from glasshouse.microdata.domains import Column, Domain, code
 if TYPE_CHECKING:
     from glasshouse.microdata import Microdata
 
-__all__ = ["Beliefs", "ImaginedTables", "exact_posterior", "runner_of", "scaled_prior"]
+__all__ = ["ExactBeliefs", "ImaginedTables", "exact_posterior", "runner_of", "scaled_prior"]
 
 _KEPT = 10_000  # tables of the same people that are kept, to be given other sensitive values
 _TOLD_EVERY = 64  # worlds, after which progress is told
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Beliefs:
+class ExactBeliefs:
     """What she believes of every person on her list, by row; exact.
 
     Attributes
@@ -85,7 +85,7 @@ def exact_posterior(
     limit_worlds: int = 100_000,
     limit_runs: int = 1_000_000,
     progress: Callable[[float], None] | None = None,
-) -> Beliefs:
+) -> ExactBeliefs:
     """Compute what she believes of everybody, by going through every world and every random choice.
 
     Parameters
@@ -171,7 +171,7 @@ def exact_posterior(
             f"no table of these people can have given this release ({worlds.count:,} were tried): the people, the "
             "counts, the algorithm or its parameters are others"
         )
-    return Beliefs(
+    return ExactBeliefs(
         of={row: {v: w / tally.total for v, w in joint.items()} for row, joint in enumerate(tally.joint)},
         presence={row: sum(joint.values(), Fraction(0)) / tally.total for row, joint in enumerate(tally.joint)},
         n_worlds=worlds.count,

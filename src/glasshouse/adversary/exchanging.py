@@ -11,50 +11,34 @@ to another who may take the same thing.
 **Where it begins.** She has no world to begin with. One is found by taking an option at random where fewest are left,
 drawing every conclusion, and going back where nothing fits (Knuth, "Dancing links", 2000); each chain has its own.
 
-**How far it can be trusted.** R-hat and errors over all chains (`diagnostics`), in rounds of double length until the
-error is what was asked. No such figure sees worlds that no walk can reach.
+How far it can be trusted: see `sampling`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glasshouse.adversary.diagnostics import trust
+from glasshouse.adversary.sampling import NotReached, sample
 from glasshouse.kernels import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.adversary.candidates import Component
+    from glasshouse.adversary.sampling import Sampled
     from glasshouse.randomness import Draws
 
-__all__ = ["NotReached", "Sampled", "sample_options"]
+__all__ = ["sample_options"]
 
 _MOST_NODES = 4096  # of a block: where more are needed it is left as it is
-_MOST_NUMBERS = 1 << 26  # that are kept of all draws
 _MOST_PEOPLE = 20_000
 _MOST_BACK = 300  # dead ends met while looking for a world, before beginning again
 _ATTEMPTS = 30
-_R_HAT = 1.05
 _PICK = 1 << 62
-_BLOCKS = 1 << 16  # that are chosen together
-
-
-class NotReached(Exception):
-    """Why nothing could be sampled."""
-
-
-class Sampled(NamedTuple):
-    """For every cell its mean, the half width of a 95 % interval, and how far to trust them."""
-
-    mean: NDArray[np.float64]
-    error: NDArray[np.float64]
-    ess: NDArray[np.float64]
-    r_hat: NDArray[np.float64]
-    n_sweeps: int
-    acceptance: float  # the share of people in moves who took another option
+_BLOCKS = 1 << 12  # that are chosen together
+_WARM_UP = 64  # sweeps
 
 
 def sample_options(
@@ -76,34 +60,17 @@ def sample_options(
     cell
         For every option, kind after kind, the number of its cell; a cell's number is the mean share of people of its
         kind who take any of its options.
-    error
-        How wide half of a 95 % interval may be.
-    most_sweeps
-        How many moves per person a chain makes at most.
+    error, most_sweeps, chains
+        As for `sample`.
     source
         Where random choices come from; a child for each chain.
-    chains
-        How many chains there are.
     block
         How many people a move concerns at most.
     """
-    n_people = sum(one.n_alike)
-    n_cells = int(cell.max(initial=-1)) + 1
-    n_draws = max(100, int(1.3 * (0.98 / error) ** 2 / chains) + 1)
-    if n_people > _MOST_PEOPLE or n_cells * n_draws * chains > _MOST_NUMBERS:
-        raise NotReached(f"{n_people:,} people are too many")
-    walks = [_Walk(one, cell, n_cells, block, source.child(c)) for c in range(chains)]
-    spent, sweeps = 0, 1
-    while spent + n_draws * sweeps <= most_sweeps:
-        draws = np.stack([walk.draws(n_draws, sweeps) for walk in walks])
-        spent += n_draws * sweeps
-        found = trust(draws)
-        is_mixed = not (found.r_hat > _R_HAT).any()
-        if is_mixed and (found.error <= error).all():
-            moved = sum(walk.changed for walk in walks) / max(1, sum(walk.asked for walk in walks))
-            return Sampled(found.mean, found.error, found.ess, found.r_hat, spent, moved)
-        sweeps *= 2
-    raise NotReached(f"an error of {error} was not reached within {most_sweeps:,} sweeps")
+    if sum(one.n_alike) > _MOST_PEOPLE:
+        raise NotReached(f"{sum(one.n_alike):,} people are too many")
+    walks = [_Walk(one, cell, int(cell.max(initial=-1)) + 1, block, source.child(c)) for c in range(chains)]
+    return sample(walks, error=error, most_sweeps=most_sweeps, warm_up=_WARM_UP)
 
 
 class _Walk:
@@ -128,7 +95,7 @@ class _Walk:
         self.kind = np.repeat(np.arange(len(one.n_alike)), one.n_alike).astype(np.int32)
         self.weight = 1.0 / np.array(one.n_alike, np.float64)[self.kind]
         self.pool = np.zeros(len(one.capacity), np.int32)
-        self.asked = self.changed = 0
+        self.n_moved = 0
         options = [range(starts[k], starts[k + 1]) for k in self.kind.tolist()]
         self.chosen = np.array(_a_world(options, takes, one.capacity, source.child("world")), np.int32)
 
@@ -145,36 +112,35 @@ class _Walk:
         self.taker_offsets = np.cumsum([0, *map(len, takers)])
         self.taker = np.array([person for some in takers for person in some], np.int64)
 
-    def draws(self, n: int, sweeps: int) -> NDArray[np.float64]:
-        """The shares of all cells, at ``n`` times with so many sweeps between them."""
-        found = np.empty((n, self.n_cells))
-        n_blocks = sweeps * max(1, len(self.kind) // 2)
-        at_once = max(1, _BLOCKS // n_blocks)  # draws whose blocks are chosen together
+    @property
+    def n_changes(self) -> float:
+        """How often everybody has taken another option, on average."""
+        return self.n_moved / len(self.kind)
+
+    def sweep(self, n: int) -> NDArray[np.float64]:
+        """Share out anew ``n`` times as many blocks as concern everybody; then the shares of all cells."""
         at, who = np.empty(self.block + 1, np.int32), np.empty(self.block, np.int32)
-        for start in range(0, n, at_once):
-            stop = min(n, start + at_once)
-            members = self._blocks(n_blocks * (stop - start))
+        left = n * max(1, len(self.kind) // 2)
+        while left > 0:
+            members = self._blocks(min(left, _BLOCKS))
             picks = np.asarray(self.source.belows(_PICK, len(members)), np.int64)
-            self.asked += int((members >= 0).sum())
-            for i in range(start, stop):
-                own = slice((i - start) * n_blocks, (i - start + 1) * n_blocks)
-                self.changed += _kernels().exchange(
-                    members[own].reshape(-1),
-                    self.block,
-                    picks[own],
-                    self.kind,
-                    self.offsets,
-                    self.take_offsets,
-                    self.takes,
-                    self.chosen,
-                    self.pool,
-                    at,
-                    who,
-                    _MOST_NODES,
-                )
-                weights = np.bincount(self.cell[self.chosen], weights=self.weight, minlength=self.n_cells + 1)
-                found[i] = weights[: self.n_cells]
-        return found
+            left -= len(members)
+            self.n_moved += compiled("glasshouse.adversary._exchanging_kernels").exchange(
+                members.reshape(-1),
+                self.block,
+                picks,
+                self.kind,
+                self.offsets,
+                self.take_offsets,
+                self.takes,
+                self.chosen,
+                self.pool,
+                at,
+                who,
+                _MOST_NODES,
+            )
+        shares = np.bincount(self.cell[self.chosen], weights=self.weight, minlength=self.n_cells + 1)
+        return shares[: self.n_cells].astype(np.float64)
 
     def _blocks(self, n: int) -> NDArray[np.int32]:
         """People met on short walks, each from one to another who may take the same thing; nobody twice in one."""
@@ -194,10 +160,6 @@ class _Walk:
         again[:, 1:] = members[:, 1:] == members[:, :-1]
         members[again] = -1
         return members.astype(np.int32)
-
-
-def _kernels() -> Any:
-    return compiled("glasshouse.adversary._exchanging_kernels")
 
 
 # --- a world to begin with -------------------------------------------------------------------------------------------

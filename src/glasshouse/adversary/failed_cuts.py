@@ -8,13 +8,16 @@ that meet all such conditions are equally likely.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.adversary.cut_chain import sample_failed_cuts
 from glasshouse.adversary.cut_worlds import Cell, Profile, TooManyStates, Type, beliefs_of, drawn_beliefs
+from glasshouse.adversary.posterior import Beliefs
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.randomness import Source
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CutBeliefs", "FailedCuts", "believe"]
+__all__ = ["Believing", "CutBeliefs", "FailedCuts"]
 
 MOST_STATES = 50_000
 MOST_DRAWS = 1_000_000
@@ -106,9 +109,8 @@ class CutBeliefs:
     ----------
     kind
         For every person the number of their kind.
-    offsets, codes, beliefs, errors
-        Kind ``i`` is believed to have ``codes[j]`` with ``beliefs[j]``, up to ``errors[j]``, for ``offsets[i] <= j <
-        offsets[i + 1]``.
+    of
+        What is believed of every kind, with errors.
     n_refused
         Of how many people nothing is said, because it could not be sampled with the error that was asked for.
     n_components, n_sampled, n_walked, n_coupled
@@ -117,10 +119,7 @@ class CutBeliefs:
     """
 
     kind: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    codes: NDArray[np.int32]
-    beliefs: NDArray[np.float64]
-    errors: NDArray[np.float64]
+    of: Beliefs
     n_refused: int
     n_components: int
     n_sampled: int
@@ -128,53 +127,25 @@ class CutBeliefs:
     n_coupled: int
 
 
-def believe(
-    cuts: FailedCuts,
-    *,
-    most_states: int = MOST_STATES,
-    most_draws: int = MOST_DRAWS,
-    most_moves: int = MOST_MOVES,
-    error: float = 0.02,
-    source: Source | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> CutBeliefs:
-    """Compute what she believes of everybody, given that every listed cut failed.
+@dataclass(kw_only=True, eq=False)
+class Believing:
+    """What is believed of everybody, given that every listed cut failed.
 
-    Parameters
-    ----------
-    cuts
-        Groups, and the cuts that failed.
-    most_states
-        Groups that cuts couple are counted exactly if that takes no more states than this; others are sampled.
-    most_draws
-        What is sampled is drawn independently, if so many worlds are enough; others are left to a Markov chain.
-    most_moves
-        How many moves the chains may make in all. What they do not settle then is not reported.
-    error, source
-        For what is sampled: the largest error allowed, and where random choices come from. With 0 nothing is sampled.
-    progress
-        Is told the share of the work done.
+    Groups that cuts couple are counted exactly if that takes ``most_states`` at most. Others are drawn independently,
+    if ``most_draws`` worlds are enough, and else left to Markov chains, which may make ``most_moves`` in all; what they
+    do not settle then is not reported. With an ``error`` of 0 nothing is sampled.
     """
-    return _Believing(cuts, most_states, most_draws, most_moves, error, source, progress).run()
 
+    cuts: FailedCuts
+    most_states: int = MOST_STATES
+    most_draws: int = MOST_DRAWS
+    most_moves: int = MOST_MOVES
+    error: float = 0.02
+    source: Source | None = None
+    progress: Callable[[float], None] | None = None
 
-class _Believing:
-    """One run of `believe`."""
-
-    def __init__(
-        self,
-        cuts: FailedCuts,
-        most_states: int,
-        most_draws: int,
-        most_moves: int,
-        error: float,
-        source: Source | None,
-        progress: Callable[[float], None] | None,
-    ) -> None:
-        self.cuts = cuts
-        self.most_states, self.most_draws, self.most_moves, self.error = most_states, most_draws, most_moves, error
-        self.source = source or Source.secure()
-        self.progress = progress
+    def __post_init__(self) -> None:
+        self.draws = self.source or Source.secure()
         self._counted: dict[Profile, _Table] = {}
         self._read_cuts()
         self._read_values()
@@ -256,6 +227,7 @@ class _Believing:
         self.cuts_of_kind = np.searchsorted(kinds[order], np.arange(len(distinct) + 1))
 
     def run(self) -> CutBeliefs:
+        """Count or sample every set of groups that cuts couple."""
         cuts = self.cuts
         offsets, codes, beliefs = self._by_counts()
         errors = np.zeros(len(beliefs))
@@ -292,10 +264,7 @@ class _Believing:
             offsets = np.append(0, np.cumsum(np.where(kept, lengths, 0)))
         return CutBeliefs(
             kind=self.kind,
-            offsets=offsets,
-            codes=codes,
-            beliefs=beliefs,
-            errors=errors,
+            of=Beliefs(offsets, codes, beliefs, errors),
             n_refused=int(self.n_alike[refused].sum()),
             n_components=len(components),
             n_sampled=len(beyond) + drawn,
@@ -345,90 +314,96 @@ class _Believing:
         self, numbers: list[int], groups: list[int], kinds: list[int], wholes: Any, knowns: Any
     ) -> tuple[_Table, _Table | None] | None:
         """Beliefs about the kinds of people of groups that some cuts couple; None if that takes too many states."""
-        cuts = self.cuts
-        n_unknown = dict.fromkeys(groups, 0)
-        inside = {(cut, side, g): 0 for cut in numbers for side in (0, 1) for g in groups}
-        sides = []
-        for kind in kinds:
-            group, n = int(cuts.group[self.example[kind]]), int(self.n_alike[kind])
-            n_unknown[group] += n
-            mine = slice(self.cuts_of_kind[kind], self.cuts_of_kind[kind + 1])
-            on = dict(zip(self.cut_of_kind[mine].tolist(), self.side_of_kind[mine].tolist(), strict=True))
-            for cut, side in on.items():
-                inside[cut, side, group] += n
-            sides.append(on)
+        sides = [self._sides_of(kind) for kind in kinds]
+        counts = self._values_of(groups)
+        telling, rooms = self._telling(numbers, groups, kinds, sides, counts, wholes, knowns)
+        local = {g: i for i, g in enumerate(groups)}
+        cells = [
+            Cell(
+                local[int(self.cuts.group[self.example[kind]])],
+                tuple(on.get(cut, -1) for cut in telling),
+                int(self.n_alike[kind]),
+            )
+            for kind, on in zip(kinds, sides, strict=True)
+        ]
+        keys = {v: (tuple(counts[v]), tuple(r for here in rooms for r in here[j])) for j, v in enumerate(counts)}
+        tally = Counter(keys.values())
+        types = sorted(tally)
+        order = sorted(range(len(cells)), key=lambda i: cells[i])
+        profile = Profile(len(telling), tuple(cells[i] for i in order), tuple(Type(*key, tally[key]) for key in types))
+        counted = self._solved(profile, numbers[0])
+        if counted is None:
+            return None
+        number_of = {key: i for i, key in enumerate(types)}
+        type_of = {v: number_of[key] for v, key in keys.items()}
+        listed = [[v for v in sorted(counts) if counts[v][i]] for i in range(len(groups))]
+        places = {i: place for place, i in enumerate(order)}
 
-        counts: dict[int, list[int]] = {}
+        def named(table: _Table) -> _Table:
+            return [[table[places[i]][type_of[v]] for v in listed[cell.group]] for i, cell in enumerate(cells)]
+
+        found, spread = counted
+        return named(found), None if spread is None else named(spread)
+
+    def _sides_of(self, kind: int) -> dict[int, int]:
+        """On which side of each cut that separates their group a kind of people is."""
+        mine = slice(self.cuts_of_kind[kind], self.cuts_of_kind[kind + 1])
+        return dict(zip(self.cut_of_kind[mine].tolist(), self.side_of_kind[mine].tolist(), strict=True))
+
+    def _values_of(self, groups: list[int]) -> dict[int, list[int]]:
+        """How many tuples each of these groups has of every value that is not known."""
+        cuts, counts = self.cuts, dict[int, list[int]]()
         for i, group in enumerate(groups):
             start, stop = cuts.offsets[group], cuts.offsets[group + 1]
             for code, n in zip(cuts.codes[start:stop].tolist(), self.left[start:stop].tolist(), strict=True):
                 if n:
                     counts.setdefault(code, [0] * len(groups))[i] = n
-        values = list(counts)
-        telling, rooms = [], []
-        seen: set[Any] = set()
+        return counts
+
+    def _telling(
+        self,
+        numbers: list[int],
+        groups: list[int],
+        kinds: list[int],
+        sides: list[dict[int, int]],
+        counts: dict[int, list[int]],
+        wholes: Any,
+        knowns: Any,
+    ) -> tuple[list[int], list[list[list[int]]]]:
+        """The cuts that rule worlds out, and how many tuples with each value may be in their parts.
+
+        A cut that fails in every world tells nothing, and neither does one like another.
+        """
+        n_unknown = dict.fromkeys(groups, 0)
+        inside = {(cut, side, g): 0 for cut in numbers for side in (0, 1) for g in groups}
+        for kind, on in zip(kinds, sides, strict=True):
+            group, n = int(self.cuts.group[self.example[kind]]), int(self.n_alike[kind])
+            n_unknown[group] += n
+            for cut, side in on.items():
+                inside[cut, side, group] += n
+
+        def must(cut: int, side: int, value: int) -> int:
+            """How many tuples with a value a part has in every world."""
+            return sum(
+                max(0, t - (n_unknown[g] - inside[cut, side, g]))
+                for g, t in zip(groups, counts[value], strict=True)
+                if inside[cut, side, g]
+            )
+
+        telling, rooms, seen = [], [], set[Any]()
         for cut in numbers:
             room = self._rooms(cut, wholes, knowns)
-            here = room[:, values].T.tolist()
+            here = room[:, list(counts)].T.tolist()
             surely = bool((room < 0).any()) or any(
-                sum(
-                    max(0, t - (n_unknown[g] - inside[cut, side, g]))
-                    for g, t in zip(groups, counts[v], strict=True)
-                    if inside[cut, side, g]
-                )
-                > here[j][side]
-                for j, v in enumerate(values)
-                for side in (0, 1)
+                must(cut, side, v) > here[j][side] for j, v in enumerate(counts) for side in (0, 1)
             )
-            # a cut that fails in every world tells nothing, and neither does one like another
             looks = (tuple(on.get(cut, -1) for on in sides), tuple(map(tuple, here)))
             if not surely and looks not in seen:
                 seen.add(looks)
                 seen.add((tuple(1 - s if s >= 0 else s for s in looks[0]), tuple(r[::-1] for r in looks[1])))
                 telling.append(cut)
                 rooms.append(here)
-        local = {g: i for i, g in enumerate(groups)}
-        cells = [
-            Cell(
-                local[int(cuts.group[self.example[kind]])],
-                tuple(on.get(cut, -1) for cut in telling),
-                int(self.n_alike[kind]),
-            )
-            for kind, on in zip(kinds, sides, strict=True)
-        ]
-        number_of: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
-        keys = [(tuple(counts[v]), tuple(r for here in rooms for r in here[j])) for j, v in enumerate(values)]
-        tally: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
-        for key in keys:
-            tally[key] = tally.get(key, 0) + 1
-        types = sorted(tally)
-        number_of = {key: i for i, key in enumerate(types)}
-        order = sorted(range(len(cells)), key=lambda i: cells[i])
-        profile = Profile(len(telling), tuple(cells[i] for i in order), tuple(Type(*key, tally[key]) for key in types))
-        counted = self._solved(profile, numbers[0])
-        if counted is None:
-            return None
-        found, spread = counted
-        type_of = {v: number_of[key] for v, key in zip(values, keys, strict=True)}
-        rows: list[list[float]] = [[]] * len(kinds)
-        half_widths: list[list[float]] = [[]] * len(kinds)
-        listed = {
-            g: [
-                code
-                for code, n in zip(
-                    cuts.codes[cuts.offsets[g] : cuts.offsets[g + 1]].tolist(),
-                    self.left[cuts.offsets[g] : cuts.offsets[g + 1]].tolist(),
-                    strict=True,
-                )
-                if n
-            ]
-            for g in groups
-        }
-        for place, i in enumerate(order):
-            rows[i] = [found[place][type_of[code]] for code in listed[groups[cells[i].group]]]
-            if spread is not None:
-                half_widths[i] = [spread[place][type_of[code]] for code in listed[groups[cells[i].group]]]
-        return rows, None if spread is None else half_widths
+        return telling, rooms
 
     def _solved(self, profile: Profile, cut: int) -> tuple[_Table, _Table | None] | None:
         """Count worlds, or else draw them, in a stream named by ``cut``; None if neither can be done."""
@@ -450,7 +425,7 @@ class _Believing:
                 instead="allow more states, or an error: such groups are then sampled",
             )
         try:
-            return drawn_beliefs(profile, self.error, self.source.child("cut", cut), self.most_draws)
+            return drawn_beliefs(profile, self.error, self.draws.child("cut", cut), self.most_draws)
         except TooManyStates:
             return None
 
@@ -466,8 +441,6 @@ class _Believing:
 
         A chain that does not reach the error that was asked for gives no belief at all.
         """
-        from glasshouse.adversary.cut_chain import sample_failed_cuts  # here, for it knows this module
-
         refused: list[int] = []
         left = self.most_moves
         for done, (numbers, groups, kinds) in enumerate(sorted(beyond, key=lambda some: self.n_alike[some[2]].sum())):
@@ -480,7 +453,7 @@ class _Believing:
             try:
                 found = sample_failed_cuts(
                     some,
-                    source=self.source.child("chain", numbers[0]),
+                    source=self.draws.child("chain", numbers[0]),
                     error=self.error,
                     most_sweeps=most_sweeps,
                     chains=_CHAINS,
@@ -500,6 +473,7 @@ class _Believing:
                 place = np.searchsorted(codes[mine], found.codes[entries])
                 beliefs[mine] = 0.0
                 beliefs[mine][place] = found.beliefs[entries]
+                assert found.errors is not None
                 errors[mine][place] = found.errors[entries]
         return refused
 

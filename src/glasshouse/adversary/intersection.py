@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from glasshouse.adversary.attack import Task
 from glasshouse.adversary.candidates import TooManyOptions, candidate_values, candidates, narrowed
 from glasshouse.adversary.dropped import count_dropped
-from glasshouse.adversary.exchanging import NotReached, sample_options
-from glasshouse.adversary.linking import promised_limit
+from glasshouse.adversary.exchanging import sample_options
 from glasshouse.adversary.permanents import count_ways, easy_first
-from glasshouse.adversary.posterior import Posterior
+from glasshouse.adversary.posterior import Beliefs
+from glasshouse.adversary.sampling import NotReached
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.published import Published
 from glasshouse.randomness import Source
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from glasshouse.adversary.candidates import Component, Narrowed
     from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.adversary.posterior import Posterior
     from glasshouse.release import Release
 
 __all__ = ["Intersection"]
@@ -109,7 +111,8 @@ class Intersection:
 
     def attack(self, release: Release, knowledge: Knowledge) -> Posterior:
         """Believe what all releases say together."""
-        releases = _different([release, *self.others])
+        task = Task.of(self, release, knowledge, column=self.column, others=self.others)
+        releases, knowledge = _different([release, *self.others]), task.knowledge
         published = [self._read(one, len(releases) > 1) for one in releases]
         if len({int(one.counts.sum()) for one in published}) > 1:
             raise InputError("the releases have different numbers of tuples: they are not of one table")
@@ -129,9 +132,8 @@ class Intersection:
                     f"writing down more than {self.most_options:,} options of people",
                     instead="leave `exact` out for a bound, or give `most_options`",
                 ) from None
-            return count_dropped(self._bound(release, published, knowledge, notes), release, published[0])
-        found = self._posterior(release, published, knowledge, narrowed(options), notes)
-        return count_dropped(found, release, published[0])
+            return count_dropped(self._bound(task, published, notes), task)
+        return count_dropped(self._posterior(task, narrowed(options), notes, len(published)), task)
 
     def _read(self, release: Release, several: bool) -> Published:  # noqa: FBT001
         published = Published.of(release, self.column)
@@ -146,9 +148,7 @@ class Intersection:
             )
         return published
 
-    def _posterior(
-        self, release: Release, published: list[Published], knowledge: Knowledge, left: Narrowed, notes: list[str]
-    ) -> Posterior:
+    def _posterior(self, task: Task, left: Narrowed, notes: list[str], n_releases: int) -> Posterior:
         of = left.of
         n_kinds, n_values = len(of.n_alike), len(of.values)
         settled = left.settled()
@@ -187,21 +187,15 @@ class Intersection:
             notes.append(f"about {n:,} people neither counting nor sampling says more than which values are possible")
         beliefs = np.minimum(beliefs, 1.0)
         offsets = np.searchsorted(distinct // n_values, np.arange(n_kinds + 1)).astype(np.int64)
-        return Posterior(
-            attack=self.name,
-            column=published[0].column,
-            how=how,
-            knowledge=knowledge,
+        found = Beliefs(offsets, (distinct % n_values).astype(np.int32), beliefs, errors if how == "sampled" else None)
+        return task.posterior(
+            how,
+            of.kind,
+            found,
+            presence.astype(np.float64),
             values=of.values,
-            kind=of.kind,
-            offsets=offsets,
-            codes=(distinct % n_values).astype(np.int32),
-            beliefs=beliefs,
-            presence=presence.astype(np.float64),
-            limit=promised_limit(release, published[0].column),
-            errors=errors if how == "sampled" else None,
-            because=_because(left, offsets, len(published)),
-            notes=tuple(notes),
+            because=_because(left, offsets, n_releases),
+            notes=notes,
         )
 
     def _counted(self, components: list[Component], share: NDArray[np.float64]) -> list[Component]:
@@ -260,25 +254,12 @@ class Intersection:
                 errors[cells[0][cell]] = found.error[cell]
         return unknown
 
-    def _bound(self, release: Release, published: list[Published], knowledge: Knowledge, notes: list[str]) -> Posterior:
-        kind, values, offsets, codes = candidate_values(published, knowledge)
-        some = np.diff(offsets) > 0
+    def _bound(self, task: Task, published: list[Published], notes: list[str]) -> Posterior:
+        kind, values, offsets, codes = candidate_values(published, task.knowledge)
         n_single = int((np.diff(offsets)[kind] == 1).sum())
         notes.append(f"only which values all releases leave was looked at: {n_single:,} people have a single one")
-        return Posterior(
-            attack=self.name,
-            column=published[0].column,
-            how="bound",
-            knowledge=knowledge,
-            values=values,
-            kind=kind,
-            offsets=offsets,
-            codes=codes,
-            beliefs=np.ones(len(codes)),
-            presence=some.astype(np.float64),
-            limit=promised_limit(release, published[0].column),
-            notes=tuple(notes),
-        )
+        found, presence = Beliefs(offsets, codes, np.ones(len(codes))), (np.diff(offsets) > 0).astype(np.float64)
+        return task.posterior("bound", kind, found, presence, values=values, notes=notes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata import Microdata
     from glasshouse.release import Recipe
 
-__all__ = ["ABSENT", "Knowledge"]
+__all__ = ["ABSENT", "Knowledge", "key_of"]
 
 _FEW = 16  # so many names are looked up one by one, which tells who is not there
 
@@ -128,6 +128,11 @@ class Knowledge:
             if not found.null_count:
                 return np.asarray(found).astype(np.int64)
         return np.array([self.person(name) for name in self.corrupted], np.int64)
+
+
+def key_of(value: Any) -> str:
+    """The text by which sensitive values are compared; a missing one has its own."""
+    return "\0" if value is None else text_of(value)
 
 
 def _exact(weight: Any) -> Fraction:

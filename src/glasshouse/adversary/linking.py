@@ -8,29 +8,29 @@ and 3.3, ANGEL Equation 2, CORRUPTION Equations 9 to 19 with nobody corrupted.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from glasshouse.adversary.attack import Task
 from glasshouse.adversary.dropped import count_dropped
-from glasshouse.adversary.matching import match
 from glasshouse.adversary.permanents import exact_shares
-from glasshouse.adversary.perturbed_sample import sampled_posterior
-from glasshouse.adversary.posterior import Posterior
+from glasshouse.adversary.perturbed_sample import PerturbedSample
+from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.errors import NotSupported
-from glasshouse.microdata.groups import alike
-from glasshouse.published import Published
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.adversary.matching import Matches
-    from glasshouse.published import Seats
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.published import Published, Seats
     from glasshouse.release import Release
 
-__all__ = ["Linking"]
+__all__ = ["Linking", "most_telling"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,46 +66,26 @@ class Linking:
 
     def attack(self, release: Release, knowledge: Knowledge) -> Posterior:
         """Believe what the release and the quasi-identifiers say."""
-        found = self.published(release, knowledge)
-        if release.recipe.recoding.get("name") == "perturbed":
-            return found
-        return count_dropped(found, release, Published.of(release, self.column))
+        task = Task.of(self, release, knowledge, column=self.column)
+        found = self.published(task)
+        return found if task.contents.kind == "sample" else count_dropped(found, task)
 
-    def published(self, release: Release, knowledge: Knowledge) -> Posterior:
+    def published(self, task: Task) -> Posterior:
         """Believe what published tuples say of people who are published; see `count_dropped` for the others."""
-        if knowledge.corrupted or (knowledge.prior is not None and release.recipe.recoding.get("name") != "perturbed"):
+        is_sample = task.contents.kind == "sample"
+        if task.knowledge.corrupted or (task.knowledge.prior is not None and not is_sample):
             raise NotSupported(
                 "linking with corrupted people or a prior of her own",
                 instead="leave them out: linking counts what the release says, alike for everybody",
             )
-        if release.recipe.recoding.get("name") == "perturbed":
-            return sampled_posterior(release, knowledge, attack=self.name, column=self.column)
-        published = Published.of(release, self.column)
-        people = knowledge.external
-        kinds = alike([people.column(name) for name in release.recipe.quasi])
-        examples = np.empty(kinds.n_groups, np.int64)
-        examples[kinds.labels[::-1]] = np.arange(people.n_tuples)[::-1]
+        if is_sample:
+            return PerturbedSample.of(task).posterior()
+        return most_telling(self._with(task, seats) for seats in task.contents.seats)
 
-        found: Posterior | None = None
-        for seats in published.seats:
-            matches = match(people, examples, seats)
-            one = self._with(published, seats, matches, kinds.sizes, release, knowledge, kinds.labels)
-            found = one if found is None or one.largest.max(initial=0) > found.largest.max(initial=0) else found
-        assert found is not None
-        return found
-
-    def _with(
-        self,
-        published: Published,
-        seats: Seats,
-        matches: Matches,
-        n_alike: NDArray[np.int64],
-        release: Release,
-        knowledge: Knowledge,
-        kind: NDArray[np.int32],
-    ) -> Posterior:
-        """Her beliefs by one table of seats."""
-        of_kind = np.repeat(np.arange(len(n_alike)), np.diff(matches.offsets))
+    def _with(self, task: Task, seats: Seats) -> Posterior:
+        """The beliefs by one table of seats."""
+        matches, n_alike, published = task.fits(seats), task.kinds.n_alike, task.contents
+        of_kind = matches.of_match
         place = seats.place[matches.seats]
         pairs, pair = np.unique(of_kind * (len(seats) + 1) + place, return_inverse=True)  # each kind once at each place
         kinds, places = pairs // (len(seats) + 1), pairs % (len(seats) + 1)
@@ -127,50 +107,31 @@ class Linking:
             rough = int(n_alike[~exact.is_exact].sum())
             notes.append(
                 f"of {rough:,} people, who fit cells that overlap too often to be counted, beliefs are approximate; "
-                f"none can be above {self._most(published, seats, matches, ~exact.is_exact):.4f}"
-                f"{' for those who are published' if release.n_dropped else ''}"
+                f"none can be above {_most(published, seats, matches, ~exact.is_exact):.4f}"
+                f"{' for those who are published' if task.release.n_dropped else ''}"
             )
         strangers = int(np.maximum(tuples - rivals, 0).sum()) if how == "exact" else 0
         if strangers:
             notes.append(f"{strangers:,} tuples are of people whom the external table lacks")
-        if len(published.seats) > 1:
-            notes.append(f"each of {len(published.seats)} generalized tables by itself; the most telling is shown")
+        notes += task.by_itself
         row, one = _alike(kinds, places, sits, len(n_alike))
         numbers = np.full(len(n_alike), -1)
         numbers[one] = np.arange(len(one))
         shown = np.flatnonzero(numbers[of_kind] >= 0)
-        offsets, codes, beliefs = _mixed(
-            published, seats.group[matches.seats[shown]], numbers[of_kind[shown]], weight[shown], len(one)
-        )
-        return Posterior(
-            attack=self.name,
-            column=published.column,
-            how=how,
-            knowledge=knowledge,
-            values=published.values,
-            kind=row[kind],
-            offsets=offsets,
-            codes=codes,
-            beliefs=beliefs,
-            presence=presence[one],
-            limit=promised_limit(release, published.column),
-            notes=tuple(notes),
-        )
-
-    def _most(self, published: Published, seats: Seats, matches: Matches, rough: NDArray[np.bool_]) -> float:
-        """The largest share of a value in any group that some of the people may be in."""
-        of_kind = np.repeat(np.arange(len(rough)), np.diff(matches.offsets))
-        groups = np.unique(seats.group[matches.seats[rough[of_kind]]])
-        largest = np.maximum.reduceat(published.counts, published.offsets[:-1])
-        return float((largest[groups] / published.sizes[groups]).max())
+        beliefs = _mixed(published, seats.group[matches.seats[shown]], numbers[of_kind[shown]], weight[shown], len(one))
+        return task.posterior(how, row[task.kinds.of_person], beliefs, presence[one], notes=notes)
 
 
-def promised_limit(release: Release, column: str) -> Fraction | None:
-    """The belief that a release promises not to be exceeded: 1/l of frequency l-diversity."""
-    principle = release.recipe.principle
-    if principle.get("name") == "by-column":
-        principle = principle["columns"].get(column, {})
-    return Fraction(1, int(principle["ell"])) if principle.get("name") == "l-diversity" else None
+def most_telling(found: Iterable[Posterior]) -> Posterior:
+    """Of what several tables tell, each by itself, that with the largest belief; the first of several."""
+    return max(found, key=lambda one: float(one.largest.max(initial=0)))
+
+
+def _most(published: Published, seats: Seats, matches: Matches, rough: NDArray[np.bool_]) -> float:
+    """The largest share of a value in any group that some of the people may be in."""
+    groups = np.unique(seats.group[matches.seats[rough[matches.of_match]]])
+    largest = np.maximum.reduceat(published.counts, published.offsets[:-1])
+    return float((largest[groups] / published.sizes[groups]).max())
 
 
 def _alike(
@@ -191,21 +152,14 @@ def _alike(
 
 def _mixed(
     published: Published,
-    groups: NDArray[np.int32],
+    groups: NDArray[Any],
     of_kind: NDArray[np.int64],
     weight: NDArray[np.float64],
     n_kinds: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Mix the distributions of the groups of all seats that cover a kind."""
-    group = groups.astype(np.int64)
-    lengths = np.diff(published.offsets)[group]
-    before = np.append(0, np.cumsum(lengths))
-    places = np.repeat(published.offsets[group] - before[:-1], lengths) + np.arange(before[-1])
-    n_values = len(published.values)
-    keys = np.repeat(of_kind, lengths) * n_values + published.codes[places]
-    share = published.counts[places] / published.sizes[np.repeat(group, lengths)]
-    distinct, number = np.unique(keys, return_inverse=True)
-    mixed = np.repeat(weight, lengths) * share
-    beliefs = np.bincount(number.reshape(-1), weights=mixed, minlength=len(distinct)).astype(np.float64)
-    offsets = np.searchsorted(distinct // n_values, np.arange(n_kinds + 1))
-    return offsets.astype(np.int64), (distinct % n_values).astype(np.int32), beliefs
+) -> Beliefs:
+    """Mix the distributions of groups: each pair of a kind and a group with its weight."""
+    pair, entry = entries_of(published.offsets, groups.astype(np.int64))
+    share = published.counts[entry] / published.sizes[groups.astype(np.int64)[pair]]
+    return Beliefs.joined(
+        of_kind[pair], published.codes[entry], weight[pair] * share, n_kinds=n_kinds, n_values=len(published.values)
+    )

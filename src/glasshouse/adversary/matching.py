@@ -9,25 +9,47 @@ disjoint, and for those that overlap.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from glasshouse.adversary.cell_codes import codes_of_cells
 from glasshouse.errors import SchemaError
+from glasshouse.microdata.groups import alike
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Column, Microdata
     from glasshouse.published import Seats
 
-__all__ = ["Matches", "match"]
+__all__ = ["Kinds", "Matches", "match", "seats_in_words"]
 
 _PAIRS = 1 << 16  # so many pairs of a point and a box are compared at once
 _DENSE = 1 << 25  # so many pairs of a cell and a value may be held in a table
+
+
+class Kinds(NamedTuple):
+    """People who are alike: the kind of every person, one person of every kind, and how many people each kind has."""
+
+    of_person: NDArray[np.int64]
+    examples: NDArray[np.int64]
+    n_alike: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, people: Microdata, names: Iterable[str]) -> Kinds:
+        """Put people with equal values of these attributes together."""
+        groups = alike([people.column(name) for name in names])
+        examples = np.empty(groups.n_groups, np.int64)
+        examples[groups.labels[::-1]] = np.arange(people.n_tuples)[::-1]
+        return cls(groups.labels.astype(np.int64), examples, groups.sizes)
+
+    @property
+    def n_kinds(self) -> int:
+        """How many kinds there are."""
+        return len(self.examples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +58,11 @@ class Matches:
 
     offsets: NDArray[np.int64]
     seats: NDArray[np.int32]
+
+    @property
+    def of_match(self) -> NDArray[np.int64]:
+        """The kind of person of every match."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     @property
     def unmatched(self) -> NDArray[np.int64]:
@@ -70,6 +97,12 @@ def match(people: Microdata, kinds: NDArray[np.int64], seats: Seats, *, pairs: i
     order = np.lexsort((where, who))
     offsets = np.searchsorted(who[order], np.arange(len(kinds) + 1))
     return Matches(offsets.astype(np.int64), where[order].astype(np.int32))
+
+
+def seats_in_words(seats: Seats, seat: int) -> str:
+    """What a seat shows, attribute by attribute."""
+    shown = zip(seats.quasi, seats.cells, seats.of_seat, strict=True)
+    return ", ".join(f"{name} {texts[codes[seat]]}" for name, texts, codes in shown)
 
 
 class _Axis:

@@ -30,30 +30,29 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 import pyarrow as pa
 
+from glasshouse.adversary.attack import Task
 from glasshouse.adversary.dropped import count_dropped
-from glasshouse.adversary.knowledge import ABSENT
-from glasshouse.adversary.linking import promised_limit
-from glasshouse.adversary.matching import match
-from glasshouse.adversary.posterior import Posterior
-from glasshouse.adversary.taken_out import taken_out
+from glasshouse.adversary.knowledge import ABSENT, key_of
+from glasshouse.adversary.matching import seats_in_words
+from glasshouse.adversary.posterior import Beliefs
+from glasshouse.adversary.removal import Removal
 from glasshouse.declared import tree_of_axis
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.counts import Counts
-from glasshouse.microdata.domains import code, text_of
-from glasshouse.microdata.groups import Groups, alike
+from glasshouse.microdata.domains import code
+from glasshouse.microdata.groups import Groups
 from glasshouse.principles import BackgroundSensitive, principle_from_data
-from glasshouse.published import Published
 from glasshouse.recoding.boxes import box_cells
 from glasshouse.recoding.taxonomies import node_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.adversary.matching import Matches
-    from glasshouse.published import Seats
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.microdata import Microdata
+    from glasshouse.published import Published, Seats
     from glasshouse.release import Release
 
 __all__ = ["Minimality"]
@@ -120,7 +119,8 @@ class Minimality:
                 "credibility with a prior by person",
                 instead="leave the prior out: credibility counts worlds (TRANSPARENT Proposition 2)",
             )
-        published = Published.of(release, self.column)
+        task = Task.of(self, release, knowledge, column=self.column)
+        published = task.contents
         if published.kind not in ("boxes", "anatomy", "permutation"):
             raise NotSupported(
                 f"minimality of a release by {release.recipe.recoding.get('name')}",
@@ -132,18 +132,18 @@ class Minimality:
         method = str(release.recipe.method.get("name"))
         if method != _MINIMAL:
             notes.append(f"{method} is not known to be minimal: this is believed by whoever takes it to be")
-        board = _Board.of(release, knowledge, published)
+        board = _Board.of(task)
         if (self.scheme or ("local" if board.shared else "global")) == "local":
             notes.append("under local recoding minimality tells nothing: it depends on the groups' values alone")
-            linked = taken_out(release, replace(knowledge, prior=None), attack=self.name, column=self.column)
+            linked = Removal().believe(replace(task, knowledge=replace(task.knowledge, prior=None)))
             notes = [*linked.notes, *notes]
-            return replace(linked, how="credibility", knowledge=knowledge, because=None, notes=tuple(notes))
+            return replace(linked, how="credibility", knowledge=task.knowledge, because=None, notes=tuple(notes))
         if board.shared:
             raise NotSupported(
                 "minimality under global recoding where somebody fits two groups",
                 instead="give scheme='local': no global recoding publishes this",
             )
-        return board.posterior(self.name, _judge(release, published), self.most_worlds, notes)
+        return board.posterior(_judge(release, published), self.most_worlds, notes)
 
 
 def _judge(release: Release, published: Published) -> Callable[[_Histogram], bool]:
@@ -185,37 +185,35 @@ def _judge(release: Release, published: Published) -> Callable[[_Histogram], boo
 class _Board:
     """The groups, and who fits where."""
 
-    release: Release
-    knowledge: Knowledge
-    published: Published
+    task: Task
     seats: Seats
     matches: Matches
-    kind: NDArray[np.int64]  # of every person: people with equal quasi-identifiers
-    examples: NDArray[np.int64]
     known: dict[int, Any]  # rows of corrupted people
 
     @classmethod
-    def of(cls, release: Release, knowledge: Knowledge, published: Published) -> _Board:
-        people = knowledge.external
-        kinds = alike([people.column(name) for name in release.recipe.quasi])
-        examples = np.empty(kinds.n_groups, np.int64)
-        examples[kinds.labels[::-1]] = np.arange(people.n_tuples)[::-1]
-        (seats,) = published.seats
-        known = dict(zip(knowledge.corrupted_rows().tolist(), knowledge.corrupted.values(), strict=True))
-        matches = match(people, examples, seats)
-        return cls(release, knowledge, published, seats, matches, kinds.labels.astype(np.int64), examples, known)
+    def of(cls, task: Task) -> _Board:
+        (seats,) = task.contents.seats
+        return cls(task, seats, task.fits(seats), dict(task.told))
+
+    @property
+    def published(self) -> Published:
+        """What the release says."""
+        return self.task.contents
+
+    @property
+    def people(self) -> Microdata:
+        """Everybody whom the attacker knows of."""
+        return self.task.knowledge.external
 
     @property
     def shared(self) -> bool:
         """Whether somebody fits two groups."""
         return bool((np.diff(self.matches.offsets) > 1).any())
 
-    def posterior(
-        self, attack: str, holds: Callable[[_Histogram], bool], most_worlds: int, notes: list[str]
-    ) -> Posterior:
+    def posterior(self, holds: Callable[[_Histogram], bool], most_worlds: int, notes: list[str]) -> Posterior:
         """Count group by group."""
-        published = self.published
-        n_kinds = len(self.examples)
+        published, kinds = self.published, self.task.kinds
+        n_kinds = kinds.n_kinds
         beliefs: list[dict[int, Fraction]] = [{} for _ in range(n_kinds)]
         presence = np.zeros(n_kinds + 2)
         failed: dict[int, str] = {}
@@ -223,11 +221,11 @@ class _Board:
         fits = np.full(n_kinds, -1, np.int64)
         fits[np.diff(self.matches.offsets) > 0] = self.matches.seats
         group_of = np.where(fits >= 0, self.seats.group[fits], -1)
-        outside = any(value is not ABSENT and group_of[self.kind[row]] < 0 for row, value in self.known.items())
-        if outside and not self.release.n_dropped:
+        outside = any(value is not ABSENT and group_of[kinds.of_person[row]] < 0 for row, value in self.known.items())
+        if outside and not self.task.release.n_dropped:
             raise InputError("a corrupted person is in the table but fits no group: use ABSENT")
-        members = np.argsort(self.kind, kind="stable")
-        starts = np.searchsorted(self.kind[members], np.arange(n_kinds + 1))
+        members = np.argsort(kinds.of_person, kind="stable")
+        starts = np.searchsorted(kinds.of_person[members], np.arange(n_kinds + 1))
         of_group = np.argsort(group_of, kind="stable")
         first = np.searchsorted(group_of[of_group], np.arange(published.n_groups + 1))
         for number in range(published.n_groups):
@@ -246,29 +244,24 @@ class _Board:
                 if found.failed is not None:
                     failed[point.kind] = found.failed
         presence[n_kinds:] = 0.0, 1.0
-        kind = self.kind.copy()
+        kind = kinds.of_person.copy()
         for row, value in self.known.items():  # what she knew before is not what the release tells
             kind[row] = n_kinds if value is ABSENT else n_kinds + 1
         lists = [sorted(of.items()) for of in beliefs] + [[], []]
-        found_all = Posterior(
-            attack=attack,
-            column=published.column,
-            how="credibility",
-            knowledge=self.knowledge,
-            values=published.values,
-            kind=kind,
-            offsets=np.cumsum([0, *map(len, lists)]).astype(np.int64),
-            codes=np.array([v for of in lists for v, _ in of], np.int32),
-            beliefs=np.array([float(belief) for of in lists for _, belief in of], np.float64),
-            presence=presence,
-            limit=promised_limit(self.release, published.column),
+        offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+        codes = np.array([v for of in lists for v, _ in of], np.int32)
+        shares = np.array([float(belief) for of in lists for _, belief in of], np.float64)
+        found_all = self.task.posterior(
+            "credibility",
+            kind,
+            Beliefs(offsets, codes, shares),
+            presence,
             because=lambda kind, code: failed.get(kind, "no cut of the group excludes a world"),
             notes=(*notes, f"the release is minimal for {n_worlds:,} tables that could be generalized to it"),
         )
-        return count_dropped(found_all, self.release, published)
+        return count_dropped(found_all, self.task)
 
     def _point(self, kind: int, seat: int, rows: list[int]) -> _Point:
-        place = {_key(value): i for i, value in enumerate(self.published.values)}
         fixed = []
         free = 0
         for row in rows:
@@ -276,17 +269,17 @@ class _Board:
             if row not in self.known:
                 free += 1
             elif value is not ABSENT:
-                if _key(value) not in place:
+                if key_of(value) not in self.task.place:
                     raise _contradiction()
-                fixed.append(place[_key(value)])
-        quasi = [self.knowledge.external.column(name) for name in self.seats.quasi]
-        codes = tuple(int(column.codes[self.examples[kind]]) for column in quasi)
+                fixed.append(self.task.place[key_of(value)])
+        quasi = [self.people.column(name) for name in self.seats.quasi]
+        codes = tuple(int(column.codes[self.task.kinds.examples[kind]]) for column in quasi)
         return _Point(kind, seat, codes, free, tuple(fixed))
 
     def same_box(self, kinds: Sequence[int], seat: int) -> bool:
         """Whether people of these kinds, and nobody else, have the cells of a seat."""
-        cells_of = node_cells if self.release.recipe.recoding.get("name") == "taxonomies" else box_cells
-        people = self.knowledge.external.take(self.examples[list(kinds)])
+        cells_of = node_cells if self.task.release.recipe.recoding.get("name") == "taxonomies" else box_cells
+        people = self.people.take(self.task.kinds.examples[list(kinds)])
         one = Groups(np.zeros(len(kinds), np.int32), 1)
         for name, texts, of_seat in zip(self.seats.quasi, self.seats.cells, self.seats.of_seat, strict=True):
             cell = cells_of(people.column(name), one)
@@ -439,14 +432,10 @@ class _Group:
             return None
         axis, below, above = max(self.excluded, key=lambda cut: (self.excluded[cut], cut))
         seats = self.board.seats
-        texts = self.board.knowledge.external.column(seats.quasi[axis]).domain.texts
-        shown = [
-            f"{name} {cells[codes[next(iter(self.seats))]]}"
-            for name, cells, codes in zip(seats.quasi, seats.cells, seats.of_seat, strict=True)
-        ]
+        texts = self.board.people.column(seats.quasi[axis]).domain.texts
         return (
-            f"the group at {', '.join(shown)} was not cut between {seats.quasi[axis]} {_text(texts, below)} and "
-            f"{_text(texts, above)}: one of the two parts would have broken the principle"
+            f"the group at {seats_in_words(seats, next(iter(self.seats)))} was not cut between {seats.quasi[axis]} "
+            f"{_text(texts, below)} and {_text(texts, above)}: one of the two parts would have broken the principle"
         )
 
 
@@ -464,10 +453,6 @@ def _parts(histogram: _Histogram, size: int) -> Iterator[_Histogram]:
 
 def _text(texts: Sequence[str], code: int) -> str:
     return texts[code] if code < len(texts) else "missing"
-
-
-def _key(value: Any) -> str:
-    return "\0" if value is None else text_of(value)
 
 
 def _contradiction() -> InputError:

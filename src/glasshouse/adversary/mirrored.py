@@ -11,76 +11,56 @@ others one between the least and the largest share of the groups that they can b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from glasshouse.adversary.cell_codes import codes_of_cells
 from glasshouse.adversary.dropped import count_dropped
-from glasshouse.adversary.linking import promised_limit
-from glasshouse.adversary.matching import match
 from glasshouse.adversary.permanents import largest_shares
-from glasshouse.adversary.posterior import Posterior
+from glasshouse.adversary.posterior import Beliefs, entries_of
+from glasshouse.adversary.strategies import SMALL, Strategy
 from glasshouse.errors import NotSupported
 from glasshouse.grouping import Mirror
 from glasshouse.microdata.domains import text_of
-from glasshouse.microdata.groups import alike
 from glasshouse.principles import AlphaKAnonymity, LDiversity, TCloseness
+from glasshouse.recoding import Boxes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.adversary.attack import Task
+    from glasshouse.adversary.matching import Kinds
+    from glasshouse.adversary.posterior import Posterior
     from glasshouse.microdata import Microdata
+    from glasshouse.principles import Principle
     from glasshouse.published import Published, Seats
-    from glasshouse.randomness import Source
-    from glasshouse.release import Release
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["attack_mirrored", "bound_mirrored"]
+__all__ = ["MirrorBound", "MirrorTheorem"]
 
-_SMALL = "take few people: small tables are attacked by trying every world"
 _FLOOR = 8  # people in a leaf of Mirror at least, where neither the principle nor the recipe says how many
 _SAME = 1e-9  # shares that differ by less are the same
 
 
-def attack_mirrored(
-    release: Release,
-    published: Published,
-    knowledge: Knowledge,
-    algorithm: tuple[Any, Any, Any],
-    *,
-    error: float = 0.0,
-    source: Source | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Posterior:
+@dataclass(frozen=True, kw_only=True)
+class MirrorTheorem(Strategy):
     """Believe, exactly, what follows from the release, everybody's quasi-identifiers and `Mirror`.
 
-    Parameters
-    ----------
-    release, published, knowledge
-        What was published, as it stands and as she reads it, and what she holds beside it: everybody in the table must
-        be on her list. She has corrupted nobody.
-    algorithm
-        Principle, method and recoding.
-    error, source, progress
-        As for other methods; nothing is sampled here, and nothing takes long.
+    Everybody in the table must be on the attacker's list, and nobody be corrupted.
 
     Notes
     -----
     *Who is in which group* is known if nobody else fits, or as many people as there are tuples. People with equal
-    quasi-identifiers are alike to her if ties were broken by a secret order, or if she does not know the identifiers:
+    quasi-identifiers are alike if ties were broken by a secret order, or if the attacker does not know the identifiers:
     each is then in a group as likely as such tuples are there, in the table or not. Of anybody else it must not matter:
-    all groups that they can be in have the same shares. If it does, `NotSupported`; see `bound_mirrored`.
+    all groups that they can be in have the same shares. If it does, `NotSupported`; see `MirrorBound`.
 
     *Boxes* do not say where a group ends: two may show the same. A box stands for one group if it has too few tuples
     for two, or if a single person can be at one of its ends.
@@ -90,40 +70,63 @@ def attack_mirrored(
     Examples
     --------
     >>> import glasshouse as gh
-    >>> from glasshouse.published import Published
     >>> people = {"x": [1, 2, 3, 4], "y": [4, 3, 2, 1]}
     >>> table = gh.read({**people, "s": list("aabc")}, quasi=["x", "y"], sensitive="s")
-    >>> steps = gh.EntropyLDiversity(ell=2), gh.Mirror(floor=4), gh.Anatomy()
-    >>> release = gh.publish(table, principle=steps[0], method=steps[1], recoding=steps[2])
+    >>> release = gh.publish(
+    ...     table, principle=gh.EntropyLDiversity(ell=2), method=gh.Mirror(floor=4), recoding=gh.Anatomy()
+    ... )
     >>> knowledge = gh.Knowledge(external=gh.read(people, quasi=["x", "y"]))
-    >>> attack_mirrored(release, Published.of(release), knowledge, steps).of(0)
+    >>> gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge).of(0)
     {'a': 0.5, 'b': 0.25, 'c': 0.25}
     """
-    found = _Believed.of(release, published, knowledge, algorithm)
-    unsettled = int(found.fit.n_alike[~found.is_exact].sum())
-    if unsettled:
-        why = (
-            "who can be in groups that say different things, and are not alike"
-            if found.fit.listed
-            else "by whoever does not know of everybody in the table"
-        )
-        raise NotSupported(
-            f"an exact belief about {unsettled:,} people {why}",
-            instead="take the bound; anatomy and a list of all people in the table, without identifiers, can be exact",
-        )
-    return found.posterior("exact")
+
+    methods = (Mirror,)
+
+    def refuses(self, task: Task) -> NotSupported | None:
+        """Its theorems are for an attacker who has corrupted nobody and has no prior for single people."""
+        if type(task.method) not in self.methods:
+            return NotSupported(f"explaining groups by {task.method!r} as those of Mirror", instead="use linking")
+        if task.contents.kind == "sample":
+            return NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
+        if task.knowledge.is_personal or task.knowledge.corrupted:
+            return NotSupported(
+                "Mirror's theorems for an attacker who has a prior for single people or has corrupted people",
+                instead=SMALL,
+            )
+        return None
+
+    def believe(self, task: Task) -> Posterior:
+        """The published shares, where it is known who is in which group."""
+        found = _Believed.of(task)
+        unsettled = int(found.fit.n_alike[~found.is_exact].sum())
+        if unsettled:
+            why = (
+                "who can be in groups that say different things, and are not alike"
+                if found.fit.listed
+                else "by an attacker who does not know of everybody in the table"
+            )
+            raise NotSupported(
+                f"an exact belief about {unsettled:,} people {why}",
+                instead="take the bound; anatomy and a list of all people in the table, without identifiers, can be "
+                "exact",
+            )
+        return found.posterior("exact")
 
 
-def bound_mirrored(
-    release: Release, published: Published, knowledge: Knowledge, algorithm: tuple[Any, Any, Any]
-) -> Posterior:
+@dataclass(frozen=True, kw_only=True)
+class MirrorBound(MirrorTheorem):
     """Believe nothing above the largest share of a value in any group that a person can be in.
 
-    However likely each of the groups is, her belief is an average of their shares. Of people for whom it is known
+    However likely each of the groups is, the belief is an average of their shares. Of people for whom it is known
     exactly, it is given exactly. Of a box that may stand for several groups no shares are known; they are taken to be
     the largest that the principle and the least size of a group allow.
     """
-    return _Believed.of(release, published, knowledge, algorithm).posterior("bound")
+
+    is_bound = True
+
+    def believe(self, task: Task) -> Posterior:
+        """The largest shares."""
+        return _Believed.of(task).posterior("bound")
 
 
 # --- who can be in which group ----------------------------------------------------------------------------------------
@@ -144,15 +147,11 @@ class _Fit:
     one_group: Flags  # for every group, whether it is certainly one
 
     @classmethod
-    def of(cls, release: Release, published: Published, knowledge: Knowledge, least: int) -> _Fit:
-        people = knowledge.external
-        kinds = alike([people.column(name) for name in release.recipe.quasi])
-        examples = np.empty(kinds.n_groups, np.int64)
-        examples[kinds.labels[::-1]] = np.arange(people.n_tuples)[::-1]
-        n_alike = kinds.sizes.astype(np.int64)
-
+    def of(cls, task: Task, least: int) -> _Fit:
+        people, published, kinds = task.knowledge.external, task.contents, task.kinds
+        n_alike = kinds.n_alike
         n_tuples = int(published.sizes.sum())
-        tables = [_Table.of(people, examples, n_alike, seats) for seats in published.seats]
+        tables = [_Table.of(task, seats) for seats in published.seats]
         listed = people.n_tuples >= n_tuples and all(table.has_people for table in tables)
         if people.n_tuples == n_tuples:
             listed = listed and all(np.isin(np.arange(len(n_alike)), table.kind).all() for table in tables)
@@ -172,10 +171,10 @@ class _Fit:
         one_group = np.ones(published.n_groups, bool)
         if published.kind == "boxes":
             one_group = published.sizes < 2 * least
-            if listed and release.recipe.recoding.get("name") == "boxes":
-                one_group = one_group | tables[0].ends_of_one(people, examples, n_alike, published.n_groups)
+            if listed and task.release.recipe.recoding.get("name") == Boxes.name:
+                one_group = one_group | tables[0].ends_of_one(people, kinds, published.n_groups)
         return cls(
-            kind=kinds.labels.astype(np.int64),
+            kind=kinds.of_person,
             n_alike=n_alike,
             of_pair=keys // published.n_groups,
             group=keys % published.n_groups,
@@ -202,10 +201,9 @@ class _Table:
     rivals: Integers  # people who fit every place
 
     @classmethod
-    def of(cls, people: Microdata, examples: Integers, n_alike: Integers, seats: Seats) -> _Table:
-        matches = match(people, examples, seats)
-        kind = np.repeat(np.arange(len(examples)), np.diff(matches.offsets))
-        return cls._counted(seats, kind, matches.seats.astype(np.int64), n_alike)
+    def of(cls, task: Task, seats: Seats) -> _Table:
+        matches = task.fits(seats)
+        return cls._counted(seats, matches.of_match, matches.seats.astype(np.int64), task.kinds.n_alike)
 
     @classmethod
     def _counted(cls, seats: Seats, kind: Integers, seat: Integers, n_alike: Integers) -> _Table:
@@ -264,7 +262,7 @@ class _Table:
         counts = self.seats.count[self.seat[inside]].astype(np.float64)
         return np.bincount(at[inside], weights=counts, minlength=len(keys)).astype(np.float64)
 
-    def ends_of_one(self, people: Microdata, examples: Integers, n_alike: Integers, n_groups: int) -> Flags:
+    def ends_of_one(self, people: Microdata, kinds: Kinds, n_groups: int) -> Flags:
         """Boxes one of whose ends is the value of a single person: a second group with this box would lack it."""
         found = np.zeros(n_groups, bool)
         group = self.seats.group[self.seat]
@@ -272,11 +270,11 @@ class _Table:
             column = people.column(name)
             covered = codes_of_cells(column.domain, self.seats, name)
             shown = of_seat[self.seat]
-            own = column.codes[examples][self.kind]
+            own = column.codes[kinds.examples][self.kind]
             wide = np.array([len(codes) > 1 for codes in covered], bool)[shown]
             for end in (0, -1):
                 code = np.array([codes[end] if len(codes) else -1 for codes in covered], np.int64)[shown]
-                there = np.where(own == code, n_alike[self.kind], 0)
+                there = np.where(own == code, kinds.n_alike[self.kind], 0)
                 n_there = np.bincount(group, weights=there, minlength=n_groups)
                 found[group[wide]] |= n_there[group[wide]] == 1
         return found
@@ -289,41 +287,35 @@ class _Table:
 class _Believed:
     """Her beliefs of every kind of people: the largest that there can be, and what they are where that is known."""
 
-    release: Release
-    published: Published
-    knowledge: Knowledge
+    task: Task
     fit: _Fit
     refined: bool
-    offsets: Integers
-    codes: NDArray[np.int32]
-    largest: Floats
+    most: Beliefs
 
     @classmethod
-    def of(
-        cls, release: Release, published: Published, knowledge: Knowledge, algorithm: tuple[Any, Any, Any]
-    ) -> _Believed:
-        principle, method, _ = algorithm
-        if isinstance(principle, Mapping) and len(principle) == 1:
-            (principle,) = principle.values()
-        _check(release, published, knowledge, method)
+    def of(cls, task: Task) -> _Believed:
+        method = task.made_by(Mirror)
+        principle, published = task.principle, task.contents
         refined = isinstance(principle, LDiversity) and method.inner != "none"
         least = _least(principle, method, refined=refined)
-        fit = _Fit.of(release, published, knowledge, least)
+        fit = _Fit.of(task, least)
 
         group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
         shares = published.counts / published.sizes[group]
         most = np.minimum(published.counts / least, _caps(principle, published)[published.codes])
         bounds = np.where(fit.one_group[group], shares, most)
-        found = largest_shares(
-            fit.starts, fit.group, (published.offsets, published.codes, bounds), len(published.values)
-        )
-        return cls(release, published, knowledge, fit, refined, *found)
+        histogram = Beliefs(published.offsets, published.codes, bounds)
+        return cls(task, fit, refined, largest_shares(fit.starts, fit.group, histogram, len(published.values)))
+
+    @property
+    def published(self) -> Published:
+        """What the release says."""
+        return self.task.contents
 
     @cached_property
     def is_settled(self) -> Flags:
         """The kinds of people who are in the table, and in groups that all have the same shares."""
-        kinds = np.repeat(np.arange(len(self.fit.n_alike)), np.diff(self.offsets))
-        total = np.bincount(kinds, weights=self.largest, minlength=len(self.fit.n_alike))
+        total = np.bincount(self.most.owner, weights=self.most.beliefs, minlength=len(self.fit.n_alike))
         several = np.zeros(len(self.fit.n_alike), bool)
         several[self.fit.of_pair[~self.fit.one_group[self.fit.group]]] = True
         return np.asarray(self.fit.sure & ~several & (total < 1 + _SAME) & (total > 0))
@@ -331,8 +323,7 @@ class _Believed:
     @cached_property
     def is_shared(self) -> Flags:
         """The kinds of people who are alike to her, and have a place of their own."""
-        secret = self.release.guarantee.ties_are_secret or self.knowledge.external.identifier is None
-        return self.fit.alone & secret
+        return self.fit.alone & self.task.secret_ties
 
     @cached_property
     def is_exact(self) -> Flags:
@@ -349,38 +340,29 @@ class _Believed:
 
     @cached_property
     def shared(self) -> Floats:
-        """Beliefs in the average of the groups, each as likely as such tuples are there; as `largest`."""
+        """Beliefs in the average of the groups, each as likely as such tuples are there; as `most`."""
         fit, published = self.fit, self.published
         total = np.bincount(fit.of_pair, weights=fit.tuples, minlength=len(fit.n_alike))
         weight = fit.tuples / total[fit.of_pair] * self.presence[fit.of_pair]
-        lengths = np.diff(published.offsets)[fit.group]
-        before = np.append(0, np.cumsum(lengths))
-        at = np.repeat(published.offsets[fit.group] - before[:-1], lengths) + np.arange(before[-1])
-        keys = np.repeat(fit.of_pair, lengths) * len(published.values) + published.codes[at]
-        mixed = np.repeat(weight, lengths) * published.counts[at] / published.sizes[np.repeat(fit.group, lengths)]
+        pair, at = entries_of(published.offsets, fit.group)
+        keys = fit.of_pair[pair] * len(published.values) + published.codes[at]
+        mixed = weight[pair] * published.counts[at] / published.sizes[fit.group[pair]]
         place = np.unique(keys, return_inverse=True)[1].reshape(-1)
-        found = np.bincount(place, weights=mixed, minlength=len(self.largest))
-        return np.minimum(found, self.largest)  # sums are rounded, and no average is above the largest share
+        found = np.bincount(place, weights=mixed, minlength=len(self.most.beliefs))
+        return np.minimum(found, self.most.beliefs)  # sums are rounded, and no average is above the largest share
 
     def posterior(self, how: str) -> Posterior:
         """Put it together; as a bound, what is not known exactly is as large as it can be."""
-        kinds = np.repeat(np.arange(len(self.fit.n_alike)), np.diff(self.offsets))
-        found = Posterior(
-            attack="reverse engineering",
-            column=self.published.column,
-            how=how,
-            knowledge=self.knowledge,
-            values=self.published.values,
-            kind=self.fit.kind,
-            offsets=self.offsets,
-            codes=self.codes,
-            beliefs=np.where(self.is_exact[kinds], self.shared, self.largest),
-            presence=self.presence,
-            limit=promised_limit(self.release, self.published.column),
+        beliefs = np.where(self.is_exact[self.most.owner], self.shared, self.most.beliefs)
+        found = self.task.posterior(
+            how,
+            self.fit.kind,
+            replace(self.most, beliefs=beliefs),
+            self.presence,
             because=self._because,
-            notes=tuple(self._notes(how)),
+            notes=self._notes(how),
         )
-        return count_dropped(found, self.release, self.published)
+        return count_dropped(found, self.task)
 
     # in words
 
@@ -411,7 +393,7 @@ class _Believed:
                 f"{len(several):,} boxes may stand for several groups each, whose shares are not known: they are taken "
                 "to be as large as the principle and the least size of a group allow"
             )
-        if self.knowledge.prior is not None:
+        if self.task.knowledge.prior is not None:
             notes.append("all possible tables have the published values: a prior that is the same for all says nothing")
         return notes
 
@@ -430,18 +412,7 @@ class _Believed:
         return f"{share}{absent}, and {self._theorem}"
 
 
-def _check(release: Release, published: Published, knowledge: Knowledge, method: Any) -> None:
-    if not isinstance(method, Mirror):
-        raise NotSupported(f"explaining groups by {method!r} as those of Mirror", instead="use reverse engineering")
-    if published.kind == "sample":
-        raise NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
-    if knowledge.is_personal or knowledge.corrupted:
-        raise NotSupported(
-            "Mirror's theorems for whoever has a prior for single people or has corrupted people", instead=_SMALL
-        )
-
-
-def _caps(principle: Any, published: Published) -> Floats:
+def _caps(principle: Principle | None, published: Published) -> Floats:
     """The largest share that the principle allows each value in a group, as far as that is easily told."""
     caps = np.ones(len(published.values))
     for one in getattr(principle, "principles", (principle,)):
@@ -455,7 +426,7 @@ def _caps(principle: Any, published: Published) -> Floats:
     return np.asarray(caps, np.float64)
 
 
-def _least(principle: Any, method: Mirror, *, refined: bool) -> int:
+def _least(principle: Principle | None, method: Mirror, *, refined: bool) -> int:
     """How many tuples a group has at least."""
     named: list[int] = [
         ceil(getattr(one, parameter))

@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from glasshouse.adversary.posterior import Beliefs, entries_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -236,12 +238,7 @@ def _component(
     return _Found(np.array(shares), counted.n_states)
 
 
-def largest_shares(
-    offsets: NDArray[np.int64],
-    places: NDArray[np.int64],
-    histogram: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]],
-    n_values: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+def largest_shares(offsets: NDArray[np.int64], places: NDArray[np.int64], shares: Beliefs, n_values: int) -> Beliefs:
     """A bound on every belief that needs no counting: the largest share that a value has at any place one fits.
 
     Whatever the weights of the places, which add up to 1 at most, no mixture of their shares is larger.
@@ -250,33 +247,24 @@ def largest_shares(
     ----------
     offsets, places
         Kind ``i`` fits the places ``places[offsets[i]:offsets[i + 1]]``.
-    histogram
-        Offsets, value codes and shares: how the tuples of every place are distributed.
+    shares
+        How the tuples of every place are distributed.
     n_values
         How many sensitive values there are.
 
-    Returns
-    -------
-    tuple
-        Offsets, value codes and bounds for every kind.
-
     Examples
     --------
-    >>> histogram = np.array([0, 2, 3]), np.array([0, 1, 1], np.int32), np.array([0.25, 0.75, 1.0])
-    >>> [a.tolist() for a in largest_shares(np.array([0, 1, 3]), np.array([0, 0, 1]), histogram, 2)]
-    [[0, 2, 4], [0, 1, 0, 1], [0.25, 0.75, 0.25, 1.0]]
+    >>> shares = Beliefs(np.array([0, 2, 3]), np.array([0, 1, 1], np.int32), np.array([0.25, 0.75, 1.0]))
+    >>> found = largest_shares(np.array([0, 1, 3]), np.array([0, 0, 1]), shares, 2)
+    >>> found.offsets.tolist(), found.codes.tolist(), found.beliefs.tolist()
+    ([0, 2, 4], [0, 1, 0, 1], [0.25, 0.75, 0.25, 1.0])
     """
-    starts, codes, shares = histogram
     kind = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    lengths = np.diff(starts)[places]
-    before = np.append(0, np.cumsum(lengths))
-    at = np.repeat(starts[places] - before[:-1], lengths) + np.arange(before[-1])
-    keys = np.repeat(kind, lengths) * n_values + codes[at]
-    order = np.argsort(keys, kind="stable")
-    distinct, first = np.unique(keys[order], return_index=True)
-    largest = np.maximum.reduceat(shares[at][order], first) if len(first) else np.empty(0)
-    found = np.searchsorted(distinct // n_values, np.arange(len(offsets)))
-    return found.astype(np.int64), (distinct % n_values).astype(np.int32), largest.astype(np.float64)
+    pair, at = entries_of(shares.offsets, places)
+    n_kinds = len(offsets) - 1
+    return Beliefs.joined(
+        kind[pair], shares.codes[at], shares.beliefs[at], n_kinds=n_kinds, n_values=n_values, how=np.maximum
+    )
 
 
 def connected(n: int, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:

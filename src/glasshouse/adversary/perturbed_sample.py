@@ -26,26 +26,27 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse import bounds
-from glasshouse.adversary.knowledge import ABSENT
-from glasshouse.adversary.matching import match
-from glasshouse.adversary.posterior import Posterior
+from glasshouse.adversary.attack import GONE, UNKNOWN
+from glasshouse.adversary.knowledge import ABSENT, key_of
+from glasshouse.adversary.matching import seats_in_words
+from glasshouse.adversary.posterior import Beliefs
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
-from glasshouse.microdata.groups import alike
 from glasshouse.principles.perturbation import transition
-from glasshouse.published import Published
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from glasshouse.adversary.attack import Task
     from glasshouse.adversary.knowledge import Knowledge
-    from glasshouse.release import Release
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.published import Seats
 
-__all__ = ["Owned", "PerturbedSample", "owned", "sampled_posterior"]
+__all__ = ["Owned", "PerturbedSample", "owned"]
 
-_UNKNOWN, _GONE = -1, -2  # what she knows of a person, where it is not the code of a value
+_FEW = 10_000  # of so many published tuples each is put into words
 
 
 class Owned(NamedTuple):
@@ -132,8 +133,7 @@ class PerturbedSample:
         What was assumed.
     """
 
-    knowledge: Knowledge
-    column: str
+    task: Task
     values: tuple[Any, ...]
     p: Fraction
     observed: NDArray[np.int64]
@@ -146,29 +146,28 @@ class PerturbedSample:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, release: Release, knowledge: Knowledge, column: str | None = None) -> PerturbedSample:
-        """Find everybody's crucial tuple, and put down what she knows of them."""
-        published = Published.of(release, column)
+    def of(cls, task: Task) -> PerturbedSample:
+        """Find everybody's crucial tuple, and put down what the attacker knows of them."""
+        published, knowledge = task.contents, task.knowledge
         if published.kind != "sample":
             raise NotSupported("a crucial tuple in a release that is no perturbed sample", instead="attack its groups")
-        values, notes = _domain(release, published, knowledge)
-        place = {_key(value): i for i, value in enumerate(values)}
+        values, notes = _domain(task)
+        place = {key_of(value): i for i, value in enumerate(values)}
         (seats,) = published.seats
-        observed = np.array([place[_key(published.values[code])] for code in published.codes], np.int64)
-        crucial = _crucial(release, knowledge, seats)
+        observed = np.array([place[key_of(published.values[code])] for code in published.codes], np.int64)
+        crucial = _crucial(task, seats)
         priors, prior_of = _priors(knowledge, values)
         made = cls(
-            knowledge=knowledge,
-            column=published.column,
+            task=task,
             values=values,
-            p=bounds.exact(release.recipe.recoding["p"]),
+            p=bounds.exact(task.release.recipe.recoding["p"]),
             observed=observed[seats.group],
             size=seats.count,
             crucial=crucial,
-            known=_known(knowledge, place, crucial),
+            known=_known(task, place, crucial),
             priors=priors,
             prior_of=prior_of,
-            shown=tuple(_words(seats, i) for i in range(len(seats))) if len(seats) <= _FEW else (),
+            shown=tuple(seats_in_words(seats, i) for i in range(len(seats))) if len(seats) <= _FEW else (),
             notes=notes,
         )
         if (made.n_in_table > made.size).any():
@@ -183,7 +182,7 @@ class PerturbedSample:
     @cached_property
     def n_unknown(self) -> NDArray[np.int64]:
         """Candidates of whom she knows nothing."""
-        return self._count(self.known == _UNKNOWN)
+        return self._count(self.known == UNKNOWN)
 
     @cached_property
     def n_in_table(self) -> NDArray[np.int64]:
@@ -203,7 +202,7 @@ class PerturbedSample:
     def _rows_of(self) -> dict[int, list[int]]:
         """The candidates of whom she knows nothing, tuple by tuple; needed only if priors differ."""
         found: dict[int, list[int]] = {}
-        for row in np.flatnonzero((self.known == _UNKNOWN) & (self.crucial >= 0)).tolist():
+        for row in np.flatnonzero((self.known == UNKNOWN) & (self.crucial >= 0)).tolist():
             found.setdefault(int(self.crucial[row]), []).append(row)
         return found
 
@@ -292,14 +291,13 @@ class PerturbedSample:
         _, alike_tuple = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
         alike_tuple = alike_tuple.reshape(-1)
         keys = np.where(self.crucial >= 0, alike_tuple[self.crucial] * len(self.priors) + self.prior_of, -1)
-        keys = np.where(self.known == _UNKNOWN, keys, np.where(self.known == _GONE, -3, -2))
+        keys = np.where(self.known == UNKNOWN, keys, np.where(self.known == GONE, -3, -2))
         _, examples, kind = np.unique(keys, return_index=True, return_inverse=True)
         return kind.reshape(-1).astype(np.int64), examples.astype(np.int64)
 
     def posterior(
         self,
         *,
-        attack: str,
         in_table: bool = False,
         most_corrupted: int = 0,
         qualified: NDArray[np.bool_] | None = None,
@@ -309,8 +307,6 @@ class PerturbedSample:
 
         Parameters
         ----------
-        attack
-            Name of the attack.
         in_table
             Whether everybody who is attacked is known to be in the table, as the paper has it.
         most_corrupted
@@ -345,17 +341,13 @@ class PerturbedSample:
         beliefs = beliefs * presence[rows, np.newaxis]
         offsets = np.zeros(n_kinds + 1, np.int64)
         offsets[1:][rows] = len(values)
-        return Posterior(
-            attack=attack,
-            column=self.column,
-            how="bound" if most_corrupted else "exact",
-            knowledge=self.knowledge,
+        codes = np.tile(np.arange(len(values), dtype=np.int32), len(rows))
+        return self.task.posterior(
+            "bound" if most_corrupted else "exact",
+            kind,
+            Beliefs(np.cumsum(offsets), codes, beliefs.reshape(-1)),
+            np.where(self.known[examples] >= 0, 1.0, presence),
             values=values,
-            kind=kind,
-            offsets=np.cumsum(offsets),
-            codes=np.tile(np.arange(len(values), dtype=np.int32), len(rows)),
-            beliefs=beliefs.reshape(-1),
-            presence=np.where(self.known[examples] >= 0, 1.0, presence),
             because=self._because(examples, h[0]) if qualified is None else None,
             notes=(*self.notes, *self._said(), *notes),
         )
@@ -366,7 +358,7 @@ class PerturbedSample:
         """The largest and the smallest h of each kind of people, and presence; 0 for whom she has no belief."""
         found = np.zeros((len(examples), 3))
         for i, row in enumerate(examples.tolist()):
-            if self.known[row] == _UNKNOWN and self.crucial[row] >= 0:
+            if self.known[row] == UNKNOWN and self.crucial[row] >= 0:
                 now = self.owned(row)
                 high = self.owned(row, most_corrupted=most_corrupted) if most_corrupted else now
                 low = self.owned(row, most_corrupted=most_corrupted, rising=False) if most_corrupted else now
@@ -377,7 +369,7 @@ class PerturbedSample:
         def sentence(kind: int, code: int) -> str:
             row = int(examples[kind])
             number = int(self.crucial[row])
-            if self.known[row] != _UNKNOWN or number < 0:
+            if self.known[row] != UNKNOWN or number < 0:
                 return "she knew it before"
             shown = f" ({self.shown[number]})" if self.shown else ""
             return (
@@ -393,60 +385,34 @@ class PerturbedSample:
         strangers = int(np.maximum(self.size - self.n_in_table - self.n_unknown, 0).sum())
         if strangers:
             notes.append(f"{strangers:,} tuples are of people whom the external table lacks")
-        lost = int(np.count_nonzero((self.crucial < 0) & (self.known == _UNKNOWN)))
+        lost = int(np.count_nonzero((self.crucial < 0) & (self.known == UNKNOWN)))
         if lost:
             notes.append(f"{lost:,} people fit nothing in the release: they are not in the table")
         return tuple(notes)
 
 
-_FEW = 10_000  # of so many published tuples each is put into words
+# --- what the release and the attacker say ---------------------------------------------------------------------------
 
 
-def sampled_posterior(
-    release: Release, knowledge: Knowledge, *, attack: str, column: str | None = None, in_table: bool = False
-) -> Posterior:
-    """Her beliefs about everybody after a perturbed sample, with whomever she has corrupted and any priors.
-
-    Parameters
-    ----------
-    release, knowledge
-        What was published, and what she holds.
-    attack
-        Name of the attack.
-    column
-        The sensitive column.
-    in_table
-        Whether everybody who is attacked is known to be in the table (CORRUPTION V-A). Otherwise a belief is that
-        somebody is in the table and has the value.
-    """
-    return PerturbedSample.of(release, knowledge, column).posterior(attack=attack, in_table=in_table)
-
-
-# --- what the release and she say -----------------------------------------------------------------------------------
-
-
-def _key(value: Any) -> str:
-    return "\0" if value is None else text_of(value)
-
-
-def _domain(release: Release, published: Published, knowledge: Knowledge) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+def _domain(task: Task) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     """The sensitive domain: as declared; else what was published, and whatever else she has heard of."""
+    release, published, knowledge = task.release, task.contents, task.knowledge
     declared = release.recipe.recoding.get("domain")
     if declared is not None:
-        by_key = {_key(value): value for value in published.values}
+        by_key = {key_of(value): value for value in published.values}
         kind = release.data[published.column].type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        return tuple(by_key[_key(t)] if _key(t) in by_key else _read(t, kind) for t in declared), ()
-    found = {_key(value): value for value in published.values}
+        return tuple(by_key[key_of(t)] if key_of(t) in by_key else _read(t, kind) for t in declared), ()
+    found = {key_of(value): value for value in published.values}
     for value in knowledge.corrupted.values():
         if value is not ABSENT:
-            found.setdefault(_key(value), value)
+            found.setdefault(key_of(value), value)
     priors: Sequence[Any] = () if knowledge.prior is None else (knowledge.prior,)
     if knowledge.prior is not None and knowledge.is_personal:
         priors = list(knowledge.prior.values())
     for prior in priors:
         for value in prior:
-            found.setdefault(_key(value), value)
+            found.setdefault(key_of(value), value)
     note = (
         f"the sensitive domain was not declared: it is taken to have the {len(found):,} values that are published or "
         "that she has heard of"
@@ -464,36 +430,32 @@ def _read(text: Any, kind: pa.DataType) -> Any:
         return text
 
 
-def _crucial(release: Release, knowledge: Knowledge, seats: Any) -> NDArray[np.int64]:
+def _crucial(task: Task, seats: Seats) -> NDArray[np.int64]:
     """The published tuple of every person (A1), -1 for none."""
-    people = knowledge.external
-    kinds = alike([people.column(name) for name in release.recipe.quasi])
-    examples = np.empty(kinds.n_groups, np.int64)
-    examples[kinds.labels[::-1]] = np.arange(people.n_tuples)[::-1]
-    matches = match(people, examples, seats)
+    matches = task.fits(seats)
     fitting = np.diff(matches.offsets)
     if (fitting > 1).any():
         raise NotSupported(
             "a perturbed sample where somebody fits two tuples",
             instead="its boxes must be disjoint: then everybody has one crucial tuple",
         )
-    of_kind = np.full(kinds.n_groups, -1, np.int64)
+    of_kind = np.full(task.kinds.n_kinds, -1, np.int64)
     of_kind[fitting > 0] = matches.seats
-    return of_kind[kinds.labels]
+    return of_kind[task.kinds.of_person]
 
 
-def _known(knowledge: Knowledge, place: dict[str, int], crucial: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What she knows of every person."""
-    known = np.full(knowledge.external.n_tuples, _UNKNOWN, np.int64)
-    for row, value in zip(knowledge.corrupted_rows().tolist(), knowledge.corrupted.values(), strict=True):
+def _known(task: Task, place: dict[str, int], crucial: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What the attacker knows of every person."""
+    known = np.full(len(crucial), UNKNOWN, np.int64)
+    for row, value in task.told:
         if value is ABSENT:
-            known[row] = _GONE
-        elif _key(value) not in place:
+            known[row] = GONE
+        elif key_of(value) not in place:
             raise InputError(f"a corrupted person has {value!r}, which the sensitive domain lacks")
         elif crucial[row] < 0:
             raise InputError("a corrupted person is in the table but fits no published tuple: use ABSENT")
         else:
-            known[row] = place[_key(value)]
+            known[row] = place[key_of(value)]
     return known
 
 
@@ -508,8 +470,3 @@ def _priors(
             row = knowledge.person(name)
             prior_of[row] = found.setdefault(tuple(knowledge.weights(list(values), row)), len(found))
     return tuple(found), prior_of
-
-
-def _words(seats: Any, number: int) -> str:
-    cells = zip(seats.quasi, seats.cells, seats.of_seat, strict=True)
-    return ", ".join(f"{name} {texts[codes[number]]}" for name, texts, codes in cells)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +21,68 @@ if TYPE_CHECKING:
 
     from glasshouse.adversary.knowledge import Knowledge
 
-__all__ = ["Belief", "Posterior"]
+__all__ = ["Belief", "Beliefs", "Posterior", "entries_of"]
+
+
+def entries_of(offsets: NDArray[Any], which: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All entries of some runs, run after run: for each its run, as a place in ``which``, and its own place.
+
+    >>> [found.tolist() for found in entries_of(np.array([0, 2, 3]), np.array([1, 0]))]
+    [[0, 1, 1], [2, 0, 1]]
+    """
+    lengths = np.diff(offsets)[which]
+    owner = np.repeat(np.arange(len(which)), lengths)
+    before = np.cumsum(lengths) - lengths
+    return owner, np.arange(len(owner)) + (offsets[:-1][which] - before)[owner]
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What is believed of kinds of people: each kind has a run of values, with the belief in each.
+
+    Attributes
+    ----------
+    offsets, codes, beliefs
+        Kind ``i`` has ``beliefs[j]`` in the value ``codes[j]`` for ``offsets[i] <= j < offsets[i + 1]``.
+    errors
+        For sampled beliefs the half width of a 95 % interval around each.
+    """
+
+    offsets: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    beliefs: NDArray[np.float64]
+    errors: NDArray[np.float64] | None = None
+
+    @classmethod
+    def joined(
+        cls,
+        who: NDArray[np.int64],
+        codes: NDArray[Any],
+        weights: NDArray[np.float64],
+        *,
+        n_kinds: int,
+        n_values: int,
+        how: np.ufunc = np.add,
+    ) -> Beliefs:
+        """Add up (or otherwise join) the weights of the same kind and value."""
+        n_values = max(n_values, 1)
+        keys, number = np.unique(who * n_values + codes, return_inverse=True)
+        total = np.zeros(len(keys))
+        if how is np.add:
+            total += np.bincount(number.reshape(-1), weights=weights, minlength=len(keys))
+        else:
+            how.at(total, number.reshape(-1), weights)
+        offsets = np.searchsorted(keys // n_values, np.arange(n_kinds + 1)).astype(np.int64)
+        return cls(offsets, (keys % n_values).astype(np.int32), total)
+
+    @property
+    def owner(self) -> NDArray[np.int64]:
+        """The kind of people of every belief."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def among(self, n_more: int) -> Beliefs:
+        """The same, with so many more kinds of people at the end, of whom nothing is believed."""
+        return replace(self, offsets=np.append(self.offsets, np.repeat(self.offsets[-1:], n_more)))
 
 
 class Belief(NamedTuple):

@@ -20,69 +20,51 @@ so her belief is an average of shares of groups whose cells cover the person, an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from glasshouse.adversary.attack import GONE
 from glasshouse.adversary.exact import ImaginedTables
 from glasshouse.adversary.knowledge import ABSENT
-from glasshouse.adversary.linking import promised_limit
-from glasshouse.adversary.matching import match
 from glasshouse.adversary.permanents import largest_shares
-from glasshouse.adversary.posterior import Posterior
+from glasshouse.adversary.posterior import Beliefs
 from glasshouse.adversary.rerun import Rerun
+from glasshouse.adversary.strategies import SMALL, Strategy
 from glasshouse.adversary.worlds import World
 from glasshouse.engines import Memory
 from glasshouse.errors import Infeasible, InputError, NotSupported
 from glasshouse.grouping import Mondrian, Snug
 from glasshouse.microdata.domains import Column, Domain, text_of
-from glasshouse.microdata.groups import alike
 from glasshouse.principles import Requirement
 from glasshouse.published import Published
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Hashable, Mapping
 
     from numpy.typing import NDArray
 
-    from glasshouse.adversary.knowledge import Knowledge
-    from glasshouse.microdata import Groups, Microdata
-    from glasshouse.randomness import Source
+    from glasshouse.adversary.attack import Task
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.microdata import Groups
     from glasshouse.release import Release
 
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["attack_recomputed", "bound_recomputed"]
+__all__ = ["QuasiOnly", "QuasiOnlyBound"]
 
-_SMALL = "take few people: small tables are attacked by trying every world"
 _SAME = "her prior changes nothing: every possible table has the same values"
 
 
-def attack_recomputed(
-    release: Release,
-    published: Published,
-    knowledge: Knowledge,
-    algorithm: tuple[Any, Any, Any],
-    *,
-    error: float = 0.0,
-    source: Source | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Posterior:
-    """Believe, exactly, what follows from the release and from dividing her own list; at any size.
+@dataclass(frozen=True, kw_only=True)
+class QuasiOnly(Strategy):
+    """Believe, exactly, what follows from the release and from dividing one's own list; at any size.
 
-    Parameters
-    ----------
-    release, published, knowledge
-        What was published, as it stands and as she reads it, and what she holds beside it: everybody in the table must
-        be on her list. Others may be, if she knows that they are not in the table, or if they fit nothing in it.
-    algorithm
-        Principle, which must not look at sensitive values; method, `Snug` or strict `Mondrian`; and recoding.
-    error, source, progress
-        As for other methods; nothing is sampled here, and nothing takes long.
+    Everybody in the table must be on the attacker's list. Others may be, if it is known that they are not in the table,
+    or if they fit nothing in it. The principle must not look at sensitive values.
 
     Notes
     -----
@@ -93,126 +75,116 @@ def attack_recomputed(
 
     Examples
     --------
-    The fourth person is 24 and lives at 2, where two boxes overlap. Linking leaves it open which is theirs; whoever
-    divides the list knows it.
+    The fourth person is 24 and lives at 2, where two boxes overlap. Linking leaves it open which is theirs; an attacker
+    who divides the list knows it.
 
     >>> import glasshouse as gh
     >>> people = {"age": [24, 25, 23, 24, 21, 23], "zip": [4, 1, 3, 2, 4, 2]}
     >>> table = gh.read({**people, "s": list("bbaaba")}, quasi=["age", "zip"], sensitive="s")
-    >>> steps = gh.KAnonymity(k=2), gh.Snug(), gh.Boxes()
-    >>> release = gh.publish(table, principle=steps[0], method=steps[1], recoding=steps[2])
+    >>> release = gh.publish(table, principle=gh.KAnonymity(k=2), method=gh.Snug(), recoding=gh.Boxes())
     >>> knowledge = gh.Knowledge(external=gh.read(people, quasi=["age", "zip"]))
     >>> gh.attack(release, gh.Linking(), knowledge=knowledge).of(3)
     {'a': 0.75, 'b': 0.25}
-    >>> attack_recomputed(release, Published.of(release), knowledge, steps).of(3)
+    >>> gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge).of(3)
     {'a': 1.0}
     """
-    _check(release, published, knowledge, algorithm)
-    rows = _in_table(published, knowledge, release.recipe.quasi)
-    return _Divided.of(release, published, knowledge, algorithm, rows).posterior()
+
+    methods = (Snug, Mondrian)
+
+    def refuses(self, task: Task) -> NotSupported | None:
+        """Groups must be a function of quasi-identifiers, and the attacker hold nothing that tells more."""
+        method, release = task.method, task.release
+        if type(method) not in self.methods or method == Mondrian(partitioning="relaxed"):
+            return NotSupported(
+                f"dividing her list again by {method!r}, which may draw, or break ties by a secret order",
+                instead=SMALL,
+            )
+        if any(one.needs_sensitive for one in task.principles):
+            return NotSupported(
+                f"reverse engineering of {release.n_tuples:,} tuples by {method!r} under a principle that looks at "
+                "sensitive values: cuts that were not made tell of them, in ways that are not counted",
+                instead=SMALL,
+            )
+        if task.contents.kind == "sample":
+            return NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
+        if release.n_dropped:
+            return NotSupported("dividing her list again where tuples were dropped", instead=SMALL)
+        if task.knowledge.is_personal:
+            return NotSupported("shares of groups for an attacker who has a prior by person", instead=SMALL)
+        if task.knowledge.prior is not None and not all(task.knowledge.weights(list(task.contents.values))):
+            raise InputError("the prior gives no weight to a value that is published")
+        return None
+
+    def believe(self, task: Task) -> Posterior:
+        """The shares of the groups that the attacker finds."""
+        return _Divided.of(task, _in_table(task)).posterior()
 
 
-def bound_recomputed(
-    release: Release, published: Published, knowledge: Knowledge, algorithm: tuple[Any, Any, Any]
-) -> Posterior:
+@dataclass(frozen=True, kw_only=True)
+class QuasiOnlyBound(QuasiOnly):
     """Believe nothing above the largest share of a value in any group whose cells cover a person.
 
-    Whoever else is in the table, and whether she knows of them: her belief is an average of such shares. It does not
-    hold for whoever has corrupted people; to know of somebody that they are not in the table does no harm.
+    Whoever else is in the table, and whether the attacker knows of them: the belief is an average of such shares. It
+    does not hold where people are corrupted; to know of somebody that they are not in the table does no harm.
     """
-    _check(release, published, knowledge, algorithm)
-    if any(value is not ABSENT for value in knowledge.corrupted.values()):
-        raise NotSupported("a bound by shares of groups for whoever has corrupted people", instead=_SMALL)
-    external = knowledge.external
-    kinds = alike([external.column(name) for name in release.recipe.quasi])
-    keys = _fitting(published, external, kinds)
-    starts = np.searchsorted(keys // published.n_groups, np.arange(kinds.n_groups + 1))
-    group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
-    histogram = published.offsets, published.codes, published.counts / published.sizes[group]
-    offsets, codes, largest = largest_shares(starts, keys % published.n_groups, histogram, len(published.values))
-    kind = kinds.labels.astype(np.int64)
-    kind[_absent(knowledge)] = kinds.n_groups
-    return Posterior(
-        attack="reverse engineering",
-        column=published.column,
-        how="bound",
-        knowledge=knowledge,
-        values=published.values,
-        kind=kind,
-        offsets=np.append(offsets, offsets[-1]),
-        codes=codes,
-        beliefs=largest,
-        presence=np.append(np.diff(starts) > 0, 0).astype(np.float64),
-        limit=promised_limit(release, published.column),
-        because=lambda _kind, _code: (
-            "no group whose cells cover such a person has a larger share of the value, and groups were made without "
-            "looking at values"
-        ),
-        notes=(
-            "it is not certain who was divided; whoever it was, groups were made without looking at values, so no "
-            "belief is above the largest share of the groups whose cells cover the person",
-            *_lost(kinds.sizes[np.diff(starts) == 0].sum()),
-            *([_SAME] if knowledge.prior is not None else []),
-        ),
-    )
+
+    is_bound = True
+
+    def refuses(self, task: Task) -> NotSupported | None:
+        """As for exact beliefs; and nobody may be corrupted."""
+        if any(value is not ABSENT for value in task.knowledge.corrupted.values()):
+            return NotSupported("a bound by shares of groups for an attacker who has corrupted people", instead=SMALL)
+        return super().refuses(task)
+
+    def believe(self, task: Task) -> Posterior:
+        """The largest shares."""
+        published, kinds = task.contents, task.kinds
+        keys = _fitting(task)
+        starts = np.searchsorted(keys // published.n_groups, np.arange(kinds.n_kinds + 1))
+        group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
+        shares = Beliefs(published.offsets, published.codes, published.counts / published.sizes[group])
+        largest = largest_shares(starts, keys % published.n_groups, shares, len(published.values))
+        kind = kinds.of_person.copy()
+        kind[task.known() == GONE] = kinds.n_kinds
+        return task.posterior(
+            "bound",
+            kind,
+            largest.among(1),
+            np.append(np.diff(starts) > 0, 0).astype(np.float64),
+            because=lambda _kind, _code: (
+                "no group whose cells cover such a person has a larger share of the value, and groups were made "
+                "without looking at values"
+            ),
+            notes=(
+                "it is not certain who was divided; whoever it was, groups were made without looking at values, so no "
+                "belief is above the largest share of the groups whose cells cover the person",
+                *_lost(kinds.n_alike[np.diff(starts) == 0].sum()),
+                *([_SAME] if task.knowledge.prior is not None else []),
+            ),
+        )
 
 
 # --- what she knows ---------------------------------------------------------------------------------------------------
 
 
-def _check(release: Release, published: Published, knowledge: Knowledge, algorithm: tuple[Any, Any, Any]) -> None:
-    principle, method, _ = algorithm
-    if not isinstance(method, Snug) and method != Mondrian():
-        raise NotSupported(
-            f"dividing her list again by {method!r}, which may draw, or break ties by a secret order", instead=_SMALL
-        )
-    asked = principle.values() if isinstance(principle, Mapping) else (principle,)
-    if any(one.needs_sensitive for one in asked):
-        raise NotSupported(
-            f"reverse engineering of {release.n_tuples:,} tuples by {method!r} under a principle that looks at "
-            "sensitive values: cuts that were not made tell of them, in ways that are not counted",
-            instead=_SMALL,
-        )
-    if published.kind == "sample":
-        raise NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
-    if release.n_dropped:
-        raise NotSupported("dividing her list again where tuples were dropped", instead=_SMALL)
-    if knowledge.is_personal:
-        raise NotSupported("shares of groups for whoever has a prior by person", instead=_SMALL)
-    if knowledge.prior is not None and not all(knowledge.weights(list(published.values))):
-        raise InputError("the prior gives no weight to a value that is published")
-
-
-def _absent(knowledge: Knowledge) -> Integers:
-    """The rows of the people who she knows are not in the table."""
-    gone = np.array([value is ABSENT for value in knowledge.corrupted.values()], bool)
-    rows: Integers = knowledge.corrupted_rows()[gone]
-    return rows
-
-
-def _fitting(published: Published, people: Microdata, kinds: Groups) -> Integers:
+def _fitting(task: Task) -> Integers:
     """Pairs of a kind of people and a group whose cells cover it in every table, as one ascending number."""
-    examples = np.empty(kinds.n_groups, np.int64)
-    examples[kinds.labels[::-1]] = np.arange(people.n_tuples)[::-1]
-    keys: Integers | None = None
-    for seats in published.seats:
-        matches = match(people, examples, seats)
-        of_kind = np.repeat(np.arange(kinds.n_groups), np.diff(matches.offsets))
-        found = np.unique(of_kind * published.n_groups + seats.group[matches.seats])
+    n_groups, keys = task.contents.n_groups, None
+    for seats in task.contents.seats:
+        matches = task.fits(seats)
+        found = np.unique(matches.of_match * n_groups + seats.group[matches.seats])
         keys = found if keys is None else np.intersect1d(keys, found)
-    return np.arange(kinds.n_groups * published.n_groups) if keys is None else keys
+    return np.arange(task.kinds.n_kinds * n_groups) if keys is None else keys
 
 
-def _in_table(published: Published, knowledge: Knowledge, quasi: tuple[str, ...]) -> Integers:
+def _in_table(task: Task) -> Integers:
     """The rows of everybody in the table; refuses where that cannot be told."""
-    n, external = int(published.sizes.sum()), knowledge.external
-    inside = np.ones(external.n_tuples, bool)
-    inside[_absent(knowledge)] = False
+    n = int(task.contents.sizes.sum())
+    inside = task.known() != GONE
     if inside.sum() > n:  # who fits nothing is not there either
-        kinds = alike([external.column(name) for name in quasi])
-        fits = np.zeros(kinds.n_groups, bool)
-        fits[_fitting(published, external, kinds) // published.n_groups] = True
-        inside &= fits[kinds.labels]
+        fits = np.zeros(task.kinds.n_kinds, bool)
+        fits[_fitting(task) // task.contents.n_groups] = True
+        inside &= fits[task.kinds.of_person]
     rows = np.flatnonzero(inside)
     if len(rows) != n:
         raise NotSupported(
@@ -220,20 +192,6 @@ def _in_table(published: Published, knowledge: Knowledge, quasi: tuple[str, ...]
             instead="take the bound, or give exactly the people in the table",
         )
     return rows
-
-
-def _fixed(published: Published, knowledge: Knowledge) -> NDArray[np.int64]:
-    """The values of the people whom she has corrupted; -1 for others."""
-    fixed = np.full(knowledge.external.n_tuples, -1, np.int64)
-    codes = {None if value is None else text_of(value): code for code, value in enumerate(published.values)}
-    for row, (name, value) in zip(knowledge.corrupted_rows().tolist(), knowledge.corrupted.items(), strict=True):
-        if value is ABSENT:
-            continue
-        key = None if value is None else text_of(value)
-        if key not in codes:
-            raise InputError(f"{name!r} is said to have {value!r}, which nobody in the release has")
-        fixed[row] = codes[key]
-    return fixed
 
 
 def _lost(n: int) -> list[str]:
@@ -252,9 +210,7 @@ class _Divided:
     whose values are published apart; ``n_shared``: how many groups share their look with another.
     """
 
-    release: Release
-    published: Published
-    knowledge: Knowledge
+    task: Task
     look: Integers
     sizes: Integers
     entries: Integers
@@ -263,15 +219,9 @@ class _Divided:
     n_shared: int
 
     @classmethod
-    def of(
-        cls,
-        release: Release,
-        published: Published,
-        knowledge: Knowledge,
-        algorithm: tuple[Any, Any, Any],
-        rows: Integers,
-    ) -> _Divided:
-        groups, own = _divided_again(release, published, knowledge, algorithm, rows)
+    def of(cls, task: Task, rows: Integers) -> _Divided:
+        published = task.contents
+        groups, own = _divided_again(task, rows)
         shown, mine = _looks(published), _looks(own)
         if Counter(shown) != Counter(mine):
             raise _others()
@@ -288,13 +238,11 @@ class _Divided:
         of_group = np.empty(groups.n_groups, np.int64)
         shown_at = np.repeat(np.array([number[one] for one in mine], np.int64), np.diff(own.offsets))
         of_group[np.array(own.values, np.int64)[own.codes]] = shown_at
-        of_person = np.full(knowledge.external.n_tuples, -1, np.int64)
+        of_person = np.full(task.knowledge.external.n_tuples, -1, np.int64)
         of_person[rows] = of_group[groups.labels]
         times = np.bincount(of_group, minlength=len(number))
         return cls(
-            release=release,
-            published=published,
-            knowledge=knowledge,
+            task=task,
             look=of_person,
             sizes=np.bincount(look, weights=published.sizes, minlength=len(number)).astype(np.int64),
             entries=entries,
@@ -305,8 +253,8 @@ class _Divided:
 
     def posterior(self) -> Posterior:
         """What she believes: shares of what those whom she has corrupted leave."""
-        n_values, n_looks = len(self.published.values), len(self.sizes)
-        fixed = _fixed(self.published, self.knowledge)
+        n_values, n_looks = len(self.task.contents.values), len(self.sizes)
+        fixed = self.task.known()
         known = np.flatnonzero(fixed >= 0)
         if self.several[self.look[known]].any():
             raise NotSupported(
@@ -329,20 +277,13 @@ class _Divided:
         offsets = np.searchsorted(of_look, np.arange(n_looks + 1))
         kind = np.where(self.look < 0, n_looks + 1, self.look)
         kind[known] = n_looks  # of them nothing is believed: it is known
-        return Posterior(
-            attack="reverse engineering",
-            column=self.published.column,
-            how="exact",
-            knowledge=self.knowledge,
-            values=self.published.values,
-            kind=kind,
-            offsets=np.append(offsets, [offsets[-1]] * 2).astype(np.int64),
-            codes=codes.astype(np.int32),
-            beliefs=beliefs,
-            presence=np.append(np.ones(n_looks + 1), 0.0),
-            limit=promised_limit(self.release, self.published.column),
+        return self.task.posterior(
+            "exact",
+            kind,
+            Beliefs(offsets.astype(np.int64), codes.astype(np.int32), beliefs).among(2),
+            np.append(np.ones(n_looks + 1), 0.0),
             because=_Because(of_look * n_values + codes, counts[kept], sizes, n_values),
-            notes=tuple(self._notes()),
+            notes=self._notes(),
         )
 
     def _notes(self) -> list[str]:
@@ -352,8 +293,8 @@ class _Divided:
         ]
         if self.n_shared:
             notes.append(f"{self.n_shared:,} groups show the same cells as another, and cannot be told from it")
-        notes += _lost(int((self.look < 0).sum()) - len(_absent(self.knowledge)))
-        if self.knowledge.prior is not None:
+        notes += _lost(int((self.look < 0).sum()) - int((self.task.known() == GONE).sum()))
+        if self.task.knowledge.prior is not None:
             notes.append(_SAME)
         return notes
 
@@ -375,25 +316,18 @@ class _Because:
         )
 
 
-def _divided_again(
-    release: Release,
-    published: Published,
-    knowledge: Knowledge,
-    algorithm: tuple[Any, Any, Any],
-    rows: Integers,
-) -> tuple[Groups, Published]:
-    """Her groups, and what would have been published of them if every tuple's value were the number of its group."""
-    principle, method, recoding = algorithm
-    external, name = knowledge.external, published.column
-    quasi = tuple(external.column(attribute) for attribute in release.recipe.quasi)
-    people = replace(external, quasi=quasi, sensitive=(), identifier=None)
+def _divided_again(task: Task, rows: Integers) -> tuple[Groups, Published]:
+    """The groups, and what would have been published of them if every tuple's value were the number of its group."""
+    release, name = task.release, task.contents.column
+    people = replace(task.people, identifier=None)
     # values are not looked at, so that any will do
     table = ImaginedTables(people, name, ("",)).of(World(tuple(rows.tolist()), ("",) * len(rows)))
-    rerun = Rerun(principle=principle, method=method, recoding=recoding)
+    assert task.algorithm is not None
+    rerun = Rerun.of(task.algorithm)
     try:
-        requirement = Requirement.of(principle, table)
+        requirement = Requirement.of(task.algorithm.principle, table)
         requirement.check_eligible()
-        groups = method.divide(table, requirement, engine=Memory())
+        groups = task.method.divide(table, requirement, engine=Memory())
     except Infeasible:
         raise _others() from None
     numbers = Domain(name=name, kind="integer", values=pa.array(np.arange(groups.n_groups)), ordered=True)

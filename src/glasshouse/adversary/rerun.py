@@ -37,8 +37,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from glasshouse.adversary.attack import Algorithm
     from glasshouse.adversary.enumerating import EnumeratingDraws
+    from glasshouse.grouping.method import Method
     from glasshouse.microdata import Microdata
+    from glasshouse.principles import Principle
+    from glasshouse.recoding.recoding import Recoding
 
 __all__ = ["Rerun", "as_it_stands", "up_to_numbering"]
 
@@ -54,10 +58,17 @@ class Rerun:
     tried that can make a difference.
     """
 
-    principle: Any
-    method: Any
-    recoding: Any
+    principle: Principle | Mapping[str, Principle]
+    method: Method
+    recoding: Recoding
     suppress: Any = 0
+
+    @classmethod
+    def of(cls, algorithm: Algorithm, suppress: Any = 0) -> Rerun:
+        """Run an algorithm again."""
+        return cls(
+            principle=algorithm.principle, method=algorithm.method, recoding=algorithm.recoding, suppress=suppress
+        )
 
     def chances(self, table: Microdata, limit: int) -> tuple[dict[Hashable, Fraction], int]:
         """The exact probability of everything that may be published of ``table``, and how many runs that took.
@@ -93,7 +104,8 @@ class Rerun:
             left = table if len(kept) == table.n_tuples else table.take(kept)
             requirement = Requirement.of(self.asked, left)
             requirement.check_eligible()
-            groups = self.method.divide(left, requirement, source=_Ties(draws, left), engine=_ONE_THREAD)
+            ties: Any = _Ties(draws, left)
+            groups = self.method.divide(left, requirement, source=ties, engine=_ONE_THREAD)
         except (Infeasible, DomainError):  # the latter if a value that the principle names does not occur
             return None
         numbers: dict[int, int] = {-1: -1}
@@ -114,23 +126,29 @@ class Rerun:
             tables = self.published(left, groups)
             apart = [column.name for column in left.sensitive] if isinstance(self.recoding, Permutation) else ()
             return {None if tables is None else up_to_numbering(tables, apart=apart): Fraction(1)}, 1
-        return chances(lambda draws: up_to_numbering(self.recoding.recode(left, groups, source=draws)), limit=limit)
+
+        def published(draws: Any) -> Hashable:
+            return up_to_numbering(self.recoding.recode(left, groups, source=draws))
+
+        return chances(published, limit=limit)
 
     def _angelized(self, table: Microdata, groups: Groups) -> dict[str, pa.Table] | None:
         """ANGEL's buckets: strict, k-anonymous, by each marginal's quasi-identifiers alone."""
+        assert isinstance(self.recoding, Angel)
         recoding = self.recoding.resolved(Requirement.of(self.asked, table))
+        k = recoding.k or 1
         if groups.n_dropped:
             kept = np.flatnonzero(groups.labels >= 0)
             table, groups = table.take(kept), Groups(groups.labels[kept], groups.n_groups)
         buckets = []
         for marginal in recoding.tables(table):
             own = tuple(table.column(name) for name in marginal.quasi)
-            if recoding.k == 1:
+            if k == 1:
                 buckets.append(alike(own))
                 continue
             view = replace(table, quasi=own, sensitive=(), identifier=None)
             try:
-                requirement = Requirement.of(KAnonymity(k=recoding.k), view)
+                requirement = Requirement.of(KAnonymity(k=k), view)
                 requirement.check_eligible()
             except Infeasible:
                 return None

@@ -22,7 +22,7 @@ from glasshouse.microdata.groups import tie_order
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -293,6 +293,13 @@ class _Finder:
                     found.setdefault(shown, group)  # which of several that look alike is decided below
             return list(found.values())
 
+        answer = self._only_way(candidates, len(cell))
+        self._check_alike(answer, contents, cell)
+        return np.array(answer, np.int32)
+
+    def _only_way(self, candidates: Callable[[int, set[int]], list[int]], n_people: int) -> list[int]:
+        """The groups in the one order in which each can follow on the one before."""
+        sizes = self.published.sizes
         n_groups = self.published.n_groups
         path: list[int] = []
         used: set[int] = set()
@@ -318,20 +325,22 @@ class _Finder:
             path.append(group)
             used.add(group)
             ends.append(ends[-1] + int(sizes[group]))
-            waiting.append([] if len(path) == n_groups else candidates(ends[-1], used) if ends[-1] < len(cell) else [])
+            waiting.append([] if len(path) == n_groups else candidates(ends[-1], used) if ends[-1] < n_people else [])
         if answer is None:
             raise _others()
-        # groups that look alike can change places; that is nothing only if all of them lie in one cell
+        return answer
+
+    def _check_alike(self, answer: list[int], contents: list[Any], cell: NDArray[Any]) -> None:
+        """Refuse where groups that look alike can change places, unless all of them lie in one cell."""
         at = 0
         cells_of: dict[Any, list[tuple[int, int]]] = {}
         for group in answer:
-            stop = at + int(sizes[group])
+            stop = at + int(self.published.sizes[group])
             cells_of.setdefault(contents[group], []).append((int(cell[at]), int(cell[stop - 1])))
             at = stop
         for spans in cells_of.values():
             if len(spans) > 1 and len({end for span in spans for end in span}) > 1:
                 raise _several()
-        return np.array(answer, np.int32)
 
     def _contents(self) -> list[Any]:
         """What every group shows, to be compared with `_looks`."""

@@ -1,97 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adversary who knows that groups were grown greedily along an order: exact beliefs, at any scale.
+"""Groups that were grown greedily along an order: what an attacker who knows that believes, exactly, at any scale.
 
-MINIMALITY 2.4, 4 and 5.1. She sorts her list as the method sorted the table, finds the published groups there, and asks
-of each why it was not closed at an earlier bucket (`prefixes`). Groups are formed one after another, each by itself, so
-each can be asked alone; many ask the same question, which is answered once.
+MINIMALITY 2.4, 4 and 5.1. The list is sorted as the method sorted the table, the published groups are found there, and
+each is asked why it was not closed at an earlier bucket (`prefixes`). Groups are formed one after another, each by
+itself, so each can be asked alone; many ask the same question, which is answered once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from itertools import pairwise, product
-from math import exp, factorial, lgamma, log, perm, prod
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from glasshouse import bounds
-from glasshouse.adversary.knowledge import ABSENT
-from glasshouse.adversary.linking import promised_limit
-from glasshouse.adversary.posterior import Posterior
-from glasshouse.adversary.prefixes import Closeness, Frequencies, Run, Solved, solve
+from glasshouse.adversary.crowds import Crowd, dropped_known, linked, weigh
+from glasshouse.adversary.knowledge import ABSENT, key_of
+from glasshouse.adversary.posterior import Beliefs, entries_of
+from glasshouse.adversary.prefix_states import Closeness, Frequencies, Run
+from glasshouse.adversary.prefixes import Solved, solve
 from glasshouse.adversary.runs import lay_out
+from glasshouse.adversary.strategies import Strategy
+from glasshouse.adversary.unpublished import unpublished_beliefs
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.grouping.greedy import Greedy, RandomisedGreedy
 from glasshouse.grouping.method import times_e
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
-from glasshouse.microdata.domains import code, text_of
+from glasshouse.microdata.domains import code
 from glasshouse.principles import DesignatedLDiversity, LDiversity, TCloseness
 from glasshouse.randomness import Source
+from glasshouse.recoding import Taxonomies
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
-    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.adversary.attack import Task
+    from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.runs import Layout
-    from glasshouse.microdata import Microdata
+    from glasshouse.microdata import Domain, Microdata
     from glasshouse.published import Published
-    from glasshouse.release import Release
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["attack_greedy"]
+__all__ = ["Explained", "GreedyGroups"]
 
 MOST_STATES = 100_000
 MOST_TRIALS = 100_000_000
-MOST_PLACINGS = 10_000
 
 
-def attack_greedy(
-    release: Release,
-    published: Published,
-    knowledge: Knowledge,
-    algorithm: tuple[Any, Any, Any],
-    *,
-    most_states: int = MOST_STATES,
-    error: float = 0.02,
-    source: Source | None = None,
-    most_trials: int = MOST_TRIALS,
-    progress: Callable[[float], None] | None = None,
-) -> Posterior:
+@dataclass(frozen=True, kw_only=True)
+class GreedyGroups(Strategy):
     """Believe what follows from the release, everybody's quasi-identifiers and `Greedy` or `RandomisedGreedy`.
+
+    The attacker's list must have everybody who is in the table, and nobody else. People whose value is known keep it in
+    every world.
 
     Parameters
     ----------
-    release, published
-        The release, and what it says of one sensitive column.
-    knowledge
-        Everybody who is in the table, and nobody else. People whose value she has found out keep it in every world.
-    algorithm
-        Principle, method and recoding.
     most_states
         A group whose prefixes have more states than this is not gone through: its arrangements are sampled.
-    error, source, most_trials
-        How wide half a 95 % interval around a sampled belief may be, where samples come from, and how many are drawn
-        for one group at most; `NotSupported` if that is not enough.
-    progress
-        Is told the share of the work that is done.
+    most_trials
+        How many arrangements are drawn for one group at most; `NotSupported` if that is not enough.
 
     Notes
     -----
-    *Ties.* With a declared identifier she knows who stands where. Otherwise people with equal quasi-identifiers are
-    alike to her, and are believed what their places are believed on average.
+    *Ties.* With a declared identifier it is known who stands where. Otherwise people with equal quasi-identifiers are
+    alike, and are believed what their places are believed on average.
 
     *Prior.* Every possible world has the published values, so a prior that is the same for everybody changes nothing.
 
     *Dropped tuples* (``last="drop"``) are of the last people of the order. Each is held to have any of the values in
-    ``published``, equally likely beforehand, as long as together they make no group and the whole table obeys the
+    the contents, equally likely beforehand, as long as together they make no group and the whole table obeys the
     principle. These may include values that are published nowhere: see `glasshouse.adversary.dropped.held_possible`.
 
     Examples
@@ -99,78 +85,116 @@ def attack_greedy(
     The group of MINIMALITY Figure 6(a): the first two must both be positive, or they would have been a group.
 
     >>> import glasshouse as gh
-    >>> from glasshouse.published import Published
     >>> people = gh.examples.minimality_figure6a()
     >>> steps = gh.DesignatedLDiversity(ell=2, values=("Positive",)), gh.Greedy(last="drop"), gh.Permutation()
     >>> release = gh.publish(people, principle=steps[0], method=steps[1], recoding=steps[2])
-    >>> found = attack_greedy(release, Published.of(release), gh.Knowledge(external=people), steps)
+    >>> found = GreedyGroups().attack(release, gh.Knowledge(external=people), steps)
     >>> found.largest[found.kind].tolist(), found.worst().value
     ([1.0, 1.0, 1.0, 1.0], 'Positive')
     """
-    task = _Task.of(release, published, knowledge, algorithm)
-    return _Attack(task, most_states, error, source or Source.secure(), most_trials, progress).posterior()
+
+    methods = (Greedy, RandomisedGreedy)
+
+    most_states: int = MOST_STATES
+    most_trials: int = MOST_TRIALS
+
+    def refuses(self, task: Task) -> NotSupported | None:
+        """The list must be the people in the table, and the principle one that is judged bucket by bucket."""
+        release, knowledge, principle, method = task.release, task.knowledge, task.principle, task.method
+        if type(method) not in self.methods:
+            return NotSupported(f"explaining groups by {method!r} as greedy ones", instead="use reverse engineering")
+        judged = isinstance(principle, LDiversity | DesignatedLDiversity | TCloseness)
+        if not judged or len(release.recipe.sensitive) > 1:
+            return NotSupported(
+                "greedy groups under another principle than theirs, of one column", instead="use linking"
+            )
+        if task.contents.kind == "sample":
+            return NotSupported("reverse engineering of a perturbed sample", instead="use linking")
+        if knowledge.is_personal:
+            return NotSupported(
+                "a prior for single people here", instead="give one for everybody, or take fewer people"
+            )
+        if any(value is ABSENT for value in knowledge.corrupted.values()):
+            return NotSupported(
+                "people who are not in the table here",
+                instead="leave them out of the list: it must be the table's people",
+            )
+        n, n_people = release.n_tuples + release.n_dropped, knowledge.external.n_tuples
+        if n != n_people:
+            return NotSupported(
+                f"reverse engineering of {n:,} tuples by whoever knows of {n_people:,} people",
+                instead="give a list with everybody in the table, and nobody else, or use linking",
+            )
+        return self._refuses_dropped(task) if release.n_dropped else None
+
+    def _refuses_dropped(self, task: Task) -> NotSupported | None:
+        release = task.release
+        method = task.made_by(Greedy, RandomisedGreedy)
+        if method.last != "drop" or bounds.exact(release.recipe.suppress):
+            return NotSupported(
+                f"{release.n_dropped:,} tuples that were dropped before the groups were made", instead="use linking"
+            )
+        if isinstance(task.principle, TCloseness):
+            return NotSupported(
+                "t-closeness to a table some tuples of which were dropped", instead="use last='merge', or linking"
+            )
+        if task.knowledge.prior is not None:
+            return NotSupported("a prior of her own about tuples that were dropped", instead="leave the prior out")
+        return None
+
+    def believe(self, task: Task) -> Posterior:
+        """Explain every group, and add up what that means for people."""
+        return Explained(_Question.of(task), self).posterior()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Task:
-    """What is to be explained, checked."""
+class _Question:
+    """What is to be explained."""
 
-    release: Release
-    published: Published
-    knowledge: Knowledge
-    people: Microdata
-    principle: Any
-    method: Any
-    judge: Any
+    given: Task
+    method: Greedy | RandomisedGreedy
+    judge: Frequencies | Closeness
     counted: NDArray[np.bool_]  # by value
     size: int  # people in a bucket
     p: Fraction
     layout: Layout
 
     @classmethod
-    def of(cls, release: Release, published: Published, knowledge: Knowledge, algorithm: tuple[Any, Any, Any]) -> _Task:
-        principle, method, recoding = algorithm
-        if isinstance(principle, dict) and len(principle) == 1:
-            (principle,) = principle.values()
-        _check(release, published, knowledge, principle, method, recoding)
-        external = knowledge.external
-        people = replace(
-            external,
-            quasi=tuple(external.column(name) for name in release.recipe.quasi),
-            sensitive=(),
-            identifier=None if release.guarantee.ties_are_secret else external.identifier,
-        )
-        n = people.n_tuples
-        judge, counted, size = _judge(published, principle, method, n, external)
+    def of(cls, task: Task) -> _Question:
+        method = task.made_by(Greedy, RandomisedGreedy)
+        judge, counted, size = _judge(task, method)
         layout = lay_out(
-            people,
-            published,
+            task.people,
+            task.contents,
             ordering=method.ordering,
             priority=method.priority,
             size=size,
-            taxonomies=recoding.name == "taxonomies",
+            taxonomies=task.recoding.name == Taxonomies.name,
         )
         if (layout.starts[:-1] % size).any():
             raise InputError("a group ends inside a bucket: the algorithm or its parameters are others")
-        p = bounds.exact(method.p) if isinstance(method, RandomisedGreedy) else Fraction(0)
-        return cls(
-            release=release,
-            published=published,
-            knowledge=knowledge,
-            people=people,
-            principle=principle,
-            method=method,
-            judge=judge,
-            counted=counted,
-            size=size,
-            p=p,
-            layout=layout,
-        )
+        p = bounds.exact(getattr(method, "p", 0))
+        return cls(given=task, method=method, judge=judge, counted=counted, size=size, p=p, layout=layout)
+
+    @property
+    def people(self) -> Microdata:
+        """Everybody in the table."""
+        return self.given.people
+
+    @property
+    def published(self) -> Published:
+        """What the release says."""
+        return self.given.contents
 
     @property
     def secret_ties(self) -> bool:
-        """Whether she does not know in which order people with equal quasi-identifiers stand."""
-        return self.people.identifier is None
+        """Whether nobody knows in which order people with equal quasi-identifiers stand."""
+        return self.given.secret_ties
+
+    @property
+    def title(self) -> str:
+        """The principle with its numbers."""
+        return "" if self.given.principle is None else self.given.principle.title
 
     @property
     def n_dropped(self) -> int:
@@ -178,44 +202,9 @@ class _Task:
         return self.people.n_tuples - int(self.layout.starts[-1])
 
 
-def _check(
-    release: Release, published: Published, knowledge: Knowledge, principle: Any, method: Any, recoding: Any
-) -> None:
-    if not isinstance(method, Greedy | RandomisedGreedy):
-        raise NotSupported(f"explaining groups by {method!r} as greedy ones", instead="use reverse engineering")
-    if not isinstance(principle, LDiversity | DesignatedLDiversity | TCloseness) or len(release.recipe.sensitive) > 1:
-        raise NotSupported("greedy groups under another principle than theirs, of one column", instead="use linking")
-    if published.kind == "sample":
-        raise NotSupported("reverse engineering of a perturbed sample", instead="use linking")
-    if knowledge.is_personal:
-        raise NotSupported("a prior for single people here", instead="give one for everybody, or take fewer people")
-    if any(value is ABSENT for value in knowledge.corrupted.values()):
-        raise NotSupported(
-            "people who are not in the table here", instead="leave them out of the list: it must be the table's people"
-        )
-    n, n_people = release.n_tuples + release.n_dropped, knowledge.external.n_tuples
-    if n != n_people:
-        raise NotSupported(
-            f"reverse engineering of {n:,} tuples by whoever knows of {n_people:,} people",
-            instead="give a list with everybody in the table, and nobody else, or use linking",
-        )
-    if release.n_dropped:
-        if method.last != "drop" or bounds.exact(release.recipe.suppress):
-            raise NotSupported(
-                f"{release.n_dropped:,} tuples that were dropped before the groups were made", instead="use linking"
-            )
-        if isinstance(principle, TCloseness):
-            raise NotSupported(
-                "t-closeness to a table some tuples of which were dropped", instead="use last='merge', or linking"
-            )
-        if knowledge.prior is not None:
-            raise NotSupported("a prior of her own about tuples that were dropped", instead="leave the prior out")
-
-
-def _judge(
-    published: Published, principle: Any, method: Any, n: int, external: Microdata
-) -> tuple[Any, NDArray[np.bool_], int]:
+def _judge(task: Task, method: Greedy | RandomisedGreedy) -> tuple[Frequencies | Closeness, NDArray[np.bool_], int]:
     """When a group is complete, which values count, and how many people a bucket has; as the method has it."""
+    published, principle, external, n = task.contents, task.principle, task.knowledge.external, task.people.n_tuples
     counted = np.ones(len(published.values), bool)
     if isinstance(principle, TCloseness):
         totals = np.bincount(published.codes, weights=published.counts, minlength=len(published.values))
@@ -226,13 +215,14 @@ def _judge(
         place[order] = np.arange(len(order))
         return replace(closeness, crossing=closeness.crossing[place]), counted, 1
     if isinstance(principle, DesignatedLDiversity):
-        designated = {text_of(value) if value is not None else None for value in principle.values}
-        counted = np.array([(text_of(v) if v is not None else None) in designated for v in published.values], bool)
+        designated = set(map(key_of, principle.values))
+        counted = np.array([key_of(value) in designated for value in published.values], bool)
+    assert isinstance(principle, LDiversity | DesignatedLDiversity)
     ell = times_e(principle.ell) if getattr(method, "safe", False) else principle.ell
     return Frequencies(min(ell, n + 1)), counted, min(ell, max(1, n))
 
 
-def _domain(published: Published, principle: TCloseness, external: Microdata) -> tuple[Integers, Any]:
+def _domain(published: Published, principle: TCloseness, external: Microdata) -> tuple[Integers, Domain | None]:
     """The published values in the order of their domain, and the domain itself where the distance needs it."""
     if principle.distance == "equal":
         return np.arange(len(published.values)), None
@@ -250,13 +240,8 @@ def _domain(published: Published, principle: TCloseness, external: Microdata) ->
             "t-closeness where the external table's sensitive values are others than the published ones",
             instead="give it a sensitive column with the published values",
         )
-    return _places(known, values), known
-
-
-def _places(domain: Any, values: list[Any]) -> Integers:
-    """Where each code of a domain stands among the values."""
-    codes = [domain.missing_code if value is None else domain.code_of(value) for value in values]
-    return np.argsort(codes)
+    codes = [known.missing_code if value is None else known.code_of(value) for value in values]
+    return np.argsort(codes), known
 
 
 # --- the attack ------------------------------------------------------------------------------------------------------
@@ -279,21 +264,13 @@ class _Tables:
         return start
 
 
-class _Attack:
+class Explained:
     """Explains the runs, and adds up what that means for people."""
 
-    def __init__(
-        self,
-        task: _Task,
-        most_states: int,
-        error: float,
-        source: Source,
-        most_trials: int,
-        progress: Callable[[float], None] | None,
-    ) -> None:
-        self.task, self.progress = task, progress or (lambda _: None)
-        self.limits = {"most_states": most_states, "error": error, "most_trials": most_trials}
-        self.source = source
+    def __init__(self, task: _Question, limits: GreedyGroups) -> None:
+        self.task, self.limits = task, limits
+        self.progress = limits.progress or (lambda _: None)
+        self.source = limits.source or Source.secure()
         layout, published = task.layout, task.published
         self.starts, self.group = layout.starts, layout.group.astype(np.int32)
         self.offsets, self.codes, self.counts = published.offsets, published.codes, published.counts
@@ -306,7 +283,8 @@ class _Attack:
         self.tables = _Tables()
         self.n_sampled = self.n_explained = 0
         self.questions: dict[Any, Solved] = {}
-        self.known = self._corrupted()
+        known = task.given.known()
+        self.known = {row: int(known[row]) for row, _ in task.given.told}
 
     def posterior(self) -> Posterior:
         """Explain every run, and believe."""
@@ -329,17 +307,6 @@ class _Attack:
 
     # what she has found out
 
-    def _corrupted(self) -> dict[int, int]:
-        """Her corrupted people: row -> code."""
-        knowledge = self.task.knowledge
-        place = {_key(value): i for i, value in enumerate(self.task.published.values)}
-        found = {}
-        for name, value in knowledge.corrupted.items():
-            if _key(value) not in place:
-                raise InputError(f"{name!r} is said to have {value!r}, which the release does not show")
-            found[knowledge.person(name)] = place[_key(value)]
-        return found
-
     @property
     def _position(self) -> Integers:
         """Where each corrupted person stands in the order."""
@@ -348,7 +315,7 @@ class _Attack:
         where[order] = np.arange(len(order), dtype=np.int32)
         found = where[list(self.known)].astype(np.int64)
         if len(found) and found.max() >= self.starts[-1]:
-            raise _dropped_known()
+            raise dropped_known()
         return found
 
     def _places_of_known(self) -> dict[int, Integers]:
@@ -356,7 +323,7 @@ class _Attack:
         fixed: dict[int, Integers] = {}
         for at, value in zip(self._position.tolist(), self.known.values(), strict=True):
             run = int(np.searchsorted(self.starts, at, side="right")) - 1
-            codes = self._histogram(run)[0]
+            codes = self.histogram(run)[0]
             entry = np.flatnonzero(codes == value)
             if not len(entry):
                 raise InputError("somebody is said to have a value that his group does not have")
@@ -366,12 +333,13 @@ class _Attack:
 
     # runs
 
-    def _histogram(self, run: int) -> tuple[Integers, Integers]:
+    def histogram(self, run: int) -> tuple[Integers, Integers]:
+        """The values of a run, and how many tuples have each."""
         part = slice(int(self.offsets[self.group[run]]), int(self.offsets[self.group[run] + 1]))
         return self.codes[part].astype(np.int64), self.counts[part]
 
     def _run(self, run: int, kind: str, fixed: Integers | None = None) -> Run:
-        codes, counts = self._histogram(run)
+        codes, counts = self.histogram(run)
         allowed = None
         if kind == "hidden" and not self.task.layout.inside[run]:
             allowed = self.task.layout.allowed(run, self.task.size)
@@ -426,8 +394,7 @@ class _Attack:
         group = self.group[runs]
         lengths = np.diff(self.offsets)[group]
         edges = np.concatenate([[0], np.cumsum(lengths)])
-        entries = np.repeat(self.offsets[group] - edges[:-1], lengths) + np.arange(edges[-1])
-        of_run = np.repeat(np.arange(len(runs)), lengths)
+        of_run, entries = entries_of(self.offsets, group)
         profile = 2 * self.counts[entries] + self.task.counted[self.codes[entries]]
         order = np.lexsort((profile, of_run))
         profile, entries = profile[order], entries[order]
@@ -465,10 +432,11 @@ class _Attack:
             beliefs = beliefs * others
             errors = None if errors is None else errors * others
             self.by_slot[run] = 1
-        self._set(run, beliefs, errors)
+        self.put(run, beliefs, errors)
         self.n_explained += 1
 
-    def _set(self, run: int, beliefs: Floats, errors: Floats | None = None) -> None:
+    def put(self, run: int, beliefs: Floats, errors: Floats | None = None) -> None:
+        """Keep what is believed in the buckets, or slots, of a run."""
         self.table[run] = self.tables.add(beliefs, errors)
         self.width[run] = beliefs.shape[1]
         start, stop = self.offsets[self.group[run]], self.offsets[self.group[run] + 1]
@@ -486,7 +454,15 @@ class _Attack:
 
     def _solved(self, question: Run, key: Any) -> Solved:
         source = self.source.child("run", repr(key))
-        found = solve(question, self.task.judge, self.task.p, source=source, **self.limits)  # type: ignore[arg-type]
+        found = solve(
+            question,
+            self.task.judge,
+            self.task.p,
+            most_states=self.limits.most_states,
+            error=self.limits.error,
+            source=source,
+            most_trials=self.limits.most_trials,
+        )
         self.n_sampled += found.errors is not None
         return found
 
@@ -501,96 +477,22 @@ class _Attack:
             values = cells.setdefault(int(np.searchsorted(edges, at, side="right")) - 1, {})
             values[value] = values.get(value, 0) + 1
         crowded = {
-            number: _Crowd.of(self, int(edges[number]), int(edges[number + 1]), values)
+            number: Crowd.of(self, int(edges[number]), int(edges[number + 1]), values)
             for number, values in cells.items()
         }
         done: set[int] = set()
-        for crowds in _linked(list(crowded.values())):
-            done |= self._weigh(crowds)
+        for crowds in linked(list(crowded.values())):
+            done |= weigh(self, crowds)
         return done
 
-    def _weigh(self, crowds: list[_Crowd]) -> set[int]:
-        """Add up over all places that the corrupted people of some crowds may have."""
-        placings = prod(crowd.n_placings for crowd in crowds)
-        if placings > MOST_PLACINGS:
-            raise NotSupported(
-                f"{placings:,} ways to place corrupted people among others with the same quasi-identifiers",
-                instead="corrupt fewer of them",
-            )
-        runs = sorted({run for crowd in crowds for run in crowd.runs})
-        slots = {run: list(self._slots(run)) for run in runs}
-        terms: list[tuple[float, dict[int, Floats], list[dict[int, int]]]] = []
-        answers: dict[Any, Solved] = {}
-        for placing in product(*(crowd.placings() for crowd in crowds)):
-            weight = sum(log_ways for log_ways, _, _ in placing)
-            expected: dict[int, Floats] = {}
-            for run in runs:
-                codes, counts = self._histogram(run)
-                fixed = np.zeros((int(self.n_buckets[run]), len(codes)), np.int64)
-                taken = {start: 0 for start, _, _ in slots[run]}
-                for _, seated, _ in placing:
-                    for (where, start, bucket), value, number in seated:
-                        if where == run:
-                            entry = np.flatnonzero(codes == value)
-                            if not len(entry):
-                                weight = -np.inf
-                                break
-                            fixed[bucket, entry[0]] += number
-                            taken[start] += number
-                total = fixed.sum(axis=0)
-                ways = prod(perm(int(c), int(f)) for c, f in zip(counts, total, strict=True))
-                if weight == -np.inf or not ways:
-                    weight = -np.inf
-                    break
-                weight += log(ways) - _log_perm(int(self.lengths[run]), int(total.sum()))
-                key = (run, fixed.tobytes())
-                if key not in answers:
-                    answers[key] = self._possible(run, fixed)
-                answer = answers[key]
-                if answer.errors is not None and placings > 1:
-                    raise NotSupported(
-                        "sampling a group in which it is not known where corrupted people stand",
-                        instead="allow more states, or corrupt others",
-                    )
-                weight += answer.log_weight
-                rows = [(stop - start - taken[start]) * answer.beliefs[bucket] for start, stop, bucket in slots[run]]
-                expected[run] = np.array(rows)
-            if weight > -np.inf:
-                terms.append((weight, expected, [left for _, _, left in placing]))
-        if not terms:
-            raise InputError("no table of these people can have given this release: somebody cannot have that value")
-        top = max(weight for weight, _, _ in terms)
-        shares = [exp(weight - top) for weight, _, _ in terms]
-        total_share = sum(shares)
-        for run in runs:
-            summed = sum(share * expected[run] for share, (_, expected, _) in zip(shares, terms, strict=True))
-            self._set(run, np.asarray(summed) / total_share)
-            self.by_slot[run] = 1
-            self.n_explained += 1
-        done = set(runs)
-        for i, crowd in enumerate(crowds):  # groups inside the cell: as many of each value are left as were not placed
-            kept = {
-                value: sum(share * lefts[i][value] for share, (_, _, lefts) in zip(shares, terms, strict=True))
-                / (total_share * crowd.held[value])
-                for value in crowd.held
-            }
-            for run in crowd.within:
-                codes, counts = self._histogram(run)
-                whole = counts * np.array([kept[value] for value in codes.tolist()])
-                parts = [(stop - start) / self.lengths[run] for start, stop, _ in self._slots(run)]
-                self._set(run, np.outer(parts, whole))
-                self.by_slot[run] = 1
-            done |= set(crowd.within)
-        return done
-
-    def _possible(self, run: int, fixed: Integers) -> Solved:
+    def possible(self, run: int, fixed: Integers) -> Solved:
         """The answer, or no weight."""
         try:
             return self._solved(self._run(run, self._kind(run), fixed), (run, fixed.tolist()))
         except InputError:
             return Solved(np.zeros((int(self.n_buckets[run]), fixed.shape[1])), -np.inf)
 
-    def _slots(self, run: int) -> Iterator[tuple[int, int, int]]:
+    def slots(self, run: int) -> Iterator[tuple[int, int, int]]:
         """What cells have in the buckets of a run: start, stop and bucket."""
         fresh, size = self.task.layout.fresh, self.task.size
         start, stop = int(self.starts[run]), int(self.starts[run + 1])
@@ -607,11 +509,15 @@ class _Attack:
         sizes = self._sizes(task.n_dropped)
         values = np.arange(len(task.published.values))
         totals = np.bincount(self.codes, weights=self.counts, minlength=len(values)).astype(np.int64)
-        room = np.where(task.counted, n // task.judge.ell - totals, n)
+        assert isinstance(task.judge, Frequencies)
+        ell = task.judge.ell
+        room = np.where(task.counted, n // ell - totals, n)
         if task.counted.all() and room.min() >= task.n_dropped:
             beliefs = np.full((len(sizes), len(values)), 1.0 / len(values))  # nothing tells values apart
         else:
-            beliefs = _imagined(sizes, task, room, int(self.limits["most_states"]))
+            beliefs = unpublished_beliefs(
+                sizes, counted=task.counted, ell=ell, p=task.p, room=room, most_states=self.limits.most_states
+            )
         self.starts = np.append(self.starts, n)
         self.group = np.append(self.group, np.int32(len(self.offsets) - 1))
         self.offsets = np.append(self.offsets, self.offsets[-1] + len(values))
@@ -622,7 +528,7 @@ class _Attack:
         self.n_buckets = np.append(self.n_buckets, len(sizes))
         self.table, self.width = np.append(self.table, -1), np.append(self.width, 0)
         self.by_slot = np.append(self.by_slot, np.uint8(0))
-        self._set(len(self.group) - 1, beliefs)
+        self.put(len(self.group) - 1, beliefs)
 
     # people
 
@@ -669,19 +575,11 @@ class _Attack:
             codes = np.append(codes, np.array(told, np.int32))
             beliefs, errors = np.append(beliefs, np.ones(len(told))), np.append(errors, np.zeros(len(told)))
         self.progress(1.0)
-        return Posterior(
-            attack="reverse engineering",
-            column=task.published.column,
-            how="sampled" if self.n_sampled else "exact",
-            knowledge=task.knowledge,
-            values=task.published.values,
-            kind=kind,
-            offsets=offsets,
-            codes=codes,
-            beliefs=beliefs,
-            presence=np.ones(len(offsets) - 1),
-            limit=promised_limit(task.release, task.published.column),
-            errors=errors if self.n_sampled else None,
+        return task.given.posterior(
+            "sampled" if self.n_sampled else "exact",
+            kind,
+            Beliefs(offsets, codes, beliefs, errors if self.n_sampled else None),
+            np.ones(len(offsets) - 1),
             because=_Because(self, edges),
             notes=self._notes(),
         )
@@ -699,7 +597,7 @@ class _Attack:
         notes.append(f"{self.n_explained:,} of {len(self.group):,} groups tell more than their values")
         if task.secret_ties:
             notes.append("nobody knows in which order people with equal quasi-identifiers stood: they are alike to her")
-        if task.knowledge.prior is not None:
+        if task.given.knowledge.prior is not None:
             notes.append("every possible table has the published values: her prior, the same for everybody, cancels")
         if task.n_dropped:
             notes.append(f"{task.n_dropped:,} people are in the table and not in the release")
@@ -708,189 +606,13 @@ class _Attack:
         return tuple(notes)
 
 
-# --- corrupted people ------------------------------------------------------------------------------------------------
-
-
-_Seat = tuple[int, int, int]  # run, start and bucket
-
-
-@dataclass(frozen=True, eq=False)
-class _Crowd:
-    """People with equal quasi-identifiers, some of whom are corrupted; who stands where is secret."""
-
-    values: dict[int, int]  # of the corrupted
-    seats: tuple[tuple[_Seat, int], ...]  # places in runs that also hold others, with how many there are
-    runs: tuple[int, ...]  # these runs
-    within: tuple[int, ...]  # the runs that hold nobody else
-    held: dict[int, int]  # how many tuples have each value in them, together
-
-    @classmethod
-    def of(cls, attack: _Attack, start: int, stop: int, values: dict[int, int]) -> _Crowd:
-        starts = attack.starts
-        if stop > starts[-1]:
-            raise _dropped_known()
-        first = int(np.searchsorted(starts, start, side="right")) - 1
-        last = int(np.searchsorted(starts, stop, side="left"))
-        within = tuple(r for r in range(first, last) if starts[r] >= start and starts[r + 1] <= stop)
-        runs = tuple(r for r in range(first, last) if r not in set(within))
-        seats = tuple(
-            ((r, low, bucket), high - low)
-            for r in runs
-            for low, high, bucket in attack._slots(r)
-            if start <= low and high <= stop
-        )
-        held: dict[int, int] = {}
-        for r in within:
-            for value, count in zip(*(array.tolist() for array in attack._histogram(r)), strict=True):
-                held[value] = held.get(value, 0) + count
-        return cls(values, seats, runs, within, held)
-
-    @property
-    def n_placings(self) -> int:
-        """How many ways there are to tell how many corrupted people of each value stand where."""
-        places = len(self.seats) + bool(self.within)
-        return prod(_n_parts(number, places) for number in self.values.values())
-
-    def placings(self) -> list[tuple[float, list[tuple[_Seat, int, int]], dict[int, int]]]:
-        """Each with the logarithm of its ways, who sits where, and what is left of the values of the runs within."""
-        places = len(self.seats) + bool(self.within)
-        found = []
-        for parts in product(*(list(_parts(number, places)) for number in self.values.values())):
-            ways = 1
-            left = dict(self.held)
-            for (value, number), part in zip(self.values.items(), parts, strict=True):
-                ways *= factorial(number) // prod(factorial(share) for share in part)
-                if self.within:
-                    ways *= perm(left.get(value, 0), part[-1])
-                    left[value] = left.get(value, 0) - part[-1]
-            seated = []
-            for i, (seat, room) in enumerate(self.seats):
-                ways *= perm(room, sum(part[i] for part in parts))
-                seated += [(seat, value, part[i]) for value, part in zip(self.values, parts, strict=True) if part[i]]
-            if ways:
-                found.append((log(ways), seated, left))
-        return found
-
-
-def _linked(crowds: list[_Crowd]) -> Iterator[list[_Crowd]]:
-    """Put crowds together that share a run."""
-    while crowds:
-        together, rest = [crowds[0]], crowds[1:]
-        runs = set(crowds[0].runs)
-        while more := [crowd for crowd in rest if runs & set(crowd.runs)]:
-            together += more
-            runs |= {run for crowd in more for run in crowd.runs}
-            rest = [crowd for crowd in rest if crowd not in more]
-        yield together
-        crowds = rest
-
-
-def _parts(number: int, places: int) -> Iterator[tuple[int, ...]]:
-    """All ways to share a number out to places."""
-    if places <= 1:
-        if places or not number:
-            yield (number,) * places
-        return
-    for here in range(number + 1):
-        for others in _parts(number - here, places - 1):
-            yield (here, *others)
-
-
-def _n_parts(number: int, places: int) -> int:
-    return factorial(number + places - 1) // (factorial(number) * factorial(places - 1))
-
-
-def _log_perm(n: int, k: int) -> float:
-    return lgamma(n + 1) - lgamma(n - k + 1)
-
-
-def _dropped_known() -> NotSupported:
-    return NotSupported("corrupted people who may be among those dropped", instead="corrupt others, or use linking")
-
-
-def _key(value: Any) -> str | None:
-    return None if value is None else text_of(value)
-
-
-# --- dropped people --------------------------------------------------------------------------------------------------
-
-
-def _imagined(sizes: tuple[int, ...], task: _Task, room: Integers, most_states: int) -> Floats:
-    """Beliefs about people who are not published: their values are free, as long as they make no group.
-
-    Values that are not counted are one kind to the algorithm. All in exact numbers, place by place.
-    """
-    counted = np.flatnonzero(task.counted)
-    ways = [1] * len(counted) + [len(room) - len(counted)]
-    n, ell = sum(sizes), task.judge.ell
-    if (n + 1) ** len(counted) * n > most_states:
-        raise NotSupported(
-            f"beliefs about {n:,} people who are not published, where {len(counted):,} values count",
-            instead="publish with last='merge', or use linking",
-        )
-    borders = set(np.cumsum(sizes).tolist())
-    room_of = [*room[counted].tolist(), n]
-
-    def worth(held: tuple[int, ...], at: int) -> Fraction:
-        if at not in borders:
-            return Fraction(1)
-        complete = max(held[:-1], default=0) * ell <= at
-        if at == n:
-            return Fraction(not complete)
-        return task.p if complete else Fraction(1)
-
-    def after(held: tuple[int, ...], kind: int) -> tuple[int, ...] | None:
-        if held[kind] >= room_of[kind]:
-            return None
-        return (*held[:kind], held[kind] + 1, *held[kind + 1 :])
-
-    chances: list[dict[tuple[int, ...], Fraction]] = [{(0,) * len(ways): Fraction(1)}]
-    for at in range(1, n + 1):
-        layer: dict[tuple[int, ...], Fraction] = {}
-        for held, chance in chances[-1].items():
-            for kind, number in enumerate(ways):
-                moved = after(held, kind) if number else None
-                if moved is not None and (value := worth(moved, at)):
-                    layer[moved] = layer.get(moved, Fraction(0)) + chance * number * value
-        chances.append(layer)
-    if not chances[-1]:
-        raise InputError("no values of the people who are not published leave them without a group")
-    hopes = [dict.fromkeys(chances[-1], Fraction(1))]
-    for at in range(n - 1, -1, -1):
-        hope = {}
-        for held in chances[at]:
-            hope[held] = sum(
-                (
-                    number * worth(moved, at + 1) * hopes[-1].get(moved, Fraction(0))
-                    for kind, number in enumerate(ways)
-                    if (moved := after(held, kind)) is not None
-                ),
-                Fraction(0),
-            )
-        hopes.append(hope)
-    hopes.reverse()
-    beliefs = np.zeros((len(sizes), len(room)))
-    for bucket, at in enumerate(np.cumsum([0, *sizes[:-1]]).tolist()):
-        shares = [Fraction(0)] * len(ways)
-        for held, chance in chances[at].items():
-            for kind, number in enumerate(ways):
-                moved = after(held, kind)
-                if moved is not None and number:
-                    shares[kind] += chance * number * worth(moved, at + 1) * hopes[at + 1].get(moved, Fraction(0))
-        total = sum(shares)
-        beliefs[bucket, counted] = [float(share / total) for share in shares[:-1]]
-        if ways[-1]:
-            beliefs[bucket, ~task.counted] = float(shares[-1] / total / ways[-1])
-    return beliefs
-
-
 # --- why -------------------------------------------------------------------------------------------------------------
 
 
 class _Because:
     """Says why a kind of people is believed to have a value."""
 
-    def __init__(self, attack: _Attack, edges: Integers) -> None:
+    def __init__(self, attack: Explained, edges: Integers) -> None:
         self.attack, self.edges = attack, edges
 
     def __call__(self, kind: int, value: int) -> str:
@@ -903,7 +625,7 @@ class _Because:
         first = int(np.searchsorted(attack.starts, start, side="right")) - 1
         last = int(np.searchsorted(attack.starts, stop, side="left"))
         run = max(range(first, last), key=lambda r: self._share(r, start, value))
-        codes, counts = attack._histogram(run)
+        codes, counts = attack.histogram(run)
         held = int(counts[codes == value].sum())
         own = f"{held:,} of the {int(attack.lengths[run]):,} tuples of their group have {shown}"
         if attack.starts[run] >= task.layout.starts[-1]:
@@ -912,7 +634,7 @@ class _Because:
             return own
         people, buckets = min(task.size, int(attack.lengths[run])), int(attack.n_buckets[run])
         bucket = (max(start, int(attack.starts[run])) - int(attack.starts[run])) // task.size
-        obeyed = f"had its first {people:,} people ({self._who(run)}) obeyed {task.principle.title}"
+        obeyed = f"had its first {people:,} people ({self._who(run)}) obeyed {task.title}"
         ended = "the group would have ended there" + (f" with probability {float(1 - task.p):g}" if task.p else "")
         return f"{own}, and they are in bucket {bucket + 1} of {buckets}: {obeyed}, {ended}"
 
@@ -920,7 +642,7 @@ class _Because:
         """How firmly the value is believed of whoever stands there, or is first in the run."""
         attack = self.attack
         start = int(attack.offsets[attack.group[run]])
-        codes, counts = attack._histogram(run)
+        codes, counts = attack.histogram(run)
         entry = np.flatnonzero(codes == value)
         if not len(entry):
             return -1.0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from glasshouse.adversary import Knowledge, ReverseEngineering
-from glasshouse.adversary.linking import promised_limit
+from glasshouse.adversary.attack import promised_limit
 from glasshouse.attack import attack
 from glasshouse.comparing.comparison import Row, label_of
 from glasshouse.errors import DisclosureWarning, GlasshouseError

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Planning balanced groups of Mirror's leaves: bare loops, called through `glasshouse.grouping.mirror_refinement`."""
+"""Planning balanced groups of Mirror's leaves: bare loops, called through `glasshouse.grouping.mirror`."""
 
 import cython
 

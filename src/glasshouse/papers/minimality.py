@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.adversary import Knowledge
-from glasshouse.adversary.sequences import attack_greedy
+from glasshouse.adversary.sequences import GreedyGroups
 from glasshouse.analyst.losses import losses
 from glasshouse.analyst.workloads import Workload
 from glasshouse.errors import NotSupported
@@ -27,7 +27,6 @@ from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measuring import SEED, Asked, published
 from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import DesignatedLDiversity, LDiversity, TCloseness
-from glasshouse.published import Published
 from glasshouse.randomness import Source
 from glasshouse.recoding import Permutation
 
@@ -106,15 +105,8 @@ def beliefs(table: Microdata, principle: Any, method: Any, value: int) -> NDArra
         return None
     algorithm = principle, method, Permutation()
     try:
-        posterior = attack_greedy(
-            release,
-            Published.of(release),
-            Knowledge(external=table),
-            algorithm,
-            source=Source.seeded(SEED),
-            most_states=MOST_STATES,
-            most_trials=MOST_TRIALS,
-        )
+        strategy = GreedyGroups(source=Source.seeded(SEED), most_states=MOST_STATES, most_trials=MOST_TRIALS)
+        posterior = strategy.attack(release, Knowledge(external=table), algorithm)
     except NotSupported:
         return None
     order = np.lexsort([column.codes for column in reversed(table.quasi)])  # who is dropped stands at its end

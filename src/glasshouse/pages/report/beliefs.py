@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.adversary import Corruption, Knowledge, Linking, ReverseEngineering
-from glasshouse.adversary.linking import promised_limit
+from glasshouse.adversary.attack import promised_limit
 from glasshouse.adversary.matching import match
 from glasshouse.attack import attack
 from glasshouse.errors import GlasshouseError, NotSupported

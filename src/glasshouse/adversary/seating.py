@@ -1,32 +1,179 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Left over: the tuples of a release that are not yet somebody's, when corrupted people are taken out."""
+"""Seating: who may sit on which seats of a release, and which tuples are not yet somebody's when some have sat down."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glasshouse.adversary.fitting import contradiction
+from glasshouse.adversary.attack import DROPPED, GONE, UNKNOWN
+from glasshouse.adversary.knowledge import ABSENT, key_of
+from glasshouse.adversary.posterior import entries_of
+from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from glasshouse.adversary.fitting import Fitting
+    from glasshouse.adversary.attack import Task
+    from glasshouse.adversary.matching import Matches
     from glasshouse.published import Published, Seats
 
-__all__ = ["Left", "Sparse", "TooMany", "choices", "components", "expanded", "joined"]
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+__all__ = ["Fitting", "Left", "TooMany", "choices", "components", "contradiction", "expanded"]
 
 Choice = tuple[tuple[tuple[int, int], int], ...]  # how many corrupted people took (seat, entry of the histograms)
-Sparse = tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.float64]"]
-"""Beliefs: kind of people, code of a value, belief; in ascending order."""
 
 
 class TooMany(Exception):
     """There are more ways than may be gone through."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """One table of seats, and what is known of the people who fit them.
+
+    Attributes
+    ----------
+    known
+        For every person the code of the value that the attacker knows, `UNKNOWN`, `GONE` or `DROPPED`.
+    notes
+        What was assumed.
+    """
+
+    task: Task
+    seats: Seats
+    matches: Matches
+    known: Integers
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, task: Task, seats: Seats) -> Fitting:
+        """Match everybody on the attacker's list."""
+        matches = task.fits(seats)
+        known, notes = _known(task, np.diff(matches.offsets)[task.kinds.of_person] > 0)
+        return cls(task, seats, matches, known, (*notes, *task.by_itself))
+
+    @property
+    def published(self) -> Published:
+        """What the release says."""
+        return self.task.contents
+
+    @property
+    def kind(self) -> Integers:
+        """For every person the number of their kind: people with equal quasi-identifiers."""
+        return self.task.kinds.of_person
+
+    @property
+    def n_alike(self) -> Integers:
+        """How many people every kind has."""
+        return self.task.kinds.n_alike
+
+    @cached_property
+    def of_match(self) -> Integers:
+        """The kind of people of every match."""
+        return self.matches.of_match
+
+    @cached_property
+    def pairs(self) -> tuple[Integers, Integers]:
+        """Every kind of people once with each place that they fit."""
+        place = self.seats.place[self.matches.seats]
+        first = np.unique(self.of_match * (len(self.seats) + 1) + place, return_index=True)[1]
+        return self.of_match[first], place[first]
+
+    @cached_property
+    def overlap(self) -> bool:
+        """Whether somebody fits two places."""
+        return len(self.pairs[0]) > len(np.unique(self.pairs[0]))
+
+    @cached_property
+    def unknown(self) -> Integers:
+        """People of whom she knows nothing, of each kind."""
+        return np.bincount(self.kind[self.known == UNKNOWN], minlength=len(self.n_alike)).astype(np.int64)
+
+    @cached_property
+    def of_value(self) -> dict[tuple[int, int], int]:
+        """How many corrupted people in the table there are, by kind and value."""
+        inside = self.known >= 0
+        return dict(Counter(zip(self.kind[inside].tolist(), self.known[inside].tolist(), strict=True)))
+
+    @cached_property
+    def keys(self) -> Integers:
+        """Group and value of every entry of the histograms, as one ascending number."""
+        group = np.repeat(np.arange(self.published.n_groups), np.diff(self.published.offsets))
+        return group * len(self.published.values) + self.published.codes
+
+    def entry(self, group: int, code: int) -> int:
+        """The place of a value in the histogram of a group, -1 if the group lacks it."""
+        key = group * len(self.published.values) + code
+        at = int(np.searchsorted(self.keys, key))
+        return at if at < len(self.keys) and self.keys[at] == key else -1
+
+    @cached_property
+    def _by_group(self) -> tuple[Integers, Integers]:
+        order = np.argsort(self.seats.group, kind="stable")
+        return order, np.searchsorted(self.seats.group[order], np.arange(self.published.n_groups + 1))
+
+    def seats_in(self, group: int) -> Integers:
+        """The seats of a group, ascending."""
+        order, starts = self._by_group
+        return order[starts[group] : starts[group + 1]]
+
+    def seats_of(self, kind: int) -> list[int]:
+        """The seats that cover a kind of people."""
+        return list(map(int, self.matches.seats[self.matches.offsets[kind] : self.matches.offsets[kind + 1]]))
+
+    def options(self, kind: int, code: int) -> list[tuple[int, int]]:
+        """Where somebody of a kind who has a value may be: seats, with the entries of the value in their groups."""
+        found = ((seat, self.entry(int(self.seats.group[seat]), code)) for seat in self.seats_of(kind))
+        return [(seat, entry) for seat, entry in found if entry >= 0]
+
+    @cached_property
+    def inside(self) -> Integers:
+        """Corrupted people in the table, of each kind."""
+        return np.bincount(self.kind[self.known >= 0], minlength=len(self.n_alike)).astype(np.int64)
+
+    def corrupted(self) -> list[tuple[int, int, int]]:
+        """Kind, value and number of the corrupted people who are in the table."""
+        return [(kind, code, n) for (kind, code), n in self.of_value.items()]
+
+
+def _known(task: Task, fits: NDArray[np.bool_]) -> tuple[Integers, list[str]]:
+    """What the attacker knows of every person."""
+    known = np.full(len(fits), UNKNOWN, np.int64)
+    for row, value in task.told:
+        if value is ABSENT:
+            known[row] = GONE
+        elif fits[row] and key_of(value) in task.place:
+            known[row] = task.place[key_of(value)]
+        elif task.release.n_dropped:
+            known[row] = DROPPED
+        else:
+            raise contradiction()
+    if not task.release.n_dropped or not (known >= 0).any():
+        return known, []
+    unpublished = np.count_nonzero(known == DROPPED)
+    said = f"; {unpublished:,} of them fit nothing" if unpublished else ""
+    return known, [f"tuples were dropped: corrupted people who fit are taken to be published{said}"]
+
+
+def contradiction() -> InputError:
+    """What she knows cannot be."""
+    return InputError(
+        "what she knows of corrupted people does not agree with the release: no group that they fit has room for their "
+        "values; use ABSENT for people who are not in the table"
+    )
+
+
+# --- what is left ----------------------------------------------------------------------------------------------------
 
 
 class Left:
@@ -59,7 +206,7 @@ class Left:
             raise contradiction()
         return unsure
 
-    def weigh(self, people: Sequence[tuple[int, int, int]], most_ways: int) -> dict[int, NDArray[np.float64]]:
+    def weigh(self, people: Sequence[tuple[int, int, int]], most_ways: int) -> dict[int, Floats]:
         """Weigh every choice of tuples for corrupted people; give the tuples expected by group, seat and value."""
         fitting = self.fitting
         weights = choices(self, people, most_ways)
@@ -108,9 +255,7 @@ class Left:
         owner = np.repeat(np.arange(fitting.published.n_groups), np.diff(fitting.published.offsets))
         self.group = np.bincount(owner, weights=self.entry, minlength=len(self.group)).astype(np.float64)
 
-    def masses(
-        self, weighed: dict[int, NDArray[np.float64]]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    def masses(self, weighed: dict[int, Floats]) -> tuple[Integers, Integers, Floats]:
         """Tuples that are left, expected for every seat and value: seat, value, number."""
         published, seats = self.fitting.published, self.fitting.seats
         seat, code, entry = expanded(published, seats)
@@ -169,24 +314,7 @@ def components(fitting: Fitting, people: list[tuple[int, int, int]]) -> Iterator
     yield from found.values()
 
 
-def expanded(published: Published, seats: Seats) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def expanded(published: Published, seats: Seats) -> tuple[Integers, Integers, Integers]:
     """Every seat with every value of its group: seat, value, entry of the histograms."""
-    lengths = np.diff(published.offsets)[seats.group]
-    before = np.append(0, np.cumsum(lengths))
-    entry = np.repeat(published.offsets[seats.group] - before[:-1], lengths) + np.arange(before[-1])
-    return np.repeat(np.arange(len(seats)), lengths), published.codes[entry].astype(np.int64), entry
-
-
-def joined(
-    who: NDArray[np.int64],
-    code: NDArray[np.int64] | None,
-    weight: NDArray[np.float64],
-    n_values: int,
-    how: np.ufunc = np.add,
-) -> Sparse:
-    """Add up (or otherwise join) weights of the same person and value; in ascending order."""
-    n_values = max(n_values, 1)
-    keys, number = np.unique(who * n_values + (0 if code is None else code), return_inverse=True)
-    total = np.zeros(len(keys))
-    how.at(total, number.reshape(-1), weight)
-    return keys // n_values, keys % n_values, total
+    seat, entry = entries_of(published.offsets, seats.group)
+    return seat, published.codes[entry].astype(np.int64), entry
