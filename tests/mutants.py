@@ -285,7 +285,7 @@ MUTANTS = [
     Mutant(
         "own = p * lambda_ + u\n    return own / (own + (k - 1) * u)",
         "own = p * lambda_ + u\n    return own / (own + k * u)",
-        "test_verify.py principles/test_perturbation.py conformance/test_verification.py conformance/test_perturbed.py",
+        "release/test_verify_release.py",
     ),
     Mutant(
         "cut = np.minimum(self.offsets[:-1] + (ell - 1), self.offsets[1:])",
@@ -312,7 +312,7 @@ MUTANTS = [
         'turn = np.clip(np.searchsorted(q, p * n // size, side="right") + 1, start, end)',
         "test_verify.py",
     ),
-    Mutant("ends[seen.offsets[1:] - 1] = n_ranks", "ends[seen.offsets[1:] - 1] = n_ranks - 1", "test_verify.py"),
+    Mutant("ends[seen.offsets[1:] - 1] = n_ranks", "ends[seen.offsets[1:] - 1] = n_ranks - 2", "test_verify.py"),
     Mutant(
         'check(division, f"k = {k:,}", None, division.sizes < k,',
         'check(division, f"k = {k:,}", None, division.sizes <= k,',
