@@ -45,20 +45,24 @@ MUTANTS = [
     Mutant("return modest & (counts.sizes >= self.k)", "return modest", "principles"),
     Mutant("return modest & (counts.distinct >= self.ell)", "return modest", "principles"),
     Mutant("ranks = min(self.ell - 1, max(", "ranks = min(self.ell, max(", "principles"),
-    Mutant("holds[large] = [a * left_factor <= b", "holds[large] = [a * left_factor < b", "principles"),
-    Mutant("holds = surplus > 0  # wherever", "holds = surplus >= 0  # wherever", "principles"),
-    Mutant("(np.abs(surplus) <= doubt) & ~uniform", "(np.abs(surplus) < 0) & ~uniform", "principles"),
+    Mutant("holds[large] = [a * left_factor <= b", "holds[large] = [a * left_factor < b", "principles/test_exact.py"),
+    Mutant("holds = surplus > 0  # wherever", "holds = surplus >= 0  # wherever", "principles/test_entropy.py"),
+    Mutant("(np.abs(surplus) <= doubt) & ~uniform", "(np.abs(surplus) < 0) & ~uniform", "principles/test_entropy.py"),
     Mutant(
         'cls("line_work", (cumulated, sums), m, max(m - 1, 1)',
         'cls("line_work", (cumulated, sums), m, max(m, 1)',
-        "principles",
+        "principles/test_closeness.py",
     ),
     Mutant(
         "if gap < 0:\n                        gap = -gap\n                    total",
         "if gap < 0:\n                        gap = 0\n                    total",
-        "principles",
+        "principles/test_closeness.py",
     ),
-    Mutant("if (p * lambda_ + u) ** 2 <= squared:", "if (p * lambda_ + u) ** 2 > squared:", "principles"),
+    Mutant(
+        "if (p * lambda_ + u) ** 2 <= squared:",
+        "if (p * lambda_ + u) ** 2 > squared:",
+        "principles/test_perturbation.py",
+    ),
     # --- grouping: how a table is divided
     Mutant(
         "safe[safe] = holds[0::2] & holds[1::2]",

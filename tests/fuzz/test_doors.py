@@ -20,11 +20,11 @@ from tests.fuzz import corpora
 from tests.fuzz.confined import Confined, Finding, findings
 from tests.fuzz.doors import DOORS, Case, enter
 from tests.fuzz.mutating import ODD_VALUES
-from tests.tiers import LOOK
+from tests.tiers import LOOK, examples
 
 CASES = {"reader": 250, "policy": 200, "sql": 200, "package": 200, "recipe": 150, "attacks": 60, "commands": 80}
 REFUSED = {"odd.arrow", "odd.arrows", "bad.arrow", "bad.parquet"}  # for columns that no table should have
-few = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
+few = settings(max_examples=examples(120), suppress_health_check=list(HealthCheck), deadline=None)
 
 
 @pytest.fixture(scope="module")
