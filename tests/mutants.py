@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 MORE = {"GLASSHOUSE_TABLES": "1/5", "GLASSHOUSE_EXAMPLES": "1/2"}
+LONGEST = 1_800  # seconds
 DIRECTIVES = ("boundscheck=False", "wraparound=False", "cdivision=True", "initializedcheck=False")
 
 
@@ -186,27 +187,22 @@ MUTANTS = [
     Mutant(
         "return Ranges(low, high - 1, distinct % 2, of_group)",
         "return Ranges(low, high - 1, np.zeros_like(distinct), of_group)",
-        "recoding",
+        "recoding/test_boxes.py recoding/test_bounding.py recoding/test_angel.py recoding/test_covering.py",
     ),
-    Mutant("low = np.where(ranges.low <= ranges.high, ranges.low, past)", "low = ranges.low", "recoding"),
     Mutant(
         "belows(p.denominator, len(codes)) >= p.numerator",
         "belows(p.denominator, len(codes)) > p.numerator",
-        "recoding conformance/test_perturbed.py",
+        "recoding/test_perturbed.py",
     ),
     Mutant(
         "source.belows(n_values, int(replaced.sum()))",
         "source.belows(n_values - 1, int(replaced.sum()))",
-        "recoding conformance/test_perturbed.py",
+        "recoding/test_perturbed.py",
     ),
     Mutant(
-        "while (climbs := tree.height(tree.parents[node]) <= height).any():",
-        "while (climbs := tree.height(tree.parents[node]) < height).any():",
-        "recoding conformance/test_carrying.py conformance/test_recodings.py",
-    ),
-    Mutant("k = max([largest_k(requirement), *ells])", "k = max([largest_k(requirement), 2])", "recoding golden"),
-    Mutant(
-        "middle = (turn + high) // 2", "middle = turn", "principles/test_closeness.py principles/test_against_naive.py"
+        "k = max([largest_k(requirement), *ells])",
+        "k = max([largest_k(requirement), 2])",
+        "recoding/test_angel.py golden",
     ),
     # --- adversary: what is believed
     Mutant(
@@ -342,7 +338,10 @@ def is_caught(mutant: Mutant, source: Path, more: dict[str, str]) -> bool:
     """Whether one of its tests fails on the package below ``source``."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests_of(mutant)]
     environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1", **more}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        return True  # a fault after which nothing ends is noticed by whoever waits
     if done.returncode not in (0, 1, 2):
         raise RuntimeError(done.stdout + done.stderr)
     return done.returncode != 0

@@ -391,7 +391,7 @@ def test_a_release_that_worlds_give_with_unequal_probability_is_among_those_comp
 def test_beliefs_after_other_recodings_are_those_of_the_slow_twin(name: str, shown: str) -> None:
     method, twin = METHODS[name]
     compared = 0
-    for case in by_force.random_cases(33, tables(60), people=(4, 5), extra=(0, 1), max_worlds=60, **SMALL):
+    for case in by_force.random_cases(33, tables(120), people=(4, 5), extra=(0, 1), max_worlds=60, **SMALL):
         names = [f"q{dim}" for dim in range(len(case.positions))]
         marginals = () if shown == "angel" else ((*names, "sensitive"), (names[-1], "sensitive"))
         if len(names) == 1 and shown == "angel with two marginals":
@@ -436,7 +436,7 @@ def product_of(prior: Callable[[Any, Any], Fraction]) -> Callable[[by_force.Worl
 def test_priors_and_corruption_weigh_the_worlds_and_change_nothing_else(name: str) -> None:
     method, twin = METHODS[name]
     random = Random(7)
-    for case in by_force.random_cases(34, tables(30), people=(4, 5), extra=(0, 1), max_worlds=40, **SMALL):
+    for case in by_force.random_cases(34, tables(50), people=(4, 5), extra=(0, 1), max_worlds=40, **SMALL):
         release, weights = telling(evidence_of(twin, case, by_force.by_boxes))[0]
         values = sorted(set(case.values))
 
