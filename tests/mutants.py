@@ -108,11 +108,6 @@ MUTANTS = [
         "grouping/test_tailor.py grouping/test_against_twins.py",
     ),
     Mutant(
-        "borders = max(0, -(-n // _bucket(part)) - 1)",
-        "borders = max(0, n // _bucket(part))",
-        "grouping/test_greedy.py grouping/test_against_twins.py",
-    ),
-    Mutant(
         "belows(p.denominator, borders) < p.numerator",
         "belows(p.denominator, borders) <= p.numerator",
         "grouping/test_greedy.py grouping/test_against_twins.py",
