@@ -115,7 +115,7 @@ MUTANTS = [
     Mutant(
         "cap = (low + high + 1) // 2\n        trimmed",
         "cap = min(high, (low + high + 2) // 2)\n        trimmed",
-        "conformance/test_suppression.py grouping",
+        "conformance/test_suppression.py",
     ),
     Mutant(
         "least = unit if names_size(requirement) else 1",
