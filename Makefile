@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 KERNELS := $(shell find src -name '_*kernels.py' -o -name '*.pxd')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test prove fuzz check fix bench docs clean
+.PHONY: help setup demo test prove mutants fuzz check fix bench docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -27,12 +27,16 @@ setup: $(VENV)/developer ## make .venv with everything a developer needs
 demo: $(BIN)/glasshouse ## publish an embedded hospital table and show the guarantee
 	@$(BIN)/glasshouse demo --out demo
 
-test: check ## run the quality gates and the whole suite
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal
+test: check ## run the quality gates and the whole suite; TIMES=1 tells which tests take the processor's time
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal $(if $(TIMES),-p tests.times)
 
-prove: $(VENV)/developer ## attack every method over all worlds and coin tosses of thousands of tables; kernels against slow twins
+prove: $(VENV)/developer ## attack every method over all worlds and coin tosses of thousands of tables; the suite with more and new examples
 	@$(BIN)/python -m tests.prove
-	@GLASSHOUSE_TABLES=10 $(BIN)/python -m pytest -q -n auto tests/adversary
+	@GLASSHOUSE_LOOK=1 GLASSHOUSE_TABLES=1 GLASSHOUSE_EXAMPLES=2 $(BIN)/python -m pytest -q -n auto --dist worksteal
+	@GLASSHOUSE_LOOK=1 GLASSHOUSE_TABLES=10 $(BIN)/python -m pytest -q -n auto --dist worksteal tests/adversary
+
+mutants: $(VENV)/developer ## break the package in some sixty places, one at a time, and see that the tests notice
+	@$(BIN)/python -m tests.mutants
 
 fuzz: $(VENV)/developer ## damage tables, policies, questions and releases for ten minutes: each is taken or refused
 	@$(BIN)/python -m tests.fuzz 10

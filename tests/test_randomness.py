@@ -34,6 +34,7 @@ from glasshouse.errors import NotSupported, ParameterError
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.randomness import Draws, Source
 from tests.naive import enumerating
+from tests.tiers import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -181,7 +182,7 @@ def test_every_order_of_every_run_has_the_same_probability_over_all_runs() -> No
     dtype=st.sampled_from([np.int32, np.int64]),
     first=st.integers(1, 70),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @pytest.mark.parametrize("kernels", [compiled, interpreted])
 def test_runs_are_shuffled_one_after_another_across_any_border_of_blocks(
     kernels: Callable[[str], Any], seed: int, sizes: list[int], dtype: type, first: int
@@ -215,7 +216,7 @@ def test_every_subset_has_the_same_probability_over_all_runs(n: int, k: int) -> 
 
 
 @given(seed=st.integers(), n=st.integers(0, 300), dtype=st.sampled_from([np.int32, np.int64]), data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_each_draw_is_made_of_draws_below_n_as_in_the_naive_twin(
     seed: int, n: int, dtype: type, data: st.DataObject
 ) -> None:

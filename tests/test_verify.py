@@ -115,7 +115,7 @@ def test_ordered_and_hierarchical_t_are_the_cheapest_shipments(table: list[dict[
     assert found.columns["salary"].distance == "ordered"
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(100))
 @given(rows)
 def test_the_named_group_attains_the_number(table: list[dict[str, Any]]) -> None:
     found = verify(table_of(table), quasi=QUASI, sensitive="disease").columns["disease"]
@@ -137,7 +137,7 @@ def test_the_named_group_attains_the_number(table: list[dict[str, Any]]) -> None
     assert moved == found.t_exact
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(100))
 @given(rows, st.data())
 def test_thresholds_hold_exactly_up_to_what_is_achieved(table: list[dict[str, Any]], data: st.DataObject) -> None:
     frame, options = table_of(table), {"quasi": QUASI, "sensitive": "disease"}
@@ -170,7 +170,7 @@ def test_thresholds_hold_exactly_up_to_what_is_achieved(table: list[dict[str, An
     assert not holds(recursive=(10**9, found.distinct_ell + 1))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(100))
 @given(rows)
 def test_failing_groups_are_counted_as_the_twin_counts_them(table: list[dict[str, Any]]) -> None:
     found = verify(table_of(table), quasi=QUASI, sensitive="disease", k=2, ell=2)
@@ -182,7 +182,7 @@ def test_failing_groups_are_counted_as_the_twin_counts_them(table: list[dict[str
     assert [check.n_tuples for check in found.checks] == [sum(map(len, small)), sum(map(len, uneven))]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(100))
 @given(rows, st.sets(st.sampled_from(DISEASES), min_size=1))
 def test_designated_values_alone_are_counted(table: list[dict[str, Any]], designated: set[str]) -> None:
     designated &= {row["disease"] for row in table}
@@ -194,7 +194,7 @@ def test_designated_values_alone_are_counted(table: list[dict[str, Any]], design
     assert 1 / found.columns["disease"].designated.exact == naive.designated_alpha(table, QUASI, "disease", designated)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(100))
 @given(rows)
 def test_dropping_missing_values_is_verifying_the_complete_rows(table: list[dict[str, Any]]) -> None:
     complete = [row for row in table if None not in (row["age"], row["zip"], row["disease"])]
@@ -213,7 +213,7 @@ def test_dropping_missing_values_is_verifying_the_complete_rows(table: list[dict
 # --- what changes nothing ---------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(100))
 @given(rows, st.randoms(use_true_random=False))
 def test_the_order_of_rows_and_columns_changes_nothing(table: list[dict[str, Any]], random: Any) -> None:
     shuffled = random.sample(table, len(table))
@@ -223,7 +223,7 @@ def test_the_order_of_rows_and_columns_changes_nothing(table: list[dict[str, Any
     assert everything(table_of(table).select(["salary", "zip", "disease", "age"])) == expected
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(100))
 @given(rows, st.randoms(use_true_random=False))
 def test_a_pandas_index_changes_nothing(table: list[dict[str, Any]], random: Any) -> None:
     frame = table_of(table).to_pandas()
@@ -235,7 +235,7 @@ def test_a_pandas_index_changes_nothing(table: list[dict[str, Any]], random: Any
     assert everything(frame.set_axis(order)) == expected
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(100))
 @given(rows)
 def test_types_encodings_and_chunks_change_nothing(table: list[dict[str, Any]]) -> None:
     plain = table_of(table)
@@ -260,7 +260,7 @@ def test_types_encodings_and_chunks_change_nothing(table: list[dict[str, Any]]) 
         assert verify_table(other, quasi=QUASI, sensitive=["disease", "salary"]).to_dict() == expected, form
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(100))
 @given(rows)
 def test_pandas_polars_and_arrow_agree(table: list[dict[str, Any]]) -> None:
     table = [
@@ -292,7 +292,7 @@ def test_a_dictionary_may_repeat_values_hold_nulls_and_name_what_does_not_occur(
     assert as_sensitive[0].columns["d"].n_values == 3
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(100))
 @given(rows)
 def test_numbering_keys_anew_changes_nothing(table: list[dict[str, Any]]) -> None:
     expected = everything(table_of(table))

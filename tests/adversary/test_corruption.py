@@ -29,6 +29,7 @@ from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.perturbed_sample import PerturbedSample
 from glasshouse.adversary.posterior import Posterior
 from tests.naive import corruption as naive
+from tests.tiers import tables
 
 DOMAIN = ["a", "b", "c"]
 DISEASES = ["Alzheimer", "breast cancer", "bronchitis", "dementia", "hypertension", "ovarian cancer", "pneumonia"]
@@ -131,7 +132,7 @@ def test_beliefs_after_a_perturbed_sample_are_those_of_all_worlds(part: int) -> 
 @pytest.mark.parametrize("part", range(6))
 def test_the_exact_belief_of_somebody_in_the_table_is_that_of_all_worlds(part: int) -> None:
     compared = 0
-    for seed in range(60 * part, 60 * part + 60):
+    for seed in range(60 * part, 60 * part + tables(300)):
         case = Case(seed)
         given = Corruption(in_table=True).attack(case.release, case.knowledge)
         for i, name in case.unknown:
@@ -152,7 +153,7 @@ def test_the_exact_belief_of_somebody_in_the_table_is_that_of_all_worlds(part: i
             asked = Corruption(predicate=qualified, in_table=True).attack(case.release, case.knowledge)
             assert asked.of(name) == pytest.approx({True: float(after)})
             compared += 1
-    assert compared > 100
+    assert compared > tables(500)
 
 
 def test_example_1_ellie_is_safe_for_the_published_disease_is_not_respiratory() -> None:
@@ -426,7 +427,7 @@ class Groups:
 @pytest.mark.parametrize("part", range(5))
 def test_beliefs_after_groups_are_those_of_all_worlds(kind: str, part: int) -> None:
     compared = 0
-    for seed in range(40 * part, 40 * part + 40):
+    for seed in range(40 * part, 40 * part + tables(200)):
         case = Groups(seed, kind)
         slow = naive.group_beliefs(case.fits, case.tuples, case.values, case.known)
         found = Corruption().attack(case.release, case.knowledge)
@@ -442,7 +443,7 @@ def test_beliefs_after_groups_are_those_of_all_worlds(kind: str, part: int) -> N
                 expected = float(sum((belief for value, belief in slow[row].items() if value != "a"), Fraction(0)))
                 assert asked.get(True, 0) == pytest.approx(expected)
                 break
-    assert compared > 60
+    assert compared > tables(300)
 
 
 @pytest.mark.parametrize("kind", ["disjoint", "anatomy alone"])

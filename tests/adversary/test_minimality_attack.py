@@ -19,6 +19,7 @@ from glasshouse.adversary.minimality import Minimality
 from tests.naive import corruption as naive
 from tests.naive import optimal
 from tests.naive.mondrian import Row
+from tests.tiers import tables
 
 PAIRS = gh.LDiversity(ell=2)
 
@@ -145,7 +146,7 @@ def cases(seeds: range) -> Iterator[tuple[Random, list[tuple[int, ...]], list[in
 @pytest.mark.parametrize("part", range(8))
 def test_credibilities_are_those_of_all_possible_microdata_instances(part: int) -> None:
     compared = informed = 0
-    for draw, people, values, labels, partition in cases(range(60 * part, 60 * part + 60)):
+    for draw, people, values, labels, partition in cases(range(60 * part, 60 * part + tables(300))):
         n = len(values)
         columns = {f"q{d}": [codes[d] for codes in people] for d in range(len(people[0]))}
         table = gh.read(
@@ -181,8 +182,8 @@ def test_credibilities_are_those_of_all_possible_microdata_instances(part: int) 
         for row in range(len(people)):
             if row != someone:
                 assert known.of(row) == pytest.approx({str(v): float(b) for v, b in slow[row].items()})
-    assert compared > 60
-    assert informed > 3
+    assert compared > tables(300)
+    assert informed > tables(15)
 
 
 def test_anatomized_groups_are_attacked_by_their_cuts() -> None:

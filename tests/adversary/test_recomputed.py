@@ -128,7 +128,7 @@ def differs(found: Any, expected: Any, known: Any = ()) -> bool:
 def test_beliefs_are_those_of_every_world(recoding: str, method: str) -> None:
     rng = random.Random(f"{recoding} {method}")
     n_tried = n_divided = 0
-    for seed in range(tables(75)):
+    for seed in range(tables(100)):
         case = random_case(rng, RECODINGS[recoding], method=METHODS[method])
         try:
             release = case.publish(seed)

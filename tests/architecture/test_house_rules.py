@@ -8,17 +8,16 @@ import inspect
 import re
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import PurePath
 
 import pytest
 
 import glasshouse
 from glasshouse import catalog
+from tests.architecture.house import PLAIN, SOURCES, compare, place, tree_of
 from tests.architecture.public_names import STUB, stub
 from tests.conftest import ROOT
 
-SOURCES = sorted((ROOT / "src" / "glasshouse").rglob("*.py"))
-PLAIN = [path for path in SOURCES if not path.name.endswith("kernels.py")]
 HEAVY = ["pyarrow", "pandas", "polars", "duckdb", "click", "rich", "cryptography", "cython", "jinja2", "yaml"]
 
 
@@ -55,50 +54,49 @@ def test_type_checkers_see_every_public_name() -> None:
     assert stub() == STUB.read_text(encoding="utf-8"), "write it again: make fix"
 
 
-@pytest.mark.parametrize("name", ["publish", "verify"])
-def test_importing_a_file_does_not_hide_the_function_of_its_name(name: str) -> None:
-    importlib.import_module(f"glasshouse.{name}")
+def test_importing_a_file_does_not_hide_the_function_of_its_name() -> None:
+    for name in ("publish", "verify"):
+        importlib.import_module(f"glasshouse.{name}")
 
-    assert inspect.isfunction(getattr(glasshouse, name))
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
-def test_every_file_has_its_licence_line_and_says_what_it_is(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-
-    assert text.startswith("# SPDX-License-Identifier: Apache-2.0\n")
-    assert ast.get_docstring(ast.parse(text))
+        assert inspect.isfunction(getattr(glasshouse, name))
 
 
-@pytest.mark.parametrize("path", PLAIN, ids=lambda path: str(path.relative_to(ROOT / "src")))
-def test_dunder_all_is_complete(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    if path.name == "__main__.py":
-        return
-    lists = [
-        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
-    ]
-    exported = {e.value for value in lists for e in ast.walk(value) if isinstance(e, ast.Constant)}
-    defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+def test_every_file_has_its_licence_line_and_says_what_it_is() -> None:
+    licence = "# SPDX-License-Identifier: Apache-2.0\n"
 
-    assert exported or any(isinstance(value, ast.Call) for value in lists), "every file lists what it offers"
-    assert {name for name in exported & defined if name.startswith("_")} == set()
+    compare("no licence", [place(path) for path in SOURCES if not path.read_text(encoding="utf-8").startswith(licence)])
+    compare("no docstring", [place(path) for path in SOURCES if not ast.get_docstring(tree_of(path))])
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
-def test_no_file_is_a_catch_all_by_name(path: Path) -> None:
-    assert path.stem not in {"utils", "core", "common", "helpers", "misc", "base", "manager", "handler"}
+def test_every_file_lists_what_it_offers() -> None:
+    empty, private = [], []
+    for path in PLAIN:
+        body = tree_of(path).body
+        lists = [
+            node.value for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+        ]
+        exported = {e.value for value in lists for e in ast.walk(value) if isinstance(e, ast.Constant)}
+        defined = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        if path.name != "__main__.py" and not exported and not any(isinstance(value, ast.Call) for value in lists):
+            empty.append(place(path))
+        private += [f"{place(path)}::{name}" for name in exported & defined if str(name).startswith("_")]
+
+    compare("no __all__", empty)
+    compare("offers what is private", private)
 
 
-@pytest.mark.parametrize("path", PLAIN, ids=lambda path: str(path.relative_to(ROOT / "src")))
-def test_documented_parameters_exist(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if not isinstance(node, ast.FunctionDef) or node.args.kwarg is not None:
-            continue
-        arguments = node.args
-        known = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-        for name in documented_parameters(ast.get_docstring(node) or ""):
-            assert name in known, f"{path.name}: {node.name} documents {name!r}"
+def test_documented_parameters_exist() -> None:
+    missing = []
+    for path in PLAIN:
+        for node in ast.walk(tree_of(path)):
+            if not isinstance(node, ast.FunctionDef) or node.args.kwarg is not None:
+                continue
+            arguments = node.args
+            known = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+            documented = documented_parameters(ast.get_docstring(node) or "")
+            missing += [f"{place(path)}::{node.name}: {name}" for name in documented if name not in known]
+
+    compare("documents a parameter that is not there", missing)
 
 
 def documented_parameters(docstring: str) -> list[str]:
@@ -109,12 +107,14 @@ def documented_parameters(docstring: str) -> list[str]:
     return [name.strip() for head in heads for name in head.split(",")]
 
 
-@pytest.mark.parametrize("thing", [*catalog.METHODS.values(), *catalog.RECODINGS.values()], ids=lambda t: t.__name__)
-def test_methods_and_recodings_state_their_guarantee_and_show_an_example(thing: type) -> None:
-    docstring = inspect.getdoc(thing) or ""
+def test_methods_and_recodings_state_their_guarantee_and_show_an_example() -> None:
+    things = [*catalog.METHODS.values(), *catalog.RECODINGS.values()]
+    sections = ("Guarantee\n---------", "Examples\n--------")
 
-    assert "Guarantee\n---------" in docstring
-    assert "Examples\n--------" in docstring
+    missing = [
+        (thing.__name__, section) for thing in things for section in sections if section not in inspect.getdoc(thing)
+    ]
+    compare("has no section", [f"{name}: {section.split()[0]}" for name, section in missing])
 
 
 def test_the_project_names_no_machine() -> None:
@@ -122,7 +122,13 @@ def test_the_project_names_no_machine() -> None:
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.split("\0")
     pattern = re.compile("/(?:" + "|".join(["wor" + "k", "roo" + "t", "home/[a-z]+"]) + ")/")
-    for name in filter(None, files):
-        path = ROOT / name
-        if path.is_file() and path.suffix in {".py", ".md", ".toml", ".yml", ""}:
-            assert not pattern.search(path.read_text(encoding="utf-8", errors="replace")), name
+    paths = [ROOT / name for name in files if name and PurePath(name).suffix in {".py", ".md", ".toml", ".yml", ""}]
+    read = {path: path.read_text(encoding="utf-8", errors="replace") for path in paths if path.is_file()}
+
+    compare("names a machine", [str(path.relative_to(ROOT)) for path, text in read.items() if pattern.search(text)])
+
+
+def test_a_rule_tells_all_that_breaks_it_and_what_no_longer_does() -> None:
+    compare("too long", ["a", "b"], ["b", "a"])
+    with pytest.raises(AssertionError, match=r"too long: a\ntoo long: b\nno longer breaks the rule.*: c"):
+        compare("too long", ["b", "a", "d"], ["c", "d"])

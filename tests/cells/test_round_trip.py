@@ -32,6 +32,7 @@ from glasshouse.cells import (
 )
 from glasshouse.errors import DomainError
 from glasshouse.microdata.domains import code
+from tests.tiers import examples
 
 OFFSETS = st.sampled_from([dt.timezone(dt.timedelta(minutes=m)) for m in (-300, 0, 60, 120, 345)])
 YEARS = {"min_value": dt.datetime(2, 1, 1), "max_value": dt.datetime(9998, 12, 31)}
@@ -51,7 +52,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("joined", [True, False])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(data=st.data())
 def test_every_written_cell_is_read_back(kind: str, joined: bool, data: st.DataObject) -> None:
     unique = {"unique_by": key_of, "min_size": 1, "max_size": 5}
@@ -111,7 +112,7 @@ PIECES = st.lists(
 
 
 @pytest.mark.parametrize("kind", DOMAIN)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(800), deadline=None)
 @given(text=st.one_of(PIECES, st.text(max_size=15)), joined=st.booleans())
 def test_both_readers_make_the_same_of_any_text_or_both_refuse(kind: str, text: str, joined: bool) -> None:
     domain = code(pa.array(DOMAIN[kind]), name="c").domain

@@ -22,6 +22,7 @@ import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
 from glasshouse.release import placing
 from tests.cli.world import ROLES
+from tests.tiers import tables
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 
@@ -180,7 +181,7 @@ def test_interrupted_at_any_moment_there_is_the_old_release_or_the_new_one(table
     lasted = time.perf_counter() - began
     chance = random.Random(7)
     ended = set()
-    for _ in range(8):
+    for _ in range(tables(40)):
         process = started(table, tmp_path, "--no-report", "--force")
         time.sleep(chance.uniform(0.2, 1.1) * lasted)
         process.send_signal(signal.SIGINT)

@@ -22,6 +22,7 @@ from glasshouse.policy.document import read_document
 from glasshouse.policy.keys import COLUMN, TABLES
 from tests.cli.world import QUICK, ROLES, run
 from tests.conftest import ROOT
+from tests.tiers import examples
 from tests.toml_text import toml_of
 
 WHOLE = """\
@@ -466,7 +467,7 @@ def test_a_first_policy_names_the_source_without_a_password(file: str, written: 
 names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12).filter(str.strip)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(120), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(columns=st.lists(names, min_size=1, max_size=5, unique=True), n=st.integers(1, 12), data=st.data())
 def test_a_first_policy_of_any_table_is_a_policy(
     columns: list[str], n: int, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -525,7 +526,7 @@ def no_surprise(path: Path) -> None:
     assert len(told) < 2000
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(600), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=policies)
 @example(content={"principle": {"t": "1e99999999"}})
 @example(content={"method": {"name": "refined", "coarse": {"name": "refined"}}})
@@ -539,7 +540,7 @@ def test_any_content_is_a_policy_or_refused_by_our_own_exceptions(
     no_surprise(path)
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(600), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.tuples(st.integers(0, len(WHOLE)), st.integers(0, 30), signs), max_size=4), lines=st.booleans())
 def test_a_policy_that_was_cut_about_is_read_or_refused(
     cuts: list[tuple[int, int, str]], lines: bool, tmp_path_factory: pytest.TempPathFactory
@@ -552,7 +553,7 @@ def test_a_policy_that_was_cut_about_is_read_or_refused(
     no_surprise(path)
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=200), suffix=suffixes)
 def test_any_bytes_are_read_or_refused(content: bytes, suffix: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("fuzz") / f"policy{suffix}"

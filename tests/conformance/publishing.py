@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,13 +15,13 @@ from hypothesis import HealthCheck, currently_in_test_context, reject, settings
 import glasshouse as gh
 from tests.conformance.people import People
 from tests.conformance.samples import SMALL_TABLES, PrincipleSample, RecodingSample, rows_of
+from tests.tiers import SHARE
 
 
 def examples(number: int) -> settings:
     """About so many examples, a quarter of them in the gate; ``GLASSHOUSE_EXAMPLES=20`` tries twenty times as many."""
-    times = float(os.environ.get("GLASSHOUSE_EXAMPLES", "0.25"))
     return settings(
-        max_examples=max(4, round(number * times)), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+        max_examples=max(4, round(number * SHARE)), deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
 
 

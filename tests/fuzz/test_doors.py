@@ -5,7 +5,6 @@ The small tier; the long one is ``python -m tests.fuzz MINUTES``.
 
 from __future__ import annotations
 
-import os
 import secrets
 import tomllib
 from collections.abc import Iterator
@@ -20,11 +19,12 @@ from tests.fuzz import corpora
 from tests.fuzz.confined import Confined, Finding, findings
 from tests.fuzz.doors import DOORS, Case, enter
 from tests.fuzz.mutating import ODD_VALUES
+from tests.tiers import LOOK, examples
 from tests.toml_text import toml_of
 
 CASES = {"reader": 250, "policy": 200, "sql": 200, "package": 200, "recipe": 150, "attacks": 60, "commands": 80}
 REFUSED = {"odd.arrow", "odd.arrows", "bad.arrow", "bad.parquet"}  # for columns that no table should have
-few = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
+few = settings(max_examples=examples(120), suppress_health_check=list(HealthCheck), deadline=None)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def confined() -> Iterator[Confined]:
 
 @pytest.mark.parametrize("door", DOORS)
 def test_whatever_comes_is_taken_or_refused_in_our_own_words(door: str, confined: Confined) -> None:
-    start = 0 if os.environ.get("CI") else secrets.randbelow(1 << 40)
+    start = secrets.randbelow(1 << 40) if LOOK else 0
     found = list(findings(((door, start + i) for i in range(CASES[door])), confined))
 
     assert not found, "\n".join(f"python -m tests.fuzz again {f.door} {f.number}: {f.what}\n{f.trace}" for f in found)

@@ -23,7 +23,7 @@ import glasshouse as gh
 from glasshouse.grouping import halving
 from glasshouse.grouping.mirror import balanced_segments
 from glasshouse.principles import Principle
-from tests.grouping.doors import divided, forced
+from tests.grouping.doors import ALONE, divided, forced
 from tests.naive import by_force, greedy, mirror, principles
 
 __all__ = [
@@ -191,7 +191,7 @@ def two_columns(
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(halving, "ATTEMPTS", 1)
             try:
-                return divided(method, principles, read(tuple(codes), tuple(sensitive)), draws)
+                return divided(method, principles, read(tuple(codes), tuple(sensitive)), draws, ALONE)
             except gh.Infeasible:
                 return set()
 

@@ -26,7 +26,7 @@ from tests.grouping.schedules import check_threads_and_rows
 from tests.naive import by_force
 from tests.naive import greedy as naive
 from tests.tables import Plain, partition, plain_tables
-from tests.tiers import examples
+from tests.tiers import examples, tables
 
 ORDERINGS = ["lexicographic", "hilbert"]
 
@@ -205,7 +205,7 @@ def test_seven_people_reach_two_thirds_where_splits_are_run_at_l_itself(method: 
 def test_at_l_plus_one_nobody_is_believed_above_one_in_l(method: Any) -> None:
     tally = by_force.Tally(repr(method))
     cases = [on_a_line(values, 2) for values in multisets(6, 3)]
-    eligible = by_force.random_cases(3, 4, people=(6, 7), ells=(3,), n_values=(5, 6), max_worlds=300)
+    eligible = by_force.random_cases(3, tables(20), people=(6, 7), ells=(3,), n_values=(5, 6), max_worlds=300)
     for case in (*cases, *(replace(case, ell=2) for case in eligible)):
         door = forced(method, lambda: gh.LDiversity(ell=2), case.positions)
         tally.add(case, by_force.worst_belief(door, case))

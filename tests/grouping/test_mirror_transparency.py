@@ -27,6 +27,7 @@ from tests.grouping.mirror_search import (
 )
 from tests.naive import by_force, enumerating, greedy, mirror
 from tests.prove import RECODINGS
+from tests.tiers import tables
 
 # --- M1 --------------------------------------------------------------------------------------------------------------
 
@@ -34,7 +35,7 @@ from tests.prove import RECODINGS
 @pytest.mark.parametrize("name", PRINCIPLES)
 def test_where_leaves_are_groups_what_she_believes_is_the_published_share(name: str) -> None:
     principle, _ = PRINCIPLES[name]
-    cases = by_force.random_cases(11, 14, people=(4, 5, 6, 8), ells=(2,), n_values=(2, 3, 4), max_worlds=50)
+    cases = by_force.random_cases(11, tables(140), people=(4, 5, 6, 8), ells=(2,), n_values=(2, 3, 4), max_worlds=50)
     some = [case for case in cases if 0 in case.values]  # the designated one
 
     found = try_shares(name, lambda case: product(case, principle, inner="none", floor=1), some)
@@ -46,7 +47,9 @@ def test_where_leaves_are_groups_what_she_believes_is_the_published_share(name: 
 @pytest.mark.parametrize("name", ["t-closeness", "not monotone"])
 def test_people_outside_the_table_do_not_change_that(name: str) -> None:
     principle, _ = PRINCIPLES[name]
-    cases = by_force.random_cases(12, 5, people=(4, 5), extra=(1, 2), ells=(2,), n_values=(2, 3), max_worlds=150)
+    cases = by_force.random_cases(
+        12, tables(30), people=(4, 5), extra=(1, 2), ells=(2,), n_values=(2, 3), max_worlds=150
+    )
 
     found = try_shares(name, lambda case: product(case, principle, inner="none", floor=1), cases)
 
@@ -55,14 +58,14 @@ def test_people_outside_the_table_do_not_change_that(name: str) -> None:
 
 def test_the_twin_agrees_where_remainders_are_drawn_until_they_work() -> None:
     for name, (_, holds) in PRINCIPLES.items():
-        cases = by_force.random_cases(13, 8, people=(4, 5, 6, 7, 8), ells=(2,), n_values=(2, 3), max_worlds=36)
+        cases = by_force.random_cases(13, tables(40), people=(4, 5, 6, 7, 8), ells=(2,), n_values=(2, 3), max_worlds=36)
         assert try_shares(name, lambda case, holds=holds: twin(case, ell=None, holds=holds), cases).n_unequal == 0
 
 
 @pytest.mark.parametrize("name", ["l-diversity", "t-closeness", "not monotone"])
 def test_weights_that_are_public_change_nothing_of_that(name: str) -> None:
     principle, _ = PRINCIPLES[name]
-    cases = by_force.random_cases(22, 12, people=(4, 5, 6, 8), ells=(2,), n_values=(2, 3, 4), max_worlds=50)
+    cases = by_force.random_cases(22, tables(120), people=(4, 5, 6, 8), ells=(2,), n_values=(2, 3, 4), max_worlds=50)
     several = [case for case in cases if len(case.positions) > 1]
 
     for weights in ({"q1": 1}, {"q0": 1, "q1": 5}):
@@ -80,7 +83,7 @@ def test_weights_that_are_public_change_nothing_of_that(name: str) -> None:
 
 @pytest.mark.parametrize("inner", ["ace", "anatomize"])
 def test_where_leaves_are_refined_she_believes_nothing_above_one_in_l(inner: str) -> None:
-    cases = by_force.random_cases(14, 8, people=(4, 5, 6), ells=(2,), n_values=(3, 4), max_worlds=60)
+    cases = by_force.random_cases(14, tables(40), people=(4, 5, 6), ells=(2,), n_values=(3, 4), max_worlds=60)
 
     found = by_force.try_cases(f"Mirror, {inner}", lambda case: product(case, inner=inner), [ROW, *cases])
 
@@ -90,7 +93,7 @@ def test_where_leaves_are_refined_she_believes_nothing_above_one_in_l(inner: str
 
 @pytest.mark.parametrize("slack", ["6/5", 2])
 def test_nor_where_only_nodes_with_slack_are_tested(slack: Any) -> None:
-    cases = by_force.random_cases(14, 8, people=(4, 5, 6), ells=(2,), n_values=(3, 4), max_worlds=60)
+    cases = by_force.random_cases(14, tables(40), people=(4, 5, 6), ells=(2,), n_values=(3, 4), max_worlds=60)
 
     found = by_force.try_cases(
         f"Mirror, slack {slack}", lambda case: product(case, inner="anatomize", slack=slack), [ROW, *cases]
@@ -102,7 +105,7 @@ def test_nor_where_only_nodes_with_slack_are_tested(slack: Any) -> None:
 
 @pytest.mark.parametrize("inner", ["ace", "anatomize"])
 def test_nor_where_halvings_follow_public_weights(inner: str) -> None:
-    cases = by_force.random_cases(23, 16, people=(4, 5, 6), ells=(2,), n_values=(3, 4), max_worlds=60)
+    cases = by_force.random_cases(23, tables(80), people=(4, 5, 6), ells=(2,), n_values=(3, 4), max_worlds=60)
     several = [case for case in cases if len(case.positions) > 1]
 
     found = by_force.try_cases(
@@ -115,18 +118,18 @@ def test_nor_where_halvings_follow_public_weights(inner: str) -> None:
 
 @pytest.mark.parametrize("recode", RECODINGS.values(), ids=RECODINGS)
 def test_nor_do_people_outside_the_table_help_her(recode: Any) -> None:
-    cases = by_force.random_cases(15, 4, people=(4,), extra=(1, 2), ells=(2,), n_values=(3, 4), max_worlds=100)
+    cases = by_force.random_cases(15, tables(20), people=(4,), extra=(1, 2), ells=(2,), n_values=(3, 4), max_worlds=100)
 
     assert by_force.try_cases("Mirror, people outside", product, cases, recode).n_above == 0
 
 
 @pytest.mark.parametrize(
-    ("shapes", "n_leaves"), [([(2, 3), (2, 4), (2, 5)], 150), ([(4, 2)], 40), ([(3, 2)], 1)], ids=["2", "4", "3"]
+    ("shapes", "n_leaves"), [([(2, 3), (2, 4), (2, 5)], 750), ([(4, 2)], 200), ([(3, 2)], 10)], ids=["2", "4", "3"]
 )
 def test_the_balanced_groups_of_failed_leaves_give_nobody_away(shapes: Any, n_leaves: int) -> None:
     source = gh.Source.seeded(16)
 
-    assert try_failed_leaves("Mirror", failed_leaves(16, n_leaves, shapes), source) == 1
+    assert try_failed_leaves("Mirror", failed_leaves(16, tables(n_leaves), shapes), source) == 1
 
 
 @pytest.mark.parametrize("leaf", [*failed_leaves(17, 12, [(2, 2), (2, 3), (3, 1)])], ids=repr)
@@ -259,7 +262,7 @@ def test_of_two_columns_vectors_are_believed_with_their_shares(name: str) -> Non
     asked, holds = COLUMNS[name]
     few: dict[str, Any] = {"ells": (2,), "n_values": (3, 4), "max_worlds": 30}
     cases = [
-        *by_force.random_cases(7, 8, people=(4, 5, 6), **few),
+        *by_force.random_cases(7, tables(40), people=(4, 5, 6), **few),
         *by_force.random_cases(8, 2, people=(4,), extra=(1,), **few),
     ]
     found = try_shares(name, lambda case: two_columns(case, asked, floor=1), cases)

@@ -25,6 +25,7 @@ from tests.grouping.schedules import check_threads_and_rows, in_pieces
 from tests.naive import by_force, enumerating, refinement, transparent
 from tests.naive import greedy as naive
 from tests.tables import Plain, partition, plain_tables
+from tests.tiers import tables
 
 PAIRS = gh.LDiversity(ell=2)
 
@@ -166,7 +167,7 @@ def test_inside_other_methods_somebody_is_believed_above_one_in_l(coarse: Any, i
 @pytest.mark.parametrize("inner", ["anatomize", "ace"])
 def test_inside_tailor_nobody_is(inner: str) -> None:
     tally = by_force.Tally(f"{inner} inside Tailor")
-    for case in by_force.random_cases(8, 6, people=(5, 6), ells=(2,), n_values=(4, 5), max_worlds=200):
+    for case in by_force.random_cases(8, tables(30), people=(5, 6), ells=(2,), n_values=(4, 5), max_worlds=200):
         method = forced(Refined(coarse=Tailor(), inner=inner), lambda: PAIRS, case.positions)
         tally.add(case, by_force.worst_belief(method, case))
     by_force.say(tally)
@@ -181,7 +182,7 @@ def test_the_slow_twins_agree_that_anatomize_inside_tailor_is_safe() -> None:
         positions = [range(10)] * len(codes[0])
         return refinement.with_anatomize(rows, transparent.tailor(rows, positions, 2), 2, draws)
 
-    for case in by_force.random_cases(2, 15, people=(5, 6), ells=(2,), n_values=(4, 5), max_worlds=200):
+    for case in by_force.random_cases(2, tables(80), people=(5, 6), ells=(2,), n_values=(4, 5), max_worlds=200):
         assert by_force.worst_belief(method, case).belief <= Fraction(1, 2)
 
 

@@ -27,6 +27,7 @@ from tests.naive import by_force
 from tests.naive.mondrian import Partition
 from tests.naive.transparent import Bucket
 from tests.tables import partition
+from tests.tiers import tables
 
 
 def divided(method: Any, table: gh.Microdata, ell: int) -> Partition:
@@ -45,7 +46,7 @@ def unequal(method: Any, case: by_force.Case) -> Any:
 def test_every_table_with_an_isomorphic_partition_gives_this_partition_equally_often(method: Any) -> None:
     """Deterministic methods: always or never. Anatomize meets the condition in probability."""
     n_divided = 0
-    for case in by_force.random_cases(5, 12, people=(4, 5, 6), ells=(2,), n_values=(5, 6, 30), max_worlds=200):
+    for case in by_force.random_cases(5, tables(120), people=(4, 5, 6), ells=(2,), n_values=(5, 6, 30), max_worlds=200):
         assert unequal(method, case) is None, case
         door = forced(method, partial(gh.LDiversity, ell=case.ell), case.positions)
         n_divided += by_force.evidence_of(door, case.codes, [dict(enumerate(case.values))]).n_divided > 0

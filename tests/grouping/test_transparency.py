@@ -8,11 +8,12 @@ import pytest
 
 from tests.naive import by_force
 from tests.prove import ATTACKABLE, RECODINGS, SAFE, VALUES, tally
+from tests.tiers import tables
 
 
 @pytest.mark.parametrize("name", SAFE)
 def test_whoever_knows_the_algorithm_believes_nothing_above_one_in_l(name: str) -> None:
-    found = tally(name, SAFE[name], by_force.random_cases(1, 9, people=(4, 5, 6), **VALUES))
+    found = tally(name, SAFE[name], by_force.random_cases(1, tables(50), people=(4, 5, 6), **VALUES))
 
     assert found.n_above == 0
     assert found.n_divided > 0, "a method that never divides proves nothing"
@@ -21,7 +22,7 @@ def test_whoever_knows_the_algorithm_believes_nothing_above_one_in_l(name: str) 
 @pytest.mark.parametrize("recode", RECODINGS.values(), ids=RECODINGS)
 @pytest.mark.parametrize("name", ["Tailor", "Ace", "Hybrid", "Anatomize"])
 def test_people_outside_the_table_do_not_help_her(name: str, recode: Any) -> None:
-    cases = by_force.random_cases(2, 4, people=(4, 5), extra=(1, 2), **VALUES)
+    cases = by_force.random_cases(2, tables(20), people=(4, 5), extra=(1, 2), **VALUES)
 
     assert tally(name, SAFE[name], cases, recode).n_above == 0
 

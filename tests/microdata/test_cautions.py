@@ -21,6 +21,7 @@ import glasshouse as gh
 from glasshouse.microdata.cautions import CAUTIONS, Findings, Written
 from glasshouse.microdata.spelling import alike, cleaned, key, spellings
 from glasshouse.publish_file import publish_file
+from tests.tiers import examples
 
 HEADER = ["age", "zip", "disease"]
 ROWS = [[str(20 + i % 50), f"0{1000 + i}", f"disease {i % 7}"] for i in range(400)]
@@ -321,7 +322,7 @@ def test_what_looks_different_has_two(one: str, other: str) -> None:
     assert alike(pa.array([one, other])) == []
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 @given(st.text(), st.randoms())
 def test_cleaning_twice_is_cleaning_once(text: str, chance: Any) -> None:
     assert cleaned(cleaned(text)) == cleaned(text)
@@ -329,7 +330,7 @@ def test_cleaning_twice_is_cleaning_once(text: str, chance: Any) -> None:
     assert key(cleaned(text)) == key(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(st.text("aAbB -\u200b\u00a0\u2013", max_size=4), min_size=1, max_size=12), st.randoms())
 def test_the_arrays_find_what_the_keys_say_and_order_does_not_matter(texts: list[str], chance: Any) -> None:
     different = sorted(set(texts))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glasshouse.microdata.quotes import Breaks, Quotes
+from tests.tiers import examples
 
 
 def slowly(text: str, delimiter: str, n_columns: int) -> tuple[int | None, dict[int, Breaks], int]:
@@ -62,7 +63,7 @@ def watched(content: bytes, pieces: list[int], **how: object) -> Quotes:
     return quotes
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(1200), deadline=None)
 @given(
     text=st.lists(
         st.sampled_from(['"', '"', '""', ",", "\n", "\r", "\r\n", "a", "ß", '"a"', '"a,b"', ',"a"\n', '"x""y",'])

@@ -18,6 +18,7 @@ from glasshouse.recoding import anatomy as module
 from glasshouse.recoding.grouped import Side
 from tests.naive import anatomy as naive
 from tests.tables import Plain, plain_tables
+from tests.tiers import examples
 
 HALVES = gh.Groups(np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int32), 2)
 
@@ -84,7 +85,7 @@ def diverse(plain: Plain, ell: int) -> bool:
     return max(Counter(plain.sensitive).values()) * ell <= len(plain.sensitive)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(
     plain=plain_tables(most=14, least=4),
     ell=st.integers(2, 3),
@@ -136,7 +137,7 @@ def divided(draw: st.DrawFn) -> tuple[Plain, list[int]]:
     return plain, [dense.get(label, -1) for label in raw]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(case=divided())
 def test_qit_and_st_are_those_of_the_slow_twin_row_by_row(case: tuple[Plain, list[int]]) -> None:
     plain, labels = case

@@ -24,6 +24,7 @@ from tests.naive import angel as naive
 from tests.naive import principles
 from tests.naive.mondrian import strict
 from tests.tables import Plain, plain_tables
+from tests.tiers import examples
 
 ALAN, BOB, CARRIE, DAISY, EDDY, FRANK, GLORIA, HELENA = range(8)
 BATCHES = [[ALAN, CARRIE], [BOB, DAISY], [EDDY, GLORIA], [FRANK, HELENA]]
@@ -149,7 +150,7 @@ def test_example_2_alan_has_either_disease_with_one_half() -> None:
     assert synthesized(tables)["[21, 23]", "M"] == {"pneumonia": Fraction(1, 2), "bronchitis": Fraction(1, 2)}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(160), deadline=None)
 @given(
     plain=plain_tables(most=16, least=4),
     ell=st.integers(2, 3),
@@ -186,7 +187,7 @@ def test_batches_and_every_synthesized_bucket_are_diverse_and_every_bucket_has_k
 # Buckets
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(plain=plain_tables(least=4), data=st.data(), k=st.integers(1, 4))
 def test_tables_are_those_of_the_slow_twin_with_the_buckets_of_slow_mondrian(
     plain: Plain, data: st.DataObject, k: int
@@ -233,7 +234,7 @@ def _cell(values: list[Any]) -> str:
     return f"[{distinct[0]}, {distinct[-1]}]"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(plain=plain_tables(least=4), data=st.data())
 def test_no_sensitive_value_and_no_batch_moves_a_bucket(plain: Plain, data: st.DataObject) -> None:
     n = len(plain.sensitive)

@@ -16,6 +16,7 @@ import glasshouse as gh
 from glasshouse.recoding.grouped import Side
 from tests.naive import enumerating
 from tests.tables import Plain, plain_tables
+from tests.tiers import examples
 
 AGES, ILLS = [30, 41, 52], ["flu", "gout", "ulcer"]
 ONE_GROUP = gh.Groups(np.zeros(3, np.int32), 1)
@@ -129,7 +130,7 @@ def test_without_a_source_the_order_is_drawn_from_the_secure_one() -> None:
     assert len(found) == 3  # the same order twice: once in 10^8
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(160), deadline=None)
 @given(plain=plain_tables(), data=st.data(), seed=st.integers(0, 3))
 def test_it_says_what_anatomy_says(plain: Plain, data: st.DataObject, seed: int) -> None:
     n = len(plain.sensitive)

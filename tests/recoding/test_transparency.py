@@ -22,6 +22,7 @@ from tests.naive import by_force
 from tests.naive.by_force_recodings import RECODINGS
 from tests.prove import ATTACKABLE, SAFE, VALUES, tally
 from tests.recoding import doors
+from tests.tiers import tables
 
 METHODS = ["Mirror", "Hybrid", "Tailor", "Ace", "Anatomize"]
 
@@ -52,7 +53,7 @@ def method_for(name: str) -> Any:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_whoever_knows_the_algorithm_believes_nothing_above_one_in_l_however_it_is_published(name: str) -> None:
-    for found in by_force.try_recodings(name, method_for(name), cases(1, 12), RECODINGS).values():
+    for found in by_force.try_recodings(name, method_for(name), cases(1, tables(60)), RECODINGS).values():
         assert found.n_above == 0, found
         assert found.times_promised == 1, "a belief that is never reached proves nothing"
         assert found.n_divided > 0, "a method that never divides proves nothing"
@@ -60,7 +61,7 @@ def test_whoever_knows_the_algorithm_believes_nothing_above_one_in_l_however_it_
 
 @pytest.mark.parametrize("name", METHODS)
 def test_people_outside_the_table_do_not_help_her_however_it_is_published(name: str) -> None:
-    some = cases(2, 4, extra=(1, 2), max_worlds=200)
+    some = cases(2, tables(20), extra=(1, 2), max_worlds=200)
 
     for found in by_force.try_recodings(f"{name}, people outside", method_for(name), some, RECODINGS).values():
         assert found.n_above == 0, found
@@ -102,7 +103,7 @@ def product_and_twins(name: str, case: by_force.Case, pairs: Iterable[Any]) -> I
 @pytest.mark.parametrize("name", METHODS)
 def test_what_the_product_publishes_tells_exactly_what_the_slow_recoding_tells(name: str) -> None:
     n_divided = 0
-    for case in cases(4, 3, people=(4,), ells=(2,), extra=(0, 1), n_values=(6, 40)):
+    for case in cases(4, tables(20), people=(4,), ells=(2,), extra=(0, 1), n_values=(6, 40)):
         for product, twin in product_and_twins(name, case, PRODUCT.values()):
             n_divided += product.n_divided
             assert by_force.knowledge(product) == by_force.knowledge(twin)

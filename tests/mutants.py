@@ -1,0 +1,391 @@
+"""Deliberate faults, each of which the tests must notice: ``make mutants``.
+
+A fault is a text of the package that occurs exactly once there, what it becomes, and the tests that should fail. Each
+is made in a copy of the package, a kernel is compiled again, and its tests run until the first fails. A fault that
+survives is tried once more with larger numbers of random tables and examples (``make prove``): then the gate has too
+few of them; or it survives these as well, and a test is missing.
+
+``python -m tests.mutants`` tries all, ``python -m tests.mutants WORD`` those whose text or tests contain the word. It
+takes about as long as the suite itself.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+MORE = {"GLASSHOUSE_TABLES": "1/5", "GLASSHOUSE_EXAMPLES": "1/2"}
+LONGEST = 1_800  # seconds
+DIRECTIVES = ("boundscheck=False", "wraparound=False", "cdivision=True", "initializedcheck=False")
+
+
+class Mutant(NamedTuple):
+    """One fault."""
+
+    old: str
+    new: str
+    tests: str  # folders and files below tests/, wherever they lie there
+
+
+MUTANTS = [
+    # --- principles: what safe means
+    Mutant(
+        "at_most(counts.largest, self.ell, counts.sizes, 1)",
+        "at_most(counts.largest, self.ell, counts.sizes + 1, 1)",
+        "principles",
+    ),
+    Mutant("return counts.distinct >= self.ell", "return counts.distinct > self.ell", "principles"),
+    Mutant("return counts.sizes >= self.k\n", "return counts.sizes + 1 >= self.k\n", "principles"),
+    Mutant("return modest & (counts.sizes >= self.k)", "return modest", "principles"),
+    Mutant("return modest & (counts.distinct >= self.ell)", "return modest", "principles"),
+    Mutant("ranks = min(self.ell - 1, max(", "ranks = min(self.ell, max(", "principles"),
+    Mutant("holds[large] = [a * left_factor <= b", "holds[large] = [a * left_factor < b", "principles/test_exact.py"),
+    Mutant("(np.abs(surplus) <= doubt) & ~uniform", "(np.abs(surplus) < 0) & ~uniform", "principles/test_entropy.py"),
+    Mutant(
+        'cls("line_work", (cumulated, sums), m, max(m - 1, 1)',
+        'cls("line_work", (cumulated, sums), m, max(m, 1)',
+        "principles/test_closeness.py",
+    ),
+    Mutant(
+        "if gap < 0:\n                        gap = -gap\n                    total",
+        "if gap < 0:\n                        gap = 0\n                    total",
+        "principles/test_closeness.py",
+    ),
+    Mutant(
+        "if (p * lambda_ + u) ** 2 <= squared:",
+        "if (p * lambda_ + u) ** 2 > squared:",
+        "principles/test_perturbation.py",
+    ),
+    # --- grouping: how a table is divided
+    Mutant(
+        "safe[safe] = holds[0::2] & holds[1::2]",
+        "safe[safe] = holds[0::2] | holds[1::2]",
+        "grouping/test_mondrian.py grouping/test_even_split.py",
+    ),
+    Mutant(
+        'order: NDArray[np.intp] = np.argsort(-widths, axis=1, kind="stable")',
+        'order: NDArray[np.intp] = np.argsort(-widths[:, ::-1], axis=1, kind="stable")',
+        "grouping/test_mondrian.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "middles = nodes.starts + (nodes.sizes + 1) // 2\n",
+        "middles = nodes.starts + nodes.sizes // 2\n",
+        "grouping/test_against_twins.py grouping/test_orderings.py",
+    ),
+    Mutant(
+        "again = ~both & (2 * nodes.faces < 1 << min(mirrors, 40))",
+        "again = ~both & (nodes.faces < 1 << min(mirrors, 40))",
+        "grouping/test_mirror.py grouping/test_against_twins.py grouping/test_mirror_transparency.py",
+    ),
+    Mutant(
+        "both = holds[0::2] & holds[1::2]\n        again",
+        "both = holds[0::2] | holds[1::2]\n        again",
+        "grouping/test_mirror.py grouping/test_mirror_transparency.py",
+    ),
+    Mutant(
+        "(n + 4 * over[allowed])", "(n + 3 * over[allowed])", "grouping/test_mirror.py grouping/test_against_twins.py"
+    ),
+    Mutant(
+        "return ell if ell % 2 == 0 else 2 * ell",
+        "return ell",
+        "grouping/test_mirror.py grouping/test_mirror_transparency.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "able = nodes.sizes >= 2 * ell * largest",
+        "able = nodes.sizes > 2 * ell * largest",
+        "grouping/test_tailor.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "if len(members) < 2 * least:",
+        "if len(members) <= 2 * least:",
+        "grouping/test_tailor.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "belows(p.denominator, borders) < p.numerator",
+        "belows(p.denominator, borders) <= p.numerator",
+        "grouping/test_greedy.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "cap = (low + high + 1) // 2\n        trimmed",
+        "cap = min(high, (low + high + 2) // 2)\n        trimmed",
+        "conformance/test_suppression.py",
+    ),
+    Mutant(
+        "least = unit if names_size(requirement) else 1",
+        "least = unit",
+        "grouping/test_snug.py grouping/test_against_twins.py",
+    ),
+    # --- grouping: kernels
+    Mutant(
+        "if left * ell <= half and right * ell <= half:",
+        "if left * ell <= half or right * ell <= half:",
+        "grouping/test_mirror.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "if a <= half and b <= half:\n                                only_first = a",
+        "if a <= half + 1 and b <= half:\n                                only_first = a",
+        "grouping/test_mirror.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "return j < best[1] or (j == best[1] and k < best[2])",
+        "return j < best[1] or (j == best[1] and k > best[2])",
+        "grouping/test_tailor.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "cost = k * numbers[3, t] + (m - k) * numbers[4, t]\n            if best[0] < 0 or cost < best[0]:",
+        "cost = k * numbers[3, t] + (m - k) * numbers[4, t]\n            if best[0] < 0 or cost <= best[0]:",
+        "grouping/test_tailor.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "bound = (left - ell * after) // beta",
+        "bound = (left - ell * after + 1) // beta",
+        "grouping/test_ace.py grouping/test_against_twins.py grouping/test_theorems.py",
+    ),
+    Mutant(
+        "complete = top * ell <= at - start",
+        "complete = top * ell <= at - start + 1",
+        "grouping/test_greedy.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "stop = at + (excess + step - 1) // step",
+        "stop = at + (excess + step - 1) // step + 1",
+        "grouping/test_greedy.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "\n                    while j > 0 and taken[j - 1] > x:",
+        "\n                    while j > 1 and taken[j - 1] > x:",
+        "grouping/test_anatomize.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "\n                        while j > head and current[j - 1] > x:",
+        "\n                        while j > tail and current[j - 1] > x:",
+        "grouping/test_anatomize.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "if before > total - least:  # and so",
+        "if before >= total - least:  # and so",
+        "grouping/test_snug.py grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "gap = 2 * i - n if 2 * i > n else n - 2 * i\n                        if gap < best:",
+        "gap = 2 * i - n if 2 * i > n else n - 2 * i\n                        if gap <= best:",
+        "grouping/test_mondrian.py grouping/test_against_twins.py engines",
+    ),
+    # --- recoding: how groups are published
+    Mutant(
+        "return Ranges(low, high - 1, distinct % 2, of_group)",
+        "return Ranges(low, high - 1, np.zeros_like(distinct), of_group)",
+        "recoding/test_boxes.py recoding/test_bounding.py recoding/test_angel.py recoding/test_covering.py",
+    ),
+    Mutant(
+        "belows(p.denominator, len(codes)) >= p.numerator",
+        "belows(p.denominator, len(codes)) > p.numerator",
+        "recoding/test_perturbed.py",
+    ),
+    Mutant(
+        "source.belows(n_values, int(replaced.sum()))",
+        "source.belows(n_values - 1, int(replaced.sum()))",
+        "recoding/test_perturbed.py",
+    ),
+    Mutant(
+        "k = max([largest_k(requirement), *ells])",
+        "k = max([largest_k(requirement), 2])",
+        "recoding/test_angel.py golden",
+    ),
+    # --- adversary: what is believed
+    Mutant(
+        "share = tuples[places] / rivals[places]",
+        "share = tuples[places] / np.maximum(rivals[places] - 1, 1)",
+        "adversary/test_linking.py golden",
+    ),
+    Mutant(
+        "mixed = share / total[kinds] * np.minimum(1.0, total)[kinds]",
+        "mixed = share * np.minimum(1.0, total)[kinds]",
+        "adversary/test_linking.py",
+    ),
+    Mutant(
+        "tally.add(world, weight * likelihood)",
+        "tally.add(world, weight)",
+        "adversary/test_exact.py adversary/test_worlds.py",
+    ),
+    Mutant(
+        "high = min(high, room)\n        if not later_options:",
+        "high = min(high, room + 1)\n        if not later_options:",
+        "adversary/test_permanents.py",
+    ),
+    Mutant(
+        "low = max(low, room - later_people)", "low = max(low, room - later_people - 1)", "adversary/test_permanents.py"
+    ),
+    Mutant(
+        "size < self.least or int((size * self.numerators // self.denominators).sum()) < size",
+        "size < self.least",
+        "adversary/test_decisions.py",
+    ),
+    Mutant(
+        "if sum(map(min, kind.counts, inside[part])) > room[part]:",
+        "if sum(map(min, kind.counts, inside[part])) > room[part] + 1:",
+        "adversary/test_decisions.py",
+    ),
+    Mutant(
+        "least = max(least, one.k)\n            elif isinstance(one, LDiversity)",
+        "least = max(least, one.k - 1)\n            elif isinstance(one, LDiversity)",
+        "adversary/test_decisions.py",
+    ),
+    Mutant(
+        "complete = max(held[:-1], default=0) * ell <= at",
+        "complete = max(held[:-1], default=0) * ell < at",
+        "adversary/test_sequences.py",
+    ),
+    Mutant(
+        "return task.p if complete else Fraction(1)",
+        "return 1 - task.p if complete else Fraction(1)",
+        "adversary/test_sequences.py",
+    ),
+    Mutant("ways *= perm(room, sum(part[i] for part in parts))", "ways *= 1", "adversary/test_sequences.py"),
+    Mutant(
+        "return np.asarray(self.rivals[place] == self.capacity[place])",
+        "return np.asarray(self.rivals[place] <= self.capacity[place] + 1)",
+        "adversary/test_mirrored.py adversary/test_mirrored_boxes.py",
+    ),
+    Mutant(
+        "np.minimum(1.0, tuples / self.fit.n_alike)",
+        "np.minimum(1.0, tuples / (self.fit.n_alike + 1))",
+        "adversary/test_mirrored.py adversary/test_mirrored_boxes.py",
+    ),
+    Mutant(
+        "orders = factorial(present) // prod(map(factorial, free))",
+        "orders = factorial(present)",
+        "adversary/test_minimality_attack.py golden",
+    ),
+    Mutant("chosen = comb(point.free, present)", "chosen = 1", "adversary/test_minimality_attack.py golden"),
+    Mutant(
+        "tight = (supply == of.capacity)[thing_of_pair] & possible",
+        "tight = (supply <= of.capacity + 1)[thing_of_pair] & possible",
+        "adversary/test_intersection.py",
+    ),
+    # --- verify: the second implementation
+    Mutant(
+        "own = p * lambda_ + u\n    return own / (own + (k - 1) * u)",
+        "own = p * lambda_ + u\n    return own / (own + k * u)",
+        "release/test_verify_release.py",
+    ),
+    Mutant(
+        "cut = np.minimum(self.offsets[:-1] + (ell - 1), self.offsets[1:])",
+        "cut = np.minimum(self.offsets[:-1] + ell, self.offsets[1:])",
+        "test_verify.py",
+    ),
+    Mutant(
+        "answer[near] = above * limit.denominator > limit.numerator * below",
+        "answer[near] = above * limit.denominator >= limit.numerator * below",
+        "test_verify.py",
+    ),
+    Mutant(
+        "return self.seen.distinct < ell, -self.seen.distinct",
+        "return self.seen.distinct <= ell, -self.seen.distinct",
+        "test_verify.py",
+    ),
+    Mutant(
+        "return counts * enough > self.seen.sizes, counts",
+        "return counts * enough >= self.seen.sizes, counts",
+        "test_verify.py",
+    ),
+    Mutant(
+        'turn = np.clip(np.searchsorted(q, p * n // size, side="right"), start, end)',
+        'turn = np.clip(np.searchsorted(q, p * n // size, side="right") + 1, start, end)',
+        "test_verify.py",
+    ),
+    Mutant("ends[seen.offsets[1:] - 1] = n_ranks", "ends[seen.offsets[1:] - 1] = n_ranks - 2", "test_verify.py"),
+    Mutant(
+        'check(division, f"k = {k:,}", None, division.sizes < k,',
+        'check(division, f"k = {k:,}", None, division.sizes <= k,',
+        "test_verify.py",
+    ),
+]
+
+
+def home_of(mutant: Mutant, package: Path) -> Path:
+    """The one file in which the text of a mutant lies."""
+    found = [path for path in sorted(package.rglob("*.py")) if mutant.old in path.read_text(encoding="utf-8")]
+    if len(found) != 1 or found[0].read_text(encoding="utf-8").count(mutant.old) != 1:
+        raise LookupError(f"occurs in {len(found)} files, or not once: {mutant.old!r}")
+    return found[0]
+
+
+def tests_of(mutant: Mutant) -> list[str]:
+    """Its tests as paths, wherever they lie below ``tests/``."""
+    found = []
+    for name in mutant.tests.split():
+        places = [path for path in (ROOT / "tests" / name, *(ROOT / "tests").glob(f"*/{name}")) if path.exists()]
+        if not places:
+            raise LookupError(f"there are no tests {name}")
+        found.append(str(places[0]))
+    return found
+
+
+def is_caught(mutant: Mutant, source: Path, more: dict[str, str]) -> bool:
+    """Whether one of its tests fails on the package below ``source``."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests_of(mutant)]
+    environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1", **more}
+    try:
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        return True  # a fault after which nothing ends is noticed by whoever waits
+    if done.returncode not in (0, 1, 2):
+        raise RuntimeError(done.stdout + done.stderr)
+    return done.returncode != 0
+
+
+def compile_kernel(path: Path) -> None:
+    """Compile one kernel again, beside its source."""
+    options = [word for directive in DIRECTIVES for word in ("-X", directive)]
+    command = [sys.executable, "-m", "Cython.Build.Cythonize", "-i", "-3", "-f", "-q", *options, str(path)]
+    subprocess.run(command, env={**os.environ, "CFLAGS": "-O1"}, capture_output=True, check=True)
+
+
+def attempt(mutant: Mutant, source: Path) -> str:
+    """Make one fault, see who notices, and mend it."""
+    path = home_of(mutant, source / "glasshouse")
+    text = path.read_text(encoding="utf-8")
+    built = {old: old.read_bytes() for old in path.parent.glob(f"{path.stem}.*.so")}
+    path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+    try:
+        if built:
+            compile_kernel(path)
+        if is_caught(mutant, source, {}):
+            return "caught"
+        return "caught by more tables alone" if is_caught(mutant, source, MORE) else "survives"
+    finally:
+        path.write_text(text, encoding="utf-8")
+        for old, content in built.items():
+            old.write_bytes(content)
+
+
+def main(word: str) -> int:
+    """Try all mutants with this word, and tell which were not caught."""
+    chosen = [mutant for mutant in MUTANTS if word in "\n".join(mutant)]
+    n_caught = 0
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "src"
+        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__", "*.c"))
+        for mutant in chosen:
+            start = time.monotonic()
+            try:
+                verdict = attempt(mutant, source)
+            except LookupError as error:
+                verdict = str(error)
+            n_caught += verdict == "caught"
+            sys.stdout.write(f"{verdict:8s} {time.monotonic() - start:5.0f} s  {mutant.new!r} ({mutant.tests})\n")
+            sys.stdout.flush()
+    sys.stdout.write(f"{n_caught} of {len(chosen)} caught\n")
+    return int(n_caught < len(chosen))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ""))
