@@ -18,8 +18,8 @@ import numpy as np
 
 import glasshouse as gh
 import glasshouse.publish  # its start-up is not what is measured
-from glasshouse.adversary.sequences import GreedyGroups
-from glasshouse.published import Published
+from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
+from glasshouse.release.contents import Published
 
 HALF = "0.5"
 JOBS: dict[str, tuple[Any, Any]] = {

@@ -12,7 +12,7 @@ import warnings
 import measure
 
 import glasshouse as gh
-from glasshouse.adversary.decisions import CutsNotMade
+from glasshouse.adversary.reverse_engineering.cuts.decisions import CutsNotMade
 
 ELL = 8
 ROWS = [int(text) for text in os.environ.get("GLASSHOUSE_BENCH_ROWS", "600000").split(",")]

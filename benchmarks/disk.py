@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 import glasshouse as gh
 from glasshouse.microdata.synthetic import TRANSPARENT_QUASI, census_table
-from glasshouse.publish_file import publish_file
+from glasshouse.streaming.publish import publish_file
 
 ROWS = int(os.environ.get("GLASSHOUSE_BENCH_ROWS", "100000000"))
 CHUNK = 1_000_000

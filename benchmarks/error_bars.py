@@ -19,9 +19,9 @@ import measure
 import numpy as np
 
 import glasshouse as gh
-from glasshouse.analyst.answering import Answers, answer, count
-from glasshouse.analyst.workloads import Workload
-from glasshouse.evaluate import DELTA, relative_errors
+from glasshouse.analyst.answers.workload_answers import Answers, answer, count
+from glasshouse.analyst.usefulness.workloads import Workload
+from glasshouse.journeys.evaluate import DELTA, relative_errors
 from glasshouse.papers.data import open_data
 from glasshouse.papers.measuring import published, terms
 

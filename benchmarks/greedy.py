@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 import glasshouse as gh
-from glasshouse.adversary.sequences import GreedyGroups
+from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
 from glasshouse.papers.data import Data, open_data
 from glasshouse.papers.minimality import ELL, MOST_TRIALS, QUASI, ROWS, about_errors, aggregates, beliefs
 

@@ -22,8 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import glasshouse as gh
-from glasshouse.microdata.batches import open_stream
-from glasshouse.microdata.survey import survey
+from glasshouse.streaming.batches import open_stream
+from glasshouse.streaming.survey import survey
 
 DOUBLINGS = 3
 TIMES = 3

@@ -31,8 +31,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import glasshouse as gh
-from glasshouse.analyst.answering import answer, count, independent
-from glasshouse.evaluate import relative_errors
+from glasshouse.analyst.answers.workload_answers import answer, count, independent
+from glasshouse.journeys.evaluate import relative_errors
 
 RUNS = int(os.environ.get("GLASSHOUSE_BENCH_RUNS", "6"))
 DATA = Path(__file__).parents[2] / "shared" / "data"

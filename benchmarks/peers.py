@@ -31,7 +31,7 @@ from beside.running import PATIENCE, NotInstalled, environment, run
 from beside.tables import Table
 
 import glasshouse as gh
-from glasshouse.release.reading import load
+from glasshouse.release.package.read import load
 
 HERE = Path(__file__).resolve().parent
 PEERS = HERE.parent / "build" / "peers"

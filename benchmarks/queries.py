@@ -19,10 +19,10 @@ import measure
 import numpy as np
 
 import glasshouse as gh
-from glasshouse.analyst.answering import answer
-from glasshouse.analyst.duckdb_views import to_duckdb
-from glasshouse.analyst.workloads import Workload
-from glasshouse.published import Published
+from glasshouse.analyst.answers.duckdb_views import to_duckdb
+from glasshouse.analyst.answers.workload_answers import answer
+from glasshouse.analyst.usefulness.workloads import Workload
+from glasshouse.release.contents import Published
 
 N_QUESTIONS = 1000
 SENSITIVE = "occupation"

@@ -19,7 +19,7 @@ import measure
 import numpy as np
 
 import glasshouse as gh
-from glasshouse.analyst.trees import PerturbedTreeClassifier, people
+from glasshouse.analyst.trees.classifier import PerturbedTreeClassifier, people
 from glasshouse.papers.corruption import KS, PS, QUASI, SKEW, K, P
 from glasshouse.papers.data import Data, open_data
 

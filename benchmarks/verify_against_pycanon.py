@@ -24,7 +24,7 @@ from measure import cpu, row
 
 from glasshouse.journeys.verify import verify
 from glasshouse.microdata.synthetic import census_table
-from glasshouse.verify import verify_table
+from glasshouse.verification import verify_table
 
 PEER = Path(__file__).resolve().parents[1] / "build" / "peers" / "pycanon"
 QUASI = ["age", "gender", "education", "marital"]

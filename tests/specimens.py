@@ -83,8 +83,8 @@ class Mask:
     Ann is believed to have dyspepsia with probability 7/12, and 1/2 is what Mask was to ensure. Counting the eight
     worlds as equally likely to give the release, as the paper does, five have Ann with dyspepsia: 5/8.
 
-    >>> from glasshouse.adversary.exact import exact_posterior
-    >>> from glasshouse.adversary.rerun import up_to_numbering
+    >>> from glasshouse.adversary.reverse_engineering.worlds.enumeration import exact_posterior
+    >>> from glasshouse.adversary.reverse_engineering.worlds.replay import up_to_numbering
     >>> from glasshouse.microdata import examples
     >>> found = exact_posterior(
     ...     examples.transparent_t9(), Mask(k=2, ell=2, designated=["dyspepsia"]), examples.transparent_t10(),

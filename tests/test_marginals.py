@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import glasshouse as gh
-from glasshouse.marginals import publish_marginals
+from glasshouse.journeys.marginals import publish_marginals
 
 N = 60
 COLUMNS: dict[str, list[Any]] = {

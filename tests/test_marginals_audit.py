@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import glasshouse as gh
-from glasshouse.marginals import publish_marginals
+from glasshouse.journeys.marginals import publish_marginals
+from glasshouse.journeys.recheck import recheck
 from glasshouse.pages.report import Effort
 from glasshouse.principles import Requirement
-from glasshouse.recheck import recheck
-from glasshouse.release.contents import add_files
+from glasshouse.release.package.listing import add_files
 
 QUICK = Effort(questions=20, few_questions=10, seconds=5)
 STALE = "said of the release as it was"

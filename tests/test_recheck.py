@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
+from glasshouse.journeys.recheck import recheck
 from glasshouse.principles import Principle, Requirement
-from glasshouse.recheck import recheck
 
 COLUMNS = {
     "age": [30, 31, 32, 33, 34, 35, 36, 37],

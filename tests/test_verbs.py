@@ -12,7 +12,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse import catalog
-from glasshouse.publish_file import publish_file
+from glasshouse.streaming.publish import publish_file
 
 PATIENTS = gh.read(
     gh.synthetic.hospital_table(200, seed=3),

@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
 from glasshouse.journeys.verify import verify
-from glasshouse.microdata.taxonomy import Taxonomy
-from glasshouse.verify import groups as groups_module
-from glasshouse.verify import verify_table
-from glasshouse.verify.columns import ascending, encode
-from glasshouse.verify.distances import ordered_excess
-from glasshouse.verify.groups import divide, histograms
-from glasshouse.verify.risk import _expected_reciprocals
+from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
+from glasshouse.verification import groups as groups_module
+from glasshouse.verification import verify_table
+from glasshouse.verification.columns import ascending, encode
+from glasshouse.verification.distances import ordered_excess
+from glasshouse.verification.groups import divide, histograms
+from glasshouse.verification.risk import _expected_reciprocals
 from tests.naive import verification as naive
 from tests.tiers import examples
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.verify import verify_table
-from glasshouse.verify.views import views_of
+from glasshouse.verification import verify_table
+from glasshouse.verification.views import views_of
 
 QIT = pa.table({"age": [30, 31, 40, 41], "Group-ID": [1, 1, 2, 2]})
 ST = pa.table({"Group-ID": [1, 1, 2], "ill": ["flu", "gout", "flu"], "Count": [1, 1, 2]})

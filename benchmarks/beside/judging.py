@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 import glasshouse as gh
-from glasshouse.analyst.answering import count
-from glasshouse.evaluate import relative_errors
+from glasshouse.analyst.answers.workload_answers import count
+from glasshouse.journeys.evaluate import relative_errors
 
 from .tables import Table
 

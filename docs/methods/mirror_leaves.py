@@ -14,10 +14,10 @@ import numpy as np
 
 import glasshouse as gh
 from glasshouse.engines import Memory, Nodes
-from glasshouse.grouping.halving import HalvedRows, blocks_of
-from glasshouse.grouping.mirror import alike_together, group_size
-from glasshouse.grouping.packed import packed_rows
+from glasshouse.grouping.mirror.halves import HalvedRows, blocks_of
+from glasshouse.grouping.mirror.mirror import alike_together, group_size
 from glasshouse.grouping.perimeter import weighted_places
+from glasshouse.grouping.transparent.packed_rows import packed_rows
 from glasshouse.principles import Requirement
 
 ELL = 10

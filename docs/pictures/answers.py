@@ -8,7 +8,7 @@ import numpy as np
 import glasshouse as gh
 from docs.pictures.drawing import Plane, line, marks, svg, text
 from docs.pictures.hospital import patients
-from glasshouse.analyst.answering import count, independent
+from glasshouse.analyst.answers.workload_answers import count, independent
 
 __all__ = ["picture"]
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import glasshouse as gh
-from glasshouse.pages.charts.report import belief_figure
+from glasshouse.pages.charts.report_figures import belief_figure
 from glasshouse.pages.report import Effort
 
 __all__ = ["picture"]

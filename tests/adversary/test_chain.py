@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary import chain, cut_chain
-from glasshouse.adversary.chain import SampledBeliefs, sampled_posterior
-from glasshouse.adversary.cut_chain import SampledKinds, sample_failed_cuts
-from glasshouse.adversary.exact import ExactBeliefs, exact_posterior
-from glasshouse.adversary.failed_cuts import FailedCuts
-from glasshouse.adversary.rerun import up_to_numbering
+from glasshouse.adversary.reverse_engineering.cuts.cut_failures import FailedCuts
+from glasshouse.adversary.reverse_engineering.cuts.cut_walk import SampledKinds, sample_failed_cuts
+from glasshouse.adversary.reverse_engineering.reverse_engineering.cuts import cut_walk as cut_chain
+from glasshouse.adversary.reverse_engineering.reverse_engineering.worlds import walk as chain
+from glasshouse.adversary.reverse_engineering.worlds.enumeration import ExactBeliefs, exact_posterior
+from glasshouse.adversary.reverse_engineering.worlds.replay import up_to_numbering
+from glasshouse.adversary.reverse_engineering.worlds.walk import SampledBeliefs, sampled_posterior
 from glasshouse.adversary.sampling import effective_sample_size, half_width, r_hat, standard_error, trust
 from glasshouse.kernels import interpreted
 from glasshouse.principles import Requirement

@@ -17,8 +17,7 @@ import pyarrow.compute as pc
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary.attack import Task
-from glasshouse.adversary.corruption import (
+from glasshouse.adversary.corruption.corruption import (
     Corruption,
     confidence,
     exact_belief,
@@ -28,6 +27,7 @@ from glasshouse.adversary.corruption import (
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.perturbed_sample import PerturbedSample
 from glasshouse.adversary.posterior import Posterior
+from glasshouse.adversary.task import Task
 from tests.naive import corruption as naive
 from tests.tiers import tables
 

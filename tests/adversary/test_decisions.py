@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary import cut_worlds
-from glasshouse.adversary.cut_worlds import Cell, Profile, Type
-from glasshouse.adversary.decisions import CutsNotMade
-from glasshouse.adversary.exact import exact_posterior
-from glasshouse.adversary.rerun import Rerun
+from glasshouse.adversary.reverse_engineering.cuts.cut_worlds import Cell, Profile, Type
+from glasshouse.adversary.reverse_engineering.cuts.decisions import CutsNotMade
+from glasshouse.adversary.reverse_engineering.reverse_engineering.cuts import cut_worlds
+from glasshouse.adversary.reverse_engineering.worlds.enumeration import exact_posterior
+from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.engines import Memory
-from glasshouse.grouping.orderings import arranged
+from glasshouse.grouping.along_order.orderings import arranged
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.principles import Requirement
 from tests.naive import decisions as twin

@@ -15,12 +15,12 @@ import pytest
 from click.testing import CliRunner
 
 import glasshouse as gh
-from glasshouse.adversary.attack import Task
-from glasshouse.adversary.dropped import UNPUBLISHED, count_dropped, trimmed_shares
+from glasshouse.adversary.absent_people import UNPUBLISHED, count_dropped, trimmed_shares
+from glasshouse.adversary.task import Task
 from glasshouse.cli.commands import glasshouse
+from glasshouse.journeys.recheck import verify_release
 from glasshouse.pages.report.effort import Effort
-from glasshouse.published import Published
-from glasshouse.recheck import verify_release
+from glasshouse.release.contents import Published
 from tests.naive.dropped import believed_of_dropped, largest_cap
 
 
@@ -292,7 +292,7 @@ def test_mirror_after_suppression_against_every_table(seed: int) -> None:
         return
     knowledge = gh.Knowledge(external=people({"name": names, "x": x, "y": y}))
     attack = gh.ReverseEngineering()
-    from glasshouse.attack import algorithm_of
+    from glasshouse.journeys.attack import algorithm_of
 
     try:
         exact = attack._imagined(release, knowledge, algorithm_of(release.recipe))
@@ -367,9 +367,9 @@ def test_beliefs_about_those_dropped_are_those_of_all_tables() -> None:
 
 
 def test_at_scale_too() -> None:
-    from glasshouse.adversary.dropped import held_possible
-    from glasshouse.adversary.sequences import GreedyGroups
-    from glasshouse.attack import algorithm_of
+    from glasshouse.adversary.absent_people import held_possible
+    from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
+    from glasshouse.journeys.attack import algorithm_of
 
     table, release = grown("abcd" * 30 + "eeee")
     knowledge = gh.Knowledge(external=table)

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary import rerun
-from glasshouse.adversary.enumerating import chances, every_run
-from glasshouse.adversary.exact import ExactBeliefs, exact_posterior
-from glasshouse.adversary.rerun import Rerun, as_it_stands, up_to_numbering
-from glasshouse.adversary.worlds import Worlds
+from glasshouse.adversary.reverse_engineering.reverse_engineering.worlds import replay as rerun
+from glasshouse.adversary.reverse_engineering.worlds.draws import chances, every_run
+from glasshouse.adversary.reverse_engineering.worlds.enumeration import ExactBeliefs, exact_posterior
+from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun, as_it_stands, up_to_numbering
+from glasshouse.adversary.reverse_engineering.worlds.worlds import Worlds
 from glasshouse.microdata.domains import code
 from glasshouse.principles import Requirement
 from tests.grouping.doors import people as table_of

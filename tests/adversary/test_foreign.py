@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary.restated import restated
+from glasshouse.adversary.foreign_groups import restated
 
 PEOPLE = {"age": [21, 25, 33, 38, 44, 59], "zip": ["47601", "47602", "47610", "48001", "48002", "48010"]}
 QUASI = ["age", "zip"]

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary.candidates import Component, candidates, narrowed
-from glasshouse.adversary.exchanging import sample_options
-from glasshouse.adversary.intersection import Intersection
+from glasshouse.adversary.intersection.candidates import Component, candidates, narrowed
+from glasshouse.adversary.intersection.exchanges import sample_options
+from glasshouse.adversary.intersection.intersection import Intersection
 from glasshouse.adversary.permanents import count_ways
 from glasshouse.adversary.sampling import NotReached
-from glasshouse.published import Published
+from glasshouse.release.contents import Published
 from tests.naive import intersection as naive
 from tests.recoding.reading import covers
 
@@ -422,7 +422,7 @@ def test_exchanges_are_the_same_compiled_and_interpreted() -> None:
     from glasshouse import kernels
 
     draw = Random(2)
-    name = "glasshouse.adversary._exchanging_kernels"
+    name = "glasshouse.adversary.intersection._kernels"
     for _ in range(20):
         n_things, n_kinds, block = 5, 4, 6
         takes = [[sorted(draw.sample(range(n_things), 2)) for _ in range(3)] + [[]] for _ in range(n_kinds)]

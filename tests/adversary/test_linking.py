@@ -18,7 +18,7 @@ import glasshouse as gh
 from glasshouse.adversary.matching import match
 from glasshouse.cli.commands import glasshouse
 from glasshouse.microdata.groups import alike
-from glasshouse.published import Published, Seats
+from glasshouse.release.contents import Published, Seats
 from tests.recoding.reading import covers
 
 QUASI = ["Age", "Sex", "Zipcode"]

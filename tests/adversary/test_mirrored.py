@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary.exact import exact_posterior
-from glasshouse.adversary.mirrored import MirrorBound, MirrorTheorem
-from glasshouse.adversary.rerun import Rerun
-from glasshouse.published import Published
+from glasshouse.adversary.reverse_engineering.theorems.mirror_theorem import MirrorBound, MirrorTheorem
+from glasshouse.adversary.reverse_engineering.worlds.enumeration import exact_posterior
+from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
+from glasshouse.release.contents import Published
 from tests.tiers import tables
 
 NEAR = 1e-9

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary.mirrored import MirrorBound
+from glasshouse.adversary.reverse_engineering.theorems.mirror_theorem import MirrorBound
 from tests.adversary.test_mirrored import Case, beliefs_of
 
 

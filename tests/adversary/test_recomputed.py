@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary.exact import exact_posterior
-from glasshouse.adversary.recomputed import QuasiOnly, QuasiOnlyBound
-from glasshouse.adversary.rerun import Rerun
+from glasshouse.adversary.reverse_engineering.theorems.quasi_only import QuasiOnly, QuasiOnlyBound
+from glasshouse.adversary.reverse_engineering.worlds.enumeration import exact_posterior
+from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.catalog import principle_to_data
 from tests.tiers import tables
 

@@ -19,17 +19,17 @@ import pyarrow.parquet as pq
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary import prefixes
-from glasshouse.adversary.exact import exact_posterior
-from glasshouse.adversary.prefix_states import Closeness, Frequencies, Impossible, Run
-from glasshouse.adversary.prefixes import Solved, solve
-from glasshouse.adversary.rerun import Rerun
-from glasshouse.adversary.sequences import GreedyGroups
+from glasshouse.adversary.reverse_engineering.greedy.prefix_states import Closeness, Frequencies, Impossible, Run
+from glasshouse.adversary.reverse_engineering.greedy.prefixes import Solved, solve
+from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
+from glasshouse.adversary.reverse_engineering.reverse_engineering.greedy import prefixes
+from glasshouse.adversary.reverse_engineering.worlds.enumeration import exact_posterior
+from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.errors import DomainError, GuaranteeBroken, Infeasible, InputError, NotSupported
 from glasshouse.kernels import interpreted
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
-from glasshouse.published import Published
+from glasshouse.release.contents import Published
 from tests.naive import sequences as twin
 from tests.naive.greedy import binary_diverse, close, frequency_diverse
 from tests.tiers import tables

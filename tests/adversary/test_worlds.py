@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary import worlds as module
-from glasshouse.adversary.worlds import Worlds
+from glasshouse.adversary.reverse_engineering.reverse_engineering.worlds import worlds as module
+from glasshouse.adversary.reverse_engineering.worlds.worlds import Worlds
 
 
 def crowd(n: int, n_values: int, n_more: int, seed: int, **more: Any) -> Worlds:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 import glasshouse as gh
-from glasshouse.analyst.rebuilding import terms_of
+from glasshouse.analyst.usefulness.reconstruction_error import terms_of
+from glasshouse.journeys.publish import recipe_of
 from glasshouse.principles import Requirement
-from glasshouse.publish import recipe_of
 from glasshouse.recoding.columns import published_columns
 from tests.recoding.reading import covers
 

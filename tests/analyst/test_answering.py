@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
-from glasshouse.analyst import answering
-from glasshouse.analyst.answering import Answers, answer, count, independent
-from glasshouse.analyst.workloads import Workload
+from glasshouse.analyst.answers import workload_answers as answering
+from glasshouse.analyst.answers.workload_answers import Answers, answer, count, independent
+from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.kernels import compiled, interpreted
 from tests.analyst.plain_releases import (
     DOMAIN,
@@ -282,7 +282,7 @@ def test_kernels_find_the_same_interpreted(n_used: int, seed: int) -> None:
         module.exact_counts(cells, starts, (shares > 0.5).astype(np.int32), found)
         return found
 
-    fast, plain = (load("glasshouse.analyst._answering_kernels") for load in (compiled, interpreted))
+    fast, plain = (load("glasshouse.analyst.answers._kernels") for load in (compiled, interpreted))
     for work in (expected, shown, exact):
         np.testing.assert_allclose(work(fast), work(plain), rtol=1e-12, atol=1e-12)
 

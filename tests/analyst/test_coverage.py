@@ -14,11 +14,11 @@ import pytest
 from numpy.typing import NDArray
 
 import glasshouse as gh
-from glasshouse.analyst.answering import answer, count
-from glasshouse.analyst.evidence import Evidence
-from glasshouse.analyst.workloads import Workload
+from glasshouse.analyst.answers.evidence import Evidence
+from glasshouse.analyst.answers.workload_answers import answer, count
+from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.principles import Requirement
-from glasshouse.published import Seats
+from glasshouse.release.contents import Seats
 from tests.analyst.plain_releases import released
 
 QUASI = ("age", "gender", "education")

@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import glasshouse as gh
-from glasshouse.analyst.distribution import _dealt, kl_divergence, reconstructed
-from glasshouse.analyst.drawing import sample
-from glasshouse.analyst.evidence import Reading
-from glasshouse.analyst.inverting import deperturbed
+from glasshouse.analyst.answers.distribution import _dealt, kl_divergence, reconstructed
+from glasshouse.analyst.answers.evidence import Reading
+from glasshouse.analyst.answers.perturbed_answers import deperturbed
+from glasshouse.analyst.answers.sample import sample
 from tests.analyst.plain_releases import (
     DOMAIN,
     KINDS,

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
-from glasshouse.analyst.duckdb_views import to_duckdb
+from glasshouse.analyst.answers.duckdb_views import to_duckdb
 from tests.analyst.plain_releases import KINDS, released
 from tests.analyst.test_answering import complete_release, known, random_questions
 

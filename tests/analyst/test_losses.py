@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
-from glasshouse.analyst.losses import losses, reconstruction_error
+from glasshouse.analyst.usefulness.losses import losses, reconstruction_error
 from tests.analyst.plain_releases import (
     DOMAIN,
     KINDS,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasshouse.analyst.questions import (
+from glasshouse.analyst.questions.question import (
     EVERYBODY,
     And,
     Condition,
@@ -20,7 +20,7 @@ from glasshouse.analyst.questions import (
     Test,
     disjoint_terms,
 )
-from glasshouse.analyst.value_sets import ValueSet
+from glasshouse.analyst.questions.value_sets import ValueSet
 from glasshouse.errors import InputError, ParameterError
 from tests.tiers import examples
 

@@ -16,9 +16,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasshouse.analyst.questions import EVERYBODY, And, Condition, Measure, Not, Or, Question, Test, disjoint_terms
-from glasshouse.analyst.sql import question_of
-from glasshouse.analyst.value_sets import ValueSet
+from glasshouse.analyst.questions.question import (
+    EVERYBODY,
+    And,
+    Condition,
+    Measure,
+    Not,
+    Or,
+    Question,
+    Test,
+    disjoint_terms,
+)
+from glasshouse.analyst.questions.sql import question_of
+from glasshouse.analyst.questions.value_sets import ValueSet
 from glasshouse.errors import DomainError, InputError, MissingExtra, SchemaError
 from tests.tiers import examples
 

@@ -25,10 +25,10 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import glasshouse as gh
-from glasshouse.analyst.reconstruction import inverted, likeliest
-from glasshouse.analyst.tree_axes import Categories, Line
-from glasshouse.analyst.tree_growing import Growth, Node, Pieces, grow
-from glasshouse.analyst.trees import PerturbedTreeClassifier, optimistic, people, pessimistic
+from glasshouse.analyst.trees.classifier import PerturbedTreeClassifier, optimistic, people, pessimistic
+from glasshouse.analyst.trees.growth import Growth, Node, Pieces, grow
+from glasshouse.analyst.trees.reconstruction import inverted, likeliest
+from glasshouse.analyst.trees.tree_axes import Categories, Line
 from glasshouse.cells import interval, value_set, with_missing
 from glasshouse.microdata import Groups
 from glasshouse.release import PublishedColumn
@@ -552,7 +552,7 @@ def test_a_release_that_is_not_perturbed_is_refused() -> None:
 
 
 def test_without_scikit_learn_the_extra_is_named() -> None:
-    code = "import sys; sys.modules['sklearn'] = None\nimport glasshouse\nimport glasshouse.analyst.trees"
+    code = "import sys; sys.modules['sklearn'] = None\nimport glasshouse\nimport glasshouse.analyst.trees.classifier"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
 
     assert (

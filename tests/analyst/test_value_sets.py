@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glasshouse.analyst.value_sets import Interval, Listing, ValueSet, common_parts
+from glasshouse.analyst.questions.value_sets import Interval, Listing, ValueSet, common_parts
 from glasshouse.errors import InputError
 
 DAY = dt.date(2024, 2, 27)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
-from glasshouse.analyst.answering import count, independent
-from glasshouse.analyst.workloads import Workload
+from glasshouse.analyst.answers.workload_answers import count, independent
+from glasshouse.analyst.usefulness.workloads import Workload
 
 DRAWN: list[Callable[..., Workload]] = [
     Workload.transparent,

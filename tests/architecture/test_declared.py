@@ -31,8 +31,8 @@ MOST_FILES = 44
 
 TABLES = {"qit", "st", "gt", "bt"}
 SPELLED = {layout.GROUP, layout.BATCH, layout.COUNT, layout.SIZE} | TABLES
-SECOND_SPELLING = ("release/layout.py", "verify/views.py")
-OTHER_MEANINGS = ("analyst/sql.py", "analyst/sql_parsing.py")
+SECOND_SPELLING = ("release/layout.py", "verification/views.py")
+OTHER_MEANINGS = ("analyst/questions/sql.py", "analyst/sql_parsing.py")
 """Files in which the same letters are a comparison of SQL."""
 
 

@@ -15,17 +15,26 @@ from tests.architecture.house import PLAIN, SOURCES, compare, place, tree_of
 FILES_IN_FOLDER, LINES_OF_FILE, LINES_OF_BODY, COMPLEXITY = 18, 700, 80, 25
 
 FULL_FOLDERS = [".", "adversary", "analyst", "cli", "grouping", "microdata", "principles", "recoding", "release"]
-LONG_FILES = ["adversary/chain.py", "adversary/decisions.py", "adversary/prefixes.py", "adversary/sequences.py"]
-LONG_FUNCTIONS = ["adversary/failed_cuts.py::_count", "microdata/table.py::read", "publish_file.py::publish_file"]
+LONG_FILES = [
+    "adversary/reverse_engineering/worlds/walk.py",
+    "adversary/reverse_engineering/cuts/decisions.py",
+    "adversary/reverse_engineering/greedy/prefixes.py",
+    "adversary/reverse_engineering/greedy/sequences.py",
+]
+LONG_FUNCTIONS = [
+    "adversary/reverse_engineering/cuts/cut_failures.py::_count",
+    "microdata/table.py::read",
+    "publish_file.py::publish_file",
+]
 COMPLEX_FUNCTIONS = [
-    "adversary/cut_worlds.py::count",
-    "adversary/failed_cuts.py::_count",
-    "adversary/runs.py::by_search",
-    "adversary/sequences.py::_weigh",
+    "adversary/reverse_engineering/cuts/cut_worlds.py::count",
+    "adversary/reverse_engineering/cuts/cut_failures.py::_count",
+    "adversary/reverse_engineering/greedy/runs.py::by_search",
+    "adversary/reverse_engineering/greedy/sequences.py::_weigh",
     "analyst/grouping_columns.py::of",
     "microdata/table.py::read",
     "policy/choices.py::principle",
-    "release/manifest.py::_table",
+    "release/package/manifest.py::_table",
 ]
 
 FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef

@@ -12,7 +12,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.adversary.cell_codes import CellReader
-from glasshouse.analyst.supports import CellSupports, Span, number_of
+from glasshouse.analyst.answers.supports import CellSupports, Span, number_of
 from glasshouse.cells import Interval, interval, parse
 from glasshouse.microdata.domains import code
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.adversary.cell_codes import CellReader
-from glasshouse.analyst.proportions import Places
-from glasshouse.analyst.supports import CellSupports
+from glasshouse.analyst.answers.proportions import Places
+from glasshouse.analyst.answers.supports import CellSupports
 from glasshouse.cells import (
     Grammar,
     Interval,

@@ -225,7 +225,7 @@ def test_a_fault_is_told_in_one_line_and_where_to_whoever_asks(place: Path, monk
     def broken(*_: object, **__: object) -> None:
         raise KeyError(f"a value {EVIL}")
 
-    monkeypatch.setattr("glasshouse.microdata.inspection.inspect", broken)
+    monkeypatch.setattr("glasshouse.microdata.inspection.inspection.inspect", broken)
     quiet = CliRunner().invoke(glasshouse, ["inspect", "x.csv"])
     told = CliRunner().invoke(glasshouse, ["inspect", "x.csv", "--verbose"])
 

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
-from glasshouse.release.contents import stranger_in
-from glasshouse.release.pair import check_pair
+from glasshouse.release.package.listing import stranger_in
+from glasshouse.release.package.pair import check_pair
 from tests.cli.world import QUICK, ROLES, run
 
 WRONG = {
@@ -117,7 +117,7 @@ def test_a_guarantee_that_the_second_count_finds_broken_ends_with_1_and_nothing_
     def broken(*_: object) -> None:
         raise gh.GuaranteeBroken("the published tables break ell = 3")
 
-    monkeypatch.setattr(importlib.import_module("glasshouse.publish"), "recheck", broken)
+    monkeypatch.setattr(importlib.import_module("glasshouse.journeys.publish"), "recheck", broken)
     result = run(f"publish patients.csv {ROLES} --ell 3 --out out", code=1)
 
     assert "bug" in result.stderr
@@ -147,7 +147,7 @@ def test_a_disk_that_is_full_while_the_report_is_written_leaves_a_whole_pair_or_
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         flush(descriptor)
 
-    monkeypatch.setattr("glasshouse.release.contents.os.fsync", full)
+    monkeypatch.setattr("glasshouse.release.package.listing.os.fsync", full)
     result = CliRunner().invoke(glasshouse, f"publish patients.csv {ROLES} --ell 3 --out out".split())
 
     left = {path.name for path in world.iterdir() if path.name.startswith(".")}

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
-from glasshouse.release import placing
+from glasshouse.release.package import folders as placing
 from tests.cli.world import ROLES
 from tests.tiers import tables
 
@@ -212,7 +212,7 @@ def test_an_interrupt_inside_a_command_is_told_in_one_line(monkeypatch: pytest.M
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glasshouse.microdata.inspection.inspect", interrupted)
+    monkeypatch.setattr("glasshouse.microdata.inspection.inspection.inspect", interrupted)
     result = CliRunner().invoke(glasshouse, ["inspect", "x.csv"])
 
     assert (result.exit_code, result.stderr) == (130, "error: interrupted; nothing was written\n")
@@ -226,7 +226,7 @@ def test_an_interrupt_that_a_library_turned_into_something_else_is_still_one(mon
         except KeyboardInterrupt:
             raise AttributeError("partially initialized module") from None
 
-    monkeypatch.setattr("glasshouse.microdata.inspection.inspect", half_imported)
+    monkeypatch.setattr("glasshouse.microdata.inspection.inspection.inspect", half_imported)
     before = signal.getsignal(signal.SIGINT)
     result = CliRunner().invoke(glasshouse, ["inspect", "x.csv"])
 

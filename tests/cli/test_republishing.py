@@ -14,7 +14,7 @@ import pyarrow.csv as pa_csv
 import pytest
 
 import glasshouse as gh
-from glasshouse.marginals import publish_marginals
+from glasshouse.journeys.marginals import publish_marginals
 from tests.cli.world import QUICK, ROLES, run
 
 QUASI = ["age", "sex", "zipcode"]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse.release import placing
-from glasshouse.release.placing import new_folder
-from glasshouse.release.stage import Stage, uninterrupted
+from glasshouse.release.package import folders as placing
+from glasshouse.release.package.folders import new_folder
+from glasshouse.release.package.stage import Stage, uninterrupted
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.kernels import compiled, interpreted
-from glasshouse.recoding.grouped import Side
+from glasshouse.recoding.sides import Side
 from tests.conformance.people import people
 from tests.conformance.publishing import examples, published
 from tests.conformance.samples import PAIRS, PrincipleSample, recodings_for

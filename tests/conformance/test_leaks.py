@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import glasshouse as gh
-from glasshouse.marginals import publish_marginals
+from glasshouse.journeys.marginals import publish_marginals
 from tests.conformance.people import People
 from tests.conformance.samples import METHODS, RECODINGS, SMALL_TABLES, RecodingSample
 

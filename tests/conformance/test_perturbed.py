@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import memory
+from glasshouse.journeys.recheck import recheck
 from glasshouse.principles import Requirement
-from glasshouse.recheck import recheck
 from tests.conformance.disguises import DISGUISES
 from tests.conformance.people import SENSITIVE, People, people
 from tests.conformance.publishing import assert_lawful, examples, published

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import glasshouse as gh
-from glasshouse.release.tables import write_table
+from glasshouse.release.package.tables import write_table
 from tests.conformance.people import People, people
 from tests.conformance.publishing import examples, published
 from tests.conformance.samples import RECODINGS, Expected, RecodingSample

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.grouping import Method
+from glasshouse.journeys.recheck import recheck
 from glasshouse.principles import Requirement
-from glasshouse.recheck import recheck
 from tests.conformance.people import PLACES, People, people
 from tests.conformance.publishing import examples, published
 from tests.conformance.samples import (

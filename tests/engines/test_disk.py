@@ -29,19 +29,19 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.cli.progress import progress_bar
-from glasshouse.engines import disk as disk_engine
-from glasshouse.engines.disk import Disk, Layout, Spill
-from glasshouse.grouping import anatomize_stream as streaming
-from glasshouse.grouping.anatomize import anatomize_segments
-from glasshouse.grouping.anatomize_stream import Piece, Tuples, anatomize_stream
+from glasshouse.grouping.anatomize.anatomize import anatomize_segments
 from glasshouse.kernels import interpreted
-from glasshouse.microdata.batches import open_stream
 from glasshouse.microdata.domains import Domain
-from glasshouse.microdata.packing import Field, Packing
-from glasshouse.microdata.survey import survey
-from glasshouse.publish_file import PublishedFile, publish_file
 from glasshouse.recoding.anatomy import Anatomy
-from glasshouse.verify.streamed import recount
+from glasshouse.streaming import anatomize as streaming
+from glasshouse.streaming import spill as disk_engine
+from glasshouse.streaming.anatomize import Piece, Tuples, anatomize_stream
+from glasshouse.streaming.batches import open_stream
+from glasshouse.streaming.packing import Field, Packing
+from glasshouse.streaming.publish import PublishedFile, publish_file
+from glasshouse.streaming.spill import Disk, Layout, Spill
+from glasshouse.streaming.survey import survey
+from glasshouse.verification.recount import recount
 from tests.naive import enumerating
 from tests.tiers import examples
 
@@ -634,7 +634,7 @@ def test_a_published_file_tells_nothing_of_pages_partitions_or_the_source(tmp_pa
 
 
 def test_row_groups_end_where_the_number_of_rows_says(tmp_path: Path) -> None:
-    import glasshouse.publish_file as module
+    import glasshouse.streaming.publish as module
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Disk, "partitions_for", lambda *_: 8)
@@ -1037,7 +1037,7 @@ def test_ctrl_c_leaves_nothing_behind(phase: str, format: str, tmp_path: Path) -
 CHILD = """
 import sys
 import glasshouse as gh
-from glasshouse.publish_file import publish_file
+from glasshouse.streaming.publish import publish_file
 
 def tell(phase, done, total):
     print(phase, flush=True)

@@ -23,10 +23,10 @@ from typing import Any
 import pyarrow.parquet as pq
 
 import glasshouse as gh
-from glasshouse.analyst.sql import question_of
+from glasshouse.analyst.questions.sql import question_of
 from glasshouse.cli.printing import show_release
+from glasshouse.journeys.recheck import verify_release
 from glasshouse.microdata.cautions import CAUTIONS
-from glasshouse.recheck import verify_release
 from glasshouse.visible import is_shown
 from tests.fuzz import corpora
 from tests.fuzz.mutating import changed_bytes, changed_data, changed_text

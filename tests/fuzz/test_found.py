@@ -20,10 +20,10 @@ import pytest
 from pyarrow import ipc
 
 import glasshouse as gh
-from glasshouse.adversary import decisions
-from glasshouse.microdata import unpacking
-from glasshouse.microdata.unpacking import written_out
-from glasshouse.release.manifest import read_bounded
+from glasshouse.adversary.reverse_engineering.reverse_engineering.cuts import decisions
+from glasshouse.release.package.manifest import read_bounded
+from glasshouse.unpacking import budget as unpacking
+from glasshouse.unpacking.budget import written_out
 from tests.fuzz import corpora
 from tests.fuzz.doors import MANIFEST, _told
 
@@ -176,7 +176,7 @@ def test_a_machine_without_enough_memory_says_so(tmp_path: Path, monkeypatch: py
     def burst(*_: object, **__: object) -> None:
         raise pa.ArrowMemoryError("malloc failed")
 
-    monkeypatch.setattr("glasshouse.microdata.sources.normalise", burst)
+    monkeypatch.setattr("glasshouse.microdata.reading.sources.normalise", burst)
     with pytest.raises(gh.SourceError, match="does not fit into the memory"):
         gh.inspect({"a": [1, 2]})
 
@@ -395,7 +395,7 @@ def test_the_losses_of_a_release_whose_ell_is_no_whole_number_are_counted() -> N
 
 
 def test_a_count_of_worlds_over_many_values_ends_soon() -> None:
-    from glasshouse.adversary.worlds import Worlds
+    from glasshouse.adversary.reverse_engineering.worlds.worlds import Worlds
 
     began = time.process_time()
     with pytest.raises(gh.NotSupported, match="counted"):

@@ -13,8 +13,8 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.grouping import ace
 from glasshouse.grouping.perimeter import weighted_places
+from glasshouse.grouping.transparent import ace
 from glasshouse.principles import Requirement
 from tests.naive import enumerating
 from tests.naive.mondrian import Partition

@@ -26,9 +26,10 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.engines import Memory, memory
-from glasshouse.grouping import ace, packed
 from glasshouse.grouping.perimeter import weighted_places
-from glasshouse.grouping.tailor import tailor_leaves
+from glasshouse.grouping.transparent import ace
+from glasshouse.grouping.transparent import packed_rows as packed
+from glasshouse.grouping.transparent.tailor import tailor_leaves
 from glasshouse.principles import Requirement
 from tests.grouping.doors import back
 from tests.naive import anatomize, enumerating, greedy, mondrian, optimal, principles, refinement, snug, transparent

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
-from glasshouse.grouping import halving
-from glasshouse.grouping.mirror import balanced_segments
+from glasshouse.grouping.mirror.mirror import balanced_segments
+from glasshouse.grouping.mirror.mirror import halves as halving
 from glasshouse.principles import Principle
 from tests.grouping.doors import ALONE, divided, forced
 from tests.naive import by_force, greedy, mirror, principles

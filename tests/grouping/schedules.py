@@ -12,8 +12,8 @@ import pytest
 from hypothesis import strategies as st
 
 import glasshouse as gh
-from glasshouse.engines import Memory, memory
-from glasshouse.grouping import orderings, sorting
+from glasshouse.engines import Memory, memory, sorting
+from glasshouse.grouping.along_order import orderings
 from glasshouse.principles import Requirement
 
 

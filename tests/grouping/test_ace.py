@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.grouping import ace
-from glasshouse.grouping.ace import Ace, Thresholds, ace_segments
-from glasshouse.grouping.packed import packed_rows
-from glasshouse.grouping.penalties import Judge, Penalty, judged, penalty_of
 from glasshouse.grouping.perimeter import exact_positions, weighted_places
+from glasshouse.grouping.transparent import ace
+from glasshouse.grouping.transparent.ace import Ace, Thresholds, ace_segments
+from glasshouse.grouping.transparent.packed_rows import packed_rows
+from glasshouse.grouping.transparent.penalties import Judge, Penalty, judged, penalty_of
 from glasshouse.kernels import interpreted
 from glasshouse.microdata.groups import tie_order
 from glasshouse.principles import Requirement

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.grouping.anatomize import Anatomize, anatomize_segments
-from glasshouse.grouping.sorting import pieces_of_runs
+from glasshouse.engines.sorting import pieces_of_runs
+from glasshouse.grouping.anatomize.anatomize import Anatomize, anatomize_segments
 from glasshouse.principles import Requirement
 from tests.grouping.doors import LastChoice, forced, people, run_interpreted
 from tests.grouping.schedules import check_threads_and_rows, in_pieces
@@ -226,7 +226,7 @@ def test_a_seeded_run_depends_neither_on_threads_nor_on_the_order_of_rows() -> N
 def test_interpreted_kernels_give_the_same_groups(case: tuple[list[int], int], seed: int) -> None:
     sensitive, ell = case
     expected = product(sensitive, ell, gh.Source.seeded(seed))
-    with run_interpreted("glasshouse.grouping.anatomize"):
+    with run_interpreted("glasshouse.grouping.anatomize.anatomize"):
         assert expected == product(sensitive, ell, gh.Source.seeded(seed))
 
 

@@ -104,7 +104,7 @@ def test_worlds_that_are_counted_are_those_that_are_listed(counts: list[int]) ->
 
 
 def test_every_step_of_the_proof_holds_as_it_is_written() -> None:
-    """In `glasshouse.grouping.even_split`: 1, and 4, over the worlds in which one half has a value too often."""
+    """In `glasshouse.grouping.cuts.even_split`: 1, and 4, over the worlds in which one half has a value too often."""
     tried = 0
     for ell in range(2, 6):
         for s in range(ell + 1, 9 * ell):

@@ -15,11 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
-from glasshouse.engines import Memory, memory
-from glasshouse.grouping import sorting
-from glasshouse.grouping.even_split import EvenSplit
-from glasshouse.grouping.orderings import arranged
-from glasshouse.grouping.symmetric import Symmetric
+from glasshouse.engines import Memory, memory, sorting
+from glasshouse.grouping.along_order.orderings import arranged
+from glasshouse.grouping.along_order.symmetric import Symmetric
+from glasshouse.grouping.cuts.even_split import EvenSplit
 from glasshouse.principles import Requirement
 from tests.grouping.doors import back, divided, forced, in_tie_order, people, rows_of, run_interpreted
 from tests.grouping.schedules import check_threads_and_rows
@@ -155,7 +154,9 @@ def test_the_size_of_pieces_changes_nothing(method: Any, monkeypatch: pytest.Mon
 def test_interpreted_kernels_give_the_same_groups(plain: Plain) -> None:
     table = plain.microdata()
     expected = [found(method, gh.LDiversity(ell=2), table) for method in (EvenSplit(), Symmetric(ordering="hilbert"))]
-    with run_interpreted("glasshouse.engines.memory", "glasshouse.grouping.orderings", "glasshouse.grouping.sorting"):
+    with run_interpreted(
+        "glasshouse.engines.memory", "glasshouse.grouping.along_order.orderings", "glasshouse.engines.sorting"
+    ):
         assert expected == [
             found(method, gh.LDiversity(ell=2), table) for method in (EvenSplit(), Symmetric(ordering="hilbert"))
         ]

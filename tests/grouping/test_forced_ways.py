@@ -18,9 +18,11 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.grouping import ace, packed, perimeter
+from glasshouse.grouping import perimeter
 from glasshouse.grouping.perimeter import weighted_places
-from glasshouse.grouping.tailor import tailor_leaves
+from glasshouse.grouping.transparent import ace
+from glasshouse.grouping.transparent import packed_rows as packed
+from glasshouse.grouping.transparent.tailor import tailor_leaves
 from tests.grouping.against_twins import ACE_WAYS, TAILOR_WAYS, Case, Script, Tally, compare
 from tests.grouping.doors import people
 from tests.naive import transparent

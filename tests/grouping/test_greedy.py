@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.grouping import greedy
-from glasshouse.grouping.greedy import Greedy, RandomisedGreedy
+from glasshouse.grouping.along_order import greedy
+from glasshouse.grouping.along_order.greedy import Greedy, RandomisedGreedy
+from glasshouse.grouping.along_order.orderings import arranged
 from glasshouse.grouping.method import times_e
-from glasshouse.grouping.orderings import arranged
 from glasshouse.principles import Requirement
 from tests.grouping.doors import divided, forced, people, rows_of, run_interpreted
 from tests.grouping.schedules import check_threads_and_rows
@@ -213,7 +213,11 @@ def test_interpreted_kernels_give_the_same_groups(plain: Plain, principle: Any) 
     table = plain.microdata()
     method = RandomisedGreedy(p="0.3", ordering="hilbert")
     expected = found(method, principle, table, 1)
-    with run_interpreted("glasshouse.grouping.greedy", "glasshouse.grouping.orderings", "glasshouse.grouping.sorting"):
+    with run_interpreted(
+        "glasshouse.grouping.along_order.greedy",
+        "glasshouse.grouping.along_order.orderings",
+        "glasshouse.engines.sorting",
+    ):
         assert expected == found(method, principle, table, 1)
 
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.grouping import ace
-from glasshouse.grouping.hybrid import Hybrid
 from glasshouse.grouping.perimeter import exact_positions, weighted_places
+from glasshouse.grouping.transparent import ace
+from glasshouse.grouping.transparent.hybrid import Hybrid
 from glasshouse.kernels import interpreted
 from glasshouse.principles import Requirement
 from glasshouse.randomness import Source
@@ -225,7 +225,7 @@ def test_interpreted_kernels_give_the_same_groups(plain: Plain, ell: int) -> Non
     expected = divide(table, ell)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ace, "compiled", interpreted)
-        patch.setattr("glasshouse.grouping.packed.compiled", interpreted)
+        patch.setattr("glasshouse.grouping.transparent.packed_rows.compiled", interpreted)
 
         assert expected == divide(table, ell)
 

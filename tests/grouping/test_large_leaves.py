@@ -12,10 +12,10 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.engines import Nodes
-from glasshouse.grouping import halving
-from glasshouse.grouping.halving import HalvedRows
-from glasshouse.grouping.packed import packed_rows
+from glasshouse.grouping.mirror.halves import HalvedRows
+from glasshouse.grouping.mirror.mirror import halves as halving
 from glasshouse.grouping.perimeter import weighted_places
+from glasshouse.grouping.transparent.packed_rows import packed_rows
 
 
 def halved(n: int) -> tuple[gh.Microdata, HalvedRows]:

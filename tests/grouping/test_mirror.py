@@ -17,13 +17,14 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.grouping import Mirror, halving
-from glasshouse.grouping import mirror as module
-from glasshouse.grouping.halving import shape_of
+from glasshouse.grouping import Mirror
 from glasshouse.grouping.method import least_size
-from glasshouse.grouping.mirror import balanced_segments, balanced_slices
-from glasshouse.grouping.packed import packed_rows
+from glasshouse.grouping.mirror.halves import shape_of
+from glasshouse.grouping.mirror.mirror import balanced_segments, balanced_slices
+from glasshouse.grouping.mirror.mirror import halves as halving
+from glasshouse.grouping.mirror.mirror import mirror as module
 from glasshouse.grouping.perimeter import multipliers, weigh, weighted_places
+from glasshouse.grouping.transparent.packed_rows import packed_rows
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata import Counts
 from glasshouse.policy import choices
@@ -37,7 +38,7 @@ from tests.naive.mondrian import Partition
 from tests.tables import partition
 from tests.tiers import tables
 
-KERNELS = "glasshouse.grouping._balanced_kernels"
+KERNELS = "glasshouse.grouping.mirror._balanced_kernels"
 NEVER = 1 << 40
 WAYS = [
     halving.Thresholds(),
@@ -320,7 +321,7 @@ def test_interpreted_kernels_give_the_same_groups() -> None:
         for inner in ("ace", "anatomize"):
             method = Mirror(inner=inner, slack=1, start=1)
             expected = method.divide(table, requirement, source=gh.Source.seeded(5))
-            with run_interpreted("glasshouse.grouping.halving", "glasshouse.grouping.mirror"):
+            with run_interpreted("glasshouse.grouping.mirror.halves", "glasshouse.grouping.mirror.mirror"):
                 found = method.divide(table, requirement, source=gh.Source.seeded(5))
             assert np.array_equal(expected.labels, found.labels)
 

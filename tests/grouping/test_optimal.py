@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.grouping import optimal
-from glasshouse.grouping.optimal import OptGen
+from glasshouse.grouping import opt_gen as optimal
+from glasshouse.grouping.opt_gen import OptGen
 from glasshouse.principles import Requirement
 from glasshouse.recoding import Boxes
 from tests.naive import optimal as naive

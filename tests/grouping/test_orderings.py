@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.grouping.orderings import arranged, canonical, check_ordering, hilbert, lexicographic
+from glasshouse.grouping.along_order.orderings import arranged, canonical, check_ordering, hilbert, lexicographic
 from glasshouse.microdata.groups import canonical_order
 from tests.grouping.doors import rows_of, run_interpreted
 from tests.grouping.schedules import in_pieces, ways
@@ -78,7 +78,10 @@ def test_codes_of_all_32_bits_are_sorted() -> None:
 def test_interpreted_kernels_give_the_same_orders(columns: list[list[int]], data: st.DataObject) -> None:
     arrays, ties = as_arrays(columns), np.arange(len(columns[0]), dtype=np.int32)
     expected = lexicographic(arrays, ties).tolist(), hilbert(arrays, ties).tolist()
-    with ways(data.draw) as engine, run_interpreted("glasshouse.grouping.orderings", "glasshouse.grouping.sorting"):
+    with (
+        ways(data.draw) as engine,
+        run_interpreted("glasshouse.grouping.along_order.orderings", "glasshouse.engines.sorting"),
+    ):
         assert expected == (lexicographic(arrays, ties, engine).tolist(), hilbert(arrays, ties, engine).tolist())
 
 

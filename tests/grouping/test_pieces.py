@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.grouping.sorting import pieces_of_runs, share, shuffle_runs, stretches
+from glasshouse.engines.sorting import pieces_of_runs, share, shuffle_runs, stretches
 from tests.grouping.schedules import in_pieces
 from tests.naive import enumerating
 

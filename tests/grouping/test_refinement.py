@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
-from glasshouse.grouping.anatomize import Anatomize
-from glasshouse.grouping.even_split import EvenSplit
-from glasshouse.grouping.greedy import Greedy, RandomisedGreedy
+from glasshouse.grouping.along_order.greedy import Greedy, RandomisedGreedy
+from glasshouse.grouping.along_order.symmetric import Symmetric
+from glasshouse.grouping.anatomize.anatomize import Anatomize
+from glasshouse.grouping.cuts.even_split import EvenSplit
 from glasshouse.grouping.refinement import Refined
 from glasshouse.grouping.separate import Separate
-from glasshouse.grouping.symmetric import Symmetric
-from glasshouse.grouping.tailor import Tailor
+from glasshouse.grouping.transparent.tailor import Tailor
 from glasshouse.principles import Requirement
 from tests.grouping.doors import LastChoice, divided, forced, people
 from tests.grouping.schedules import check_threads_and_rows, in_pieces

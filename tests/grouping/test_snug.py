@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.engines import Memory, memory
-from glasshouse.grouping import snug
+from glasshouse.grouping.cuts import snug
 from glasshouse.kernels import interpreted
 from glasshouse.principles import Requirement
 from tests.grouping.test_mondrian import diverse, positions_of, rows_of

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasshouse.grouping.sorting import along, joined, label_along, runs, spread, together
+from glasshouse.engines.sorting import along, joined, label_along, runs, spread, together
 from tests.grouping.schedules import ways
 from tests.tiers import examples
 

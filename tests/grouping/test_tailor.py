@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.catalog import to_data
 from glasshouse.engines import Memory, memory
-from glasshouse.grouping import packed, tailor
-from glasshouse.grouping.packed import Thresholds
-from glasshouse.grouping.penalties import Custom, Discernibility, Judge, Penalty, Perimeter, judged
 from glasshouse.grouping.perimeter import Places, exact_positions, weighted_places
-from glasshouse.grouping.tailor import Tailor, tailor_leaves
+from glasshouse.grouping.transparent import packed_rows as packed
+from glasshouse.grouping.transparent import tailor
+from glasshouse.grouping.transparent.packed_rows import Thresholds
+from glasshouse.grouping.transparent.penalties import Custom, Discernibility, Judge, Penalty, Perimeter, judged
+from glasshouse.grouping.transparent.tailor import Tailor, tailor_leaves
 from glasshouse.kernels import interpreted
 from glasshouse.microdata.synthetic import ANATOMY_QUASI, TRANSPARENT_QUASI
 from glasshouse.principles import Requirement

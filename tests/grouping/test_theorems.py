@@ -19,8 +19,8 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.grouping import ace
 from glasshouse.grouping.perimeter import weighted_places
+from glasshouse.grouping.transparent import ace
 from glasshouse.principles import Requirement
 from tests.grouping.doors import LastChoice, forced, people
 from tests.naive import by_force

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.microdata.cautions import CAUTIONS, Findings, Written
 from glasshouse.microdata.spelling import alike, cleaned, key, spellings
-from glasshouse.publish_file import publish_file
+from glasshouse.streaming.publish import publish_file
 from tests.tiers import examples
 
 HEADER = ["age", "zip", "disease"]

@@ -16,11 +16,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from glasshouse.errors import SchemaError, SourceError
-from glasshouse.microdata import uniqueness
 from glasshouse.microdata.domains import code
-from glasshouse.microdata.inspection import Inspection, inspect
-from glasshouse.microdata.role_words import QUASI, SENSITIVE, first_match
-from glasshouse.microdata.sources import open_source
+from glasshouse.microdata.inspection.inspection import Inspection, inspect, uniqueness
+from glasshouse.microdata.inspection.role_words import QUASI, SENSITIVE, first_match
+from glasshouse.microdata.reading.sources import open_source
 from glasshouse.microdata.table import read
 
 HOSPITAL = {

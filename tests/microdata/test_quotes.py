@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasshouse.microdata.quotes import Breaks, Quotes
+from glasshouse.microdata.reading.quotes import Breaks, Quotes
 from tests.tiers import examples
 
 

@@ -28,9 +28,9 @@ from hypothesis import strategies as st
 from pyarrow import feather, ipc
 
 from glasshouse.errors import DomainError, GlasshouseError, ParameterError, SchemaError, SourceError
-from glasshouse.microdata import normalise as normalise_module
-from glasshouse.microdata.delimited import HEAD_BYTES, detect_delimiter
-from glasshouse.microdata.sources import NULL_SPELLINGS, Source, open_source
+from glasshouse.microdata.reading import normal_form as normalise_module
+from glasshouse.microdata.reading.delimited import HEAD_BYTES, detect_delimiter
+from glasshouse.microdata.reading.sources import NULL_SPELLINGS, Source, open_source
 
 SECRET = "leprosy"  # a value that no message may show
 
@@ -932,7 +932,7 @@ def test_parquet_columns_with_dots_are_not_mistaken_for_nesting(tmp_path: Path) 
 def test_opening_a_file_imports_no_frame_library(tmp_path: Path) -> None:
     path = csv_file(tmp_path, "a,b\n1,x\n")
     code = (
-        "import sys; from glasshouse.microdata.sources import open_source; open_source(sys.argv[1]); "
+        "import sys; from glasshouse.microdata.reading.sources import open_source; open_source(sys.argv[1]); "
         "sys.exit(' '.join({'pandas', 'polars', 'duckdb', 'charset_normalizer'} & set(sys.modules)))"
     )
 

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glasshouse.errors import DisclosureWarning, DomainError, MissingExtra, ParameterError, SourceError
-from glasshouse.microdata.taxonomy import BoundTaxonomy, Taxonomy
+from glasshouse.microdata.taxonomy.taxonomy import BoundTaxonomy, Taxonomy
 
 DISEASES = {"any": {"lungs": ["flu", "asthma"], "stomach": {"acid": ["ulcer", "gastritis"]}, "skin": ["eczema"]}}
 

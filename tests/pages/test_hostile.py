@@ -19,7 +19,7 @@ from glasshouse.comparing import Comparison, Row
 from glasshouse.pages.charts.exposure import exposure
 from glasshouse.pages.charts.frontier import frontier
 from glasshouse.pages.charts.lines import line_chart
-from glasshouse.pages.charts.report import belief_figure, error_figure, width_figure
+from glasshouse.pages.charts.report_figures import belief_figure, error_figure, width_figure
 from glasshouse.pages.html import environment
 from glasshouse.pages.report import Effort
 from glasshouse.pages.report.page import page as report_page

@@ -12,7 +12,7 @@ import pytest
 
 import glasshouse as gh
 import glasshouse.pages
-from glasshouse.pages.charts.report import width_figure
+from glasshouse.pages.charts.report_figures import width_figure
 from glasshouse.pages.html import environment
 from glasshouse.pages.report import Effort
 from tests.pages.test_report import PATIENTS, SAMPLES, made

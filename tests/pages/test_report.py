@@ -18,12 +18,12 @@ import pytest
 import glasshouse as gh
 from glasshouse import catalog
 from glasshouse.errors import OutputError, SourceError
+from glasshouse.journeys.recheck import verify_release
 from glasshouse.pages.report import Effort, report_on_file
 from glasshouse.pages.report.beliefs import estimated_fits, histogram
 from glasshouse.pages.report.facts import LAYOUT
 from glasshouse.pages.report.words import METHODS, RECODINGS
-from glasshouse.publish_file import publish_file
-from glasshouse.recheck import verify_release
+from glasshouse.streaming.publish import publish_file
 
 PATIENTS = gh.synthetic.hospital(400, seed=3)
 QUICK = Effort(questions=60, few_questions=20, seconds=10)

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.microdata.postgres import Selection, read_postgres
-from glasshouse.microdata.sources import Source, open_source
+from glasshouse.microdata.reading.postgres import Selection, read_postgres
+from glasshouse.microdata.reading.sources import Source, open_source
 from tests.postgres.database import Database
 from tests.postgres.server import Server
 
@@ -260,7 +260,7 @@ def test_texts_are_coded_without_being_written_out(postgres: Server) -> None:
 
 @pytest.mark.parametrize("batch", [1, 1 << 24])
 def test_dropped_rows_leave_no_value_behind(batch: int, postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glasshouse.microdata.postgres._BATCH", batch)
+    monkeypatch.setattr("glasshouse.microdata.reading.postgres._BATCH", batch)
     query = f"SELECT * FROM (VALUES ('{CANARY}', NULL), ('a', 1), ('a', 2), ('b', 1), ('b', 2), (NULL, 1)) AS v (x, y)"
     table = gh.read(postgres.address(), query=query, quasi=["x", "y"], missing="drop")
 
@@ -405,7 +405,7 @@ def test_no_value_of_the_table_is_in_a_refusal(query: str, database: Database) -
 
 
 def test_a_database_cannot_be_published_in_batches(postgres: Server, tmp_path: object) -> None:
-    from glasshouse.publish_file import publish_file
+    from glasshouse.streaming.publish import publish_file
 
     with pytest.raises(gh.NotSupported, match="read it into memory"):
         publish_file(str(tmp_path), postgres.address(), quasi=["age"], sensitive="sex", principle=gh.LDiversity(ell=2))

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.microdata.normalise import normalise
-from glasshouse.microdata.sources import open_source
-from glasshouse.release import postgres as writing
-from glasshouse.release.postgres import check_target
+from glasshouse.microdata.reading.normal_form import normalise
+from glasshouse.microdata.reading.sources import open_source
+from glasshouse.release import postgres_schema as writing
+from glasshouse.release.postgres_schema import check_target
 from tests.postgres.database import Database
 
 RECODINGS = [gh.Angel(marginals=(("age", "disease"), ("zipcode", "sex"))), gh.Boxes(), gh.Anatomy(), gh.Permutation()]

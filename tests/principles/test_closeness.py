@@ -14,8 +14,8 @@ import glasshouse.principles as p
 from glasshouse import kernels
 from glasshouse.errors import DomainError, InputError
 from glasshouse.microdata import Domain, Taxonomy
-from glasshouse.principles import earth_movers
-from glasshouse.principles.earth_movers import EarthMover
+from glasshouse.principles import earth_mover as earth_movers
+from glasshouse.principles.earth_mover import EarthMover
 from tests.naive import principles as naive
 from tests.principles.cases import KINDS, counts_of, domain_of, filled, slow, small, trees
 from tests.tiers import examples

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 import glasshouse as gh
 from glasshouse.recoding.boxes import box_cells
-from glasshouse.recoding.generalized import generalized_table
+from glasshouse.recoding.generalization import generalized_table
 
 
 def recode(table: gh.Microdata, labels: list[int]) -> pa.Table:

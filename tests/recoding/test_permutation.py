@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
-from glasshouse.recoding.grouped import Side
+from glasshouse.recoding.sides import Side
 from tests.naive import enumerating
 from tests.tables import Plain, plain_tables
 from tests.tiers import examples

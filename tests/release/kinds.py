@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 import glasshouse as gh
-from glasshouse.publish_file import publish_file
+from glasshouse.streaming.publish import publish_file
 
 N = 40
 DISEASES = ["flu", "ulcer", "gout", None, ""]

@@ -28,9 +28,9 @@ from markdown_it import MarkdownIt
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
 from glasshouse.microdata.cautions import CAUTIONS
-from glasshouse.publish_file import publish_file
-from glasshouse.release.cells import guarded, guarded_name, unguarded, unguarded_name
-from glasshouse.release.readme import code, prose
+from glasshouse.release.package.csv_cells import guarded, guarded_name, unguarded, unguarded_name
+from glasshouse.release.package.readme import code, prose
+from glasshouse.streaming.publish import publish_file
 
 RUN = "=+-@\t\r\n"
 FORMULAS = [

@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 import glasshouse as gh
-from glasshouse.analyst.losses import losses
-from glasshouse.analyst.rebuilding import terms_of
+from glasshouse.analyst.usefulness.losses import losses
+from glasshouse.analyst.usefulness.reconstruction_error import terms_of
 from glasshouse.cli.commands import glasshouse as main
-from glasshouse.declared import Declared
-from glasshouse.marginals import publish_marginals
-from glasshouse.release.manifest import MANIFEST
+from glasshouse.declarations import Declared
+from glasshouse.journeys.marginals import publish_marginals
+from glasshouse.release.package.manifest import MANIFEST
 from tests.release.kinds import of_kind
 from tests.release.test_reading import manifest_of, put
 

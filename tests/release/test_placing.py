@@ -24,10 +24,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import glasshouse as gh
-from glasshouse.marginals import publish_marginals
-from glasshouse.release import contents, pair, placing, stage
-from glasshouse.release.pair import Pair, check_pair
-from glasshouse.release.placing import exchange, new_folder
+from glasshouse.journeys.marginals import publish_marginals
+from glasshouse.release.package import folders as placing
+from glasshouse.release.package import listing as contents
+from glasshouse.release.package import pair, stage
+from glasshouse.release.package.folders import exchange, new_folder
+from glasshouse.release.package.pair import Pair, check_pair
 from tests.conftest import ROOT
 from tests.release.writer import RELEASES, write_one
 

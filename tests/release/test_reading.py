@@ -21,8 +21,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
-from glasshouse.recheck import verify_release
-from glasshouse.release.manifest import MANIFEST, MOST_MANIFEST, README
+from glasshouse.journeys.recheck import verify_release
+from glasshouse.release.package.manifest import MANIFEST, MOST_MANIFEST, README
 from tests.release.kinds import ALL, of_kind, plain, write
 from tests.tiers import tables as some
 
@@ -286,7 +286,7 @@ def test_a_manifest_that_is_wrong_anywhere_gives_our_own_error_or_an_honest_answ
 @settings(max_examples=some(300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_any_text_in_place_of_a_manifest_gives_our_own_error(data: st.DataObject) -> None:
-    from glasshouse.release.manifest import parse_manifest
+    from glasshouse.release.package.manifest import parse_manifest
 
     text = json.dumps(manifest_of(FORMAT_1[1])).encode()
     start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))

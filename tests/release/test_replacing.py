@@ -17,9 +17,9 @@ from click.testing import CliRunner, Result
 
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
-from glasshouse.marginals import publish_marginals
-from glasshouse.release import pair
-from glasshouse.release.contents import CONTENTS, add_files
+from glasshouse.journeys.marginals import publish_marginals
+from glasshouse.release.package import pair
+from glasshouse.release.package.listing import CONTENTS, add_files
 from tests.conftest import ROOT
 from tests.release.writer import write_one
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.principles.perturbation import prevents_breach, prevents_growth
-from glasshouse.recheck import verify_release
-from glasshouse.verify.beliefs import growth_stays_within, worst_belief
+from glasshouse.journeys.recheck import verify_release
+from glasshouse.principles.beliefs.retention import prevents_breach, prevents_growth
+from glasshouse.verification.beliefs import growth_stays_within, worst_belief
 from tests.release.kinds import ALL, of_kind, write
 from tests.tiers import tables as some
 

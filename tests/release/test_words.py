@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
-from glasshouse.promise import promised_by_recipe
-from glasshouse.recheck import verify_release
+from glasshouse.journeys.promise import promised_by_recipe
+from glasshouse.journeys.recheck import verify_release
 from tests.release.kinds import ALL, of_kind, write
 
 LIE = "nobody can learn anything, whatever is done"

@@ -19,9 +19,9 @@ from pathlib import Path
 import pyarrow as pa
 
 import glasshouse as gh
-from glasshouse.release import placing
-from glasshouse.release.pair import Pair
-from glasshouse.release.storage import write_audit, write_release
+from glasshouse.release.package import folders as placing
+from glasshouse.release.package.pair import Pair
+from glasshouse.release.package.write import write_audit, write_release
 
 __all__ = ["RELEASES", "write_one"]
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who attacks: what she holds, how she reasons, what she then believes. She gets a release, never the microdata."""
 
-from glasshouse.adversary.corruption import Corruption
-from glasshouse.adversary.intersection import Intersection
+from glasshouse.adversary.corruption.corruption import Corruption
+from glasshouse.adversary.intersection.intersection import Intersection
 from glasshouse.adversary.knowledge import ABSENT, Knowledge
 from glasshouse.adversary.linking import Linking
 from glasshouse.adversary.minimality import Minimality
 from glasshouse.adversary.posterior import Belief, Posterior
-from glasshouse.adversary.reverse_engineering import ReverseEngineering
+from glasshouse.adversary.reverse_engineering.reverse_engineering import ReverseEngineering
 
 __all__ = [
     "ABSENT",

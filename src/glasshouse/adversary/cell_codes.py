@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata.domains import Domain
-    from glasshouse.published import Seats
+    from glasshouse.release.contents import Seats
 
 __all__ = ["CellReader", "codes_of_cells"]
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from glasshouse.adversary.attack import Task
-from glasshouse.adversary.dropped import count_dropped
+from glasshouse.adversary.absent_people import count_dropped
 from glasshouse.adversary.permanents import exact_shares
 from glasshouse.adversary.perturbed_sample import PerturbedSample
 from glasshouse.adversary.posterior import Beliefs, entries_of
+from glasshouse.adversary.task import Task
 from glasshouse.errors import NotSupported
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.adversary.matching import Matches
     from glasshouse.adversary.posterior import Posterior
-    from glasshouse.published import Published, Seats
     from glasshouse.release import Release
+    from glasshouse.release.contents import Published, Seats
 
 __all__ = ["Linking", "most_telling"]
 
@@ -55,7 +55,7 @@ class Linking:
     by itself, and the most telling counts. *Perturbed samples*: CORRUPTION Equations 9 to 19.
 
     *Dropped people.* If tuples were dropped, whoever is not published may be one of those: see
-    `glasshouse.adversary.dropped`.
+    `glasshouse.adversary.absent_people`.
     """
 
     name: ClassVar[str] = "linking"

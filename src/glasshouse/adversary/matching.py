@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Column, Microdata
-    from glasshouse.published import Seats
+    from glasshouse.release.contents import Seats
 
 __all__ = ["Kinds", "Matches", "match", "seats_in_words"]
 

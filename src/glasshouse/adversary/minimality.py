@@ -30,13 +30,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 import pyarrow as pa
 
-from glasshouse.adversary.attack import Task
-from glasshouse.adversary.dropped import count_dropped
+from glasshouse.adversary.absent_people import count_dropped
+from glasshouse.adversary.corruption.removal import Removal
 from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.matching import seats_in_words
 from glasshouse.adversary.posterior import Beliefs
-from glasshouse.adversary.removal import Removal
-from glasshouse.declared import tree_of_axis
+from glasshouse.adversary.task import Task
+from glasshouse.declarations import tree_of_axis
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from glasshouse.adversary.matching import Matches
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.microdata import Microdata
-    from glasshouse.published import Published, Seats
     from glasshouse.release import Release
+    from glasshouse.release.contents import Published, Seats
 
 __all__ = ["Minimality"]
 

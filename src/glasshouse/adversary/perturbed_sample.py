@@ -26,23 +26,23 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse import bounds
-from glasshouse.adversary.attack import GONE, UNKNOWN
 from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.matching import seats_in_words
 from glasshouse.adversary.posterior import Beliefs
+from glasshouse.adversary.task import GONE, UNKNOWN
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
-from glasshouse.principles.perturbation import transition
+from glasshouse.principles.beliefs.retention import transition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from glasshouse.adversary.attack import Task
     from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.adversary.posterior import Posterior
-    from glasshouse.published import Seats
+    from glasshouse.adversary.task import Task
+    from glasshouse.release.contents import Seats
 
 __all__ = ["Owned", "PerturbedSample", "owned"]
 

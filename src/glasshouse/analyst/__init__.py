@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who uses it: questions about the population, answered from a release with error bars; samples, losses, trees."""
 
-from glasshouse.analyst.estimates import Estimate
-from glasshouse.analyst.workloads import Workload
+from glasshouse.analyst.answers.estimates import Estimate
+from glasshouse.analyst.usefulness.workloads import Workload
 
 __all__ = ["Estimate", "Workload"]

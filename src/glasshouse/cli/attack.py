@@ -110,9 +110,9 @@ def attack(
       glasshouse attack arx.csv --quasi age,zipcode --sensitive disease --method mondrian-strict --ell 2 \\
                  --external people.csv --attack reverse-engineering
     """
-    from glasshouse.attack import attack as attack_release
-    from glasshouse.release.contents import add_files, write_whole
-    from glasshouse.release.tables import csv_of
+    from glasshouse.journeys.attack import attack as attack_release
+    from glasshouse.release.package.listing import add_files, write_whole
+    from glasshouse.release.package.tables import csv_of
 
     limit = _limit(given["fail_above"])
     _refuse_inside(release, out)
@@ -154,14 +154,14 @@ def _limit(text: str | None) -> Fraction | None:
 
 def _release(path: Path, given: dict[str, Any]) -> Release:
     """Load the release folder, or take another tool's table for one."""
-    from glasshouse.loading import load
+    from glasshouse.journeys.load import load
 
     stated = [name for name in ("quasi", "sensitive", "method", *_PRINCIPLES) if given[name]]
     if path.is_dir():
         if stated:
             raise InputError(f"--{stated[0].replace('_', '-')} is for another tool's table: a release says it itself")
         return load(path)
-    from glasshouse.foreign import foreign_release
+    from glasshouse.journeys.foreign import foreign_release
 
     choices = options.chosen(given)
     if not (given["quasi"] and given["sensitive"]):
@@ -183,7 +183,7 @@ def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowle
     from glasshouse.adversary import Knowledge
     from glasshouse.microdata import read
     from glasshouse.microdata.domains import text_of
-    from glasshouse.published import Published
+    from glasshouse.release.contents import Published
 
     named = ("identifier", "taxonomy", "order", "categorical", "normalise", "delimiter", "encoding", "decimal")
     choices = {name: value for name, value in options.chosen(given).items() if name in named}
@@ -218,7 +218,7 @@ def _corrupted(file: str | None, people: Microdata, by_text: dict[str, Any]) -> 
 
 
 def _two_columns(option: str, file: str) -> list[tuple[Any, Any]]:
-    from glasshouse.microdata.sources import open_source
+    from glasshouse.microdata.reading.sources import open_source
 
     table = open_source(file).table
     if table.num_columns != 2:
@@ -230,7 +230,7 @@ def _attack(given: dict[str, Any], progress: Callable[[float], None]) -> Any:
     """Make the attack that the options ask for."""
     from dataclasses import fields
 
-    from glasshouse.loading import load
+    from glasshouse.journeys.load import load
     from glasshouse.randomness import Source
 
     name = given["attack_"]
@@ -256,8 +256,8 @@ def _refuse_inside(release: Path, out: Path | None) -> None:
 
 def _audit_of(release: Path, attack: str) -> Path:
     """The audit folder beside a release folder, in which nothing of somebody else's is in the way."""
-    from glasshouse.release.contents import refuse_strangers
-    from glasshouse.release.pair import check_pair
+    from glasshouse.release.package.listing import refuse_strangers
+    from glasshouse.release.package.pair import check_pair
 
     audit = release.resolve().parent / "audit"
     if not release.is_dir() or not audit.is_dir():

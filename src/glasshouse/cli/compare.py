@@ -84,7 +84,7 @@ def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **gi
     from glasshouse.comparing import compare as compare_ways
     from glasshouse.comparing.comparison import FILES
     from glasshouse.pages.report import Effort
-    from glasshouse.release.contents import refuse_strangers
+    from glasshouse.release.package.listing import refuse_strangers
 
     if out is not None:
         refuse_strangers(out, FILES)  # before the work, not after it

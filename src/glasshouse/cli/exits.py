@@ -133,7 +133,7 @@ def heeding_stops() -> Iterator[None]:
     A half imported module, say, ends in another exception, of which nobody should read. A signal that is ignored, as
     under ``nohup``, stays so.
     """
-    from glasshouse.release.stage import STOPS  # here, for help must be instant
+    from glasshouse.release.package.stage import STOPS  # here, for help must be instant
 
     came: Stopped | None = None
 

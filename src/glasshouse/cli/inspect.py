@@ -16,7 +16,7 @@ from glasshouse.cli.progress import progress_of_steps
 from glasshouse.log import step
 
 if TYPE_CHECKING:
-    from glasshouse.microdata.inspection import Inspection
+    from glasshouse.microdata.inspection.inspection import Inspection
 
 __all__ = ["init", "inspect"]
 
@@ -68,7 +68,7 @@ def init(file: str, out: Path, *, force: bool, as_json: bool, **given: Any) -> N
       glasshouse publish policy.toml
     """
     from glasshouse.policy import policy_from
-    from glasshouse.release.contents import write_whole
+    from glasshouse.release.package.listing import write_whole
 
     printed = str(out) == "-"
     if not printed:
@@ -88,7 +88,7 @@ def init(file: str, out: Path, *, force: bool, as_json: bool, **given: Any) -> N
 
 
 def _inspected(file: str, given: dict[str, Any]) -> Inspection:
-    from glasshouse.microdata.inspection import inspect as inspect_source
+    from glasshouse.microdata.inspection.inspection import inspect as inspect_source
 
     with progress_of_steps(), step("inspect") as note:
         report = inspect_source(file, **given)

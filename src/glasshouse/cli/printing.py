@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from glasshouse.publish_file import PublishedFile
     from glasshouse.release import Release
+    from glasshouse.streaming.publish import PublishedFile
 
 __all__ = [
     "leave_unread",

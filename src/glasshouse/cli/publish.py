@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata import Microdata
     from glasshouse.pages.report import Report
-    from glasshouse.publish_file import PublishedFile
     from glasshouse.release import Release
+    from glasshouse.streaming.publish import PublishedFile
 
 __all__ = ["marginals", "publish"]
 
@@ -103,8 +103,8 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
       glasshouse publish policy.toml
       glasshouse publish policy.toml --ell 4 --out stricter --log-json publish.log
     """
+    from glasshouse.journeys.publish import publish as publish_table
     from glasshouse.policy.choices import publish_arguments
-    from glasshouse.publish import publish as publish_table
 
     run = _Run(file, given, as_json=as_json)
     send = _sender(run.choices, force=force)
@@ -123,7 +123,7 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
 def _publish_file(run: _Run, *, force: bool) -> None:
     """Publish on disk: one method, one recoding, and a bar that shows how far it is."""
     from glasshouse.policy import choices as asked
-    from glasshouse.publish_file import publish_file
+    from glasshouse.streaming.publish import publish_file
 
     choices = run.choices
     for name, only in (("method", "anatomize"), ("recoding", "anatomy")):
@@ -191,7 +191,7 @@ def marginals(file: str, *, as_json: bool, **given: Any) -> None:
       glasshouse marginals patients.csv --quasi age,sex,zipcode --sensitive disease --marginal age,disease --out out
       glasshouse marginals policy.toml --marginal sex,disease
     """
-    from glasshouse.marginals import publish_marginals
+    from glasshouse.journeys.marginals import publish_marginals
 
     run = _Run(file, given, as_json=as_json)
     with progress_of_steps():
@@ -241,7 +241,7 @@ def _sender(choices: dict[str, Any], *, force: bool) -> Callable[[Release], None
     """How a release goes to the database that was named, if one was; looks beforehand whether it can."""
     if "to" not in choices:
         return lambda _release: None
-    from glasshouse.release.postgres import check_target, to_postgres
+    from glasshouse.release.postgres_schema import check_target, to_postgres
 
     target = {"schema": choices["schema"], "if_exists": "replace" if force else "error"}
     check_target(choices["to"], **target)

@@ -34,8 +34,8 @@ def query(release: Path, sql: str, *, as_json: bool, **given: Any) -> None:
       glasshouse query out/release "SELECT COUNT(*) WHERE age BETWEEN 30 AND 39 AND disease = 'asthma'"
       glasshouse query out/release "SELECT sex, COUNT(*), AVG(age) WHERE disease = 'influenza' GROUP BY sex" --json
     """
-    from glasshouse.analyst.query import query as ask
-    from glasshouse.loading import load
+    from glasshouse.analyst.answers.query import query as ask
+    from glasshouse.journeys.load import load
     from glasshouse.microdata import Taxonomy
 
     choices = options.chosen(given)

@@ -43,9 +43,9 @@ def verify(path: str, *, as_json: bool, **given: Any) -> int:
       glasshouse verify out/release
       glasshouse verify any_tool_output.csv --quasi age,sex,zipcode --sensitive disease --k 5 --ell 3
     """
+    from glasshouse.journeys.load import load
     from glasshouse.journeys.verify import release_in
     from glasshouse.journeys.verify import verify as recount
-    from glasshouse.loading import load
 
     promised = None
     with progress_of_steps(), step("recount") as note:
@@ -93,7 +93,7 @@ def show(release: Path, rows: int, *, as_json: bool) -> None:
       glasshouse show out/release
       glasshouse show out/release --json
     """
-    from glasshouse.loading import load
+    from glasshouse.journeys.load import load
 
     with step("load") as note:
         loaded = load(release)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshouse import catalog
-from glasshouse.analyst.workloads import Workload
+from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.comparing.cache import Kept, key_of
 from glasshouse.comparing.comparison import Comparison, label_of
 from glasshouse.comparing.processes import n_processes, run
@@ -17,10 +17,10 @@ from glasshouse.comparing.scoring import Setting
 from glasshouse.comparing.twin import twin_of
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.grouping import Mondrian, RandomisedGreedy, Refined, Tailor
+from glasshouse.journeys.publish import default_method, default_recoding
 from glasshouse.log import step
 from glasshouse.pages.report.effort import Effort
 from glasshouse.principles import BackgroundSensitive, Requirement
-from glasshouse.publish import default_method, default_recoding
 from glasshouse.randomness import Source
 from glasshouse.recoding import Perturbed
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse.comparing.recommendation import undominated
 from glasshouse.errors import OutputError
-from glasshouse.release.cells import guarded_name
-from glasshouse.release.contents import add_files
+from glasshouse.release.package.csv_cells import guarded_name
+from glasshouse.release.package.listing import add_files
 from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ class Comparison:
 
     def to_html(self) -> str:
         """One page that needs nothing else, to read and to print."""
-        from glasshouse.pages.comparison import page
+        from glasshouse.pages.comparison_page import page
 
         return page(self.shown())
 

@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.analyst.workloads import Workload
+from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.comparing.comparison import Row, label_of
 from glasshouse.comparing.scoring import Setting, given_up, score
 from glasshouse.errors import InputError, ParameterError

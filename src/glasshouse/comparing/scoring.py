@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from glasshouse.adversary import Knowledge, ReverseEngineering
-from glasshouse.adversary.attack import promised_limit
-from glasshouse.attack import attack
+from glasshouse.adversary.task import promised_limit
 from glasshouse.comparing.comparison import Row, label_of
 from glasshouse.errors import DisclosureWarning, GlasshouseError
-from glasshouse.evaluate import evaluate
+from glasshouse.journeys.attack import attack
+from glasshouse.journeys.evaluate import evaluate
+from glasshouse.journeys.publish import publish
 from glasshouse.pages.report.beliefs import estimated_fits
 from glasshouse.pages.report.effort import OutOfTime, deadline
-from glasshouse.publish import publish
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from glasshouse.adversary import Posterior
-    from glasshouse.analyst.workloads import Workload
+    from glasshouse.analyst.usefulness.workloads import Workload
     from glasshouse.microdata import Microdata
     from glasshouse.pages.report import Effort
     from glasshouse.principles import Principle

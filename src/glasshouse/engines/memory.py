@@ -99,7 +99,7 @@ class Rows:
         def laid_out(codes: NDArray[np.int32]) -> NDArray[np.int32]:
             return codes.copy() if order is None else codes[order]
 
-        self._kernels = compiled("glasshouse.engines._dividing_kernels")
+        self._kernels = compiled("glasshouse.engines._kernels")
         self.n_tuples = table.n_tuples
         self.domains = [column.domain for column in table.quasi]
         self.codes = [laid_out(column.codes) for column in table.quasi]

@@ -87,7 +87,7 @@ class Points(Rows):
 
 def _counted(table: Microdata) -> Groups:
     """The point of every tuple among all that there could be, in the order of their codes."""
-    kernels = compiled("glasshouse.engines._dividing_kernels")
+    kernels = compiled("glasshouse.engines._kernels")
     keys = np.zeros(table.n_tuples, np.int32)
     for column in table.quasi:
         kernels.append_code(keys, column.codes, column.domain.size)

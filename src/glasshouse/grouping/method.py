@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from glasshouse.engines import Memory
 from glasshouse.errors import NotSupported, ParameterError
-from glasshouse.principles.adversaries import Adversary, Claim
+from glasshouse.principles.claim import Adversary, Claim
 from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 
@@ -124,7 +124,7 @@ def quasi_claim(assumptions: tuple[str, ...] = ()) -> Claim:
 def chosen_blindly(method: Method, *names: str) -> tuple[str, ...]:
     """What a claim assumes of parameters that prefer some quasi-identifiers to others, where they are given.
 
-    >>> from glasshouse.grouping.mirror import Mirror
+    >>> from glasshouse.grouping.mirror.mirror import Mirror
     >>> chosen_blindly(Mirror(priority=("age",)), "priority", "weights")
     ("the parameter 'priority' was chosen without a look at the sensitive values of this table",)
     """

@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from glasshouse import catalog
+from glasshouse.engines.sorting import along, spread, together
 from glasshouse.errors import ParameterError
-from glasshouse.grouping.ace import ace_segments
-from glasshouse.grouping.anatomize import anatomize_segments
+from glasshouse.grouping.along_order.orderings import canonical, is_seeded
+from glasshouse.grouping.anatomize.anatomize import anatomize_segments
 from glasshouse.grouping.method import Method, frequency_ell, linking_claim
-from glasshouse.grouping.orderings import canonical, is_seeded
-from glasshouse.grouping.packed import packed_rows
 from glasshouse.grouping.perimeter import weighted_places
-from glasshouse.grouping.sorting import along, spread, together
-from glasshouse.grouping.tailor import Tailor
+from glasshouse.grouping.transparent.ace import ace_segments
+from glasshouse.grouping.transparent.packed_rows import packed_rows
+from glasshouse.grouping.transparent.tailor import Tailor
 from glasshouse.microdata.groups import Groups, tie_order
-from glasshouse.principles.adversaries import Adversary, Claim
+from glasshouse.principles.claim import Adversary, Claim
 
 if TYPE_CHECKING:
     from glasshouse.engines import Memory
@@ -62,7 +62,7 @@ class Refined(Method):
 
     Examples
     --------
-    >>> from glasshouse.grouping.symmetric import Symmetric
+    >>> from glasshouse.grouping.along_order.symmetric import Symmetric
     >>> from glasshouse.microdata import examples
     >>> from glasshouse.principles import LDiversity, Requirement
     >>> table = examples.anatomy_table1()

@@ -8,25 +8,25 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from glasshouse import recheck
 from glasshouse.errors import DomainError, InputError
-from glasshouse.loading import load
+from glasshouse.journeys import recheck
+from glasshouse.journeys.load import load
 from glasshouse.microdata.cautions import Findings
-from glasshouse.microdata.sources import open_source
+from glasshouse.microdata.reading.sources import open_source
 from glasshouse.release import Release
-from glasshouse.release.manifest import MANIFEST
-from glasshouse.release.pair import RELEASE
-from glasshouse.verify import verify_table
-from glasshouse.verify.asked import roles
-from glasshouse.verify.columns import untangled
+from glasshouse.release.package.manifest import MANIFEST
+from glasshouse.release.package.pair import RELEASE
+from glasshouse.verification import verify_table
+from glasshouse.verification.columns import untangled
+from glasshouse.verification.request import roles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from glasshouse.microdata import Taxonomy
-    from glasshouse.microdata.sources import Source
-    from glasshouse.verify import Verification
-    from glasshouse.verify.asked import Distance, Missing, Number, Thresholds
+    from glasshouse.microdata.reading.sources import Source
+    from glasshouse.verification import Verification
+    from glasshouse.verification.request import Distance, Missing, Number, Thresholds
 
 __all__ = ["release_in", "verify", "verify_release"]
 

@@ -5,6 +5,6 @@ from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import Column, Domain
 from glasshouse.microdata.groups import Groups
 from glasshouse.microdata.table import Microdata, read
-from glasshouse.microdata.taxonomy import Taxonomy
+from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["Column", "Counts", "Domain", "Groups", "Microdata", "Taxonomy", "read"]

@@ -29,16 +29,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import CautionError, InputError, SchemaError
-from glasshouse.microdata.quotes import count_breaks, is_joined
+from glasshouse.microdata.reading.quotes import count_breaks, is_joined
 from glasshouse.microdata.spelling import MISSING_WORDS, alike, key, same_numbers
-from glasshouse.microdata.unpacking import is_text
+from glasshouse.unpacking.budget import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from glasshouse.microdata.quotes import Breaks
+    from glasshouse.microdata.reading.quotes import Breaks
 
 __all__ = ["CAUTIONS", "Caution", "Findings", "Written", "accepted_cautions", "accepted_names", "refuse_unanswered"]
 

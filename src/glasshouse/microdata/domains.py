@@ -20,14 +20,14 @@ import pyarrow.compute as pc
 from glasshouse.cells.values import text_of
 from glasshouse.errors import DomainError
 from glasshouse.microdata.spelling import key
-from glasshouse.microdata.unpacking import is_text
+from glasshouse.unpacking.budget import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from glasshouse.microdata.taxonomy import BoundTaxonomy, Taxonomy
+    from glasshouse.microdata.taxonomy.taxonomy import BoundTaxonomy, Taxonomy
 
 __all__ = ["Column", "Domain", "code", "few", "kind_of", "text_of"]
 

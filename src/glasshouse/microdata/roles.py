@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from glasshouse.errors import DomainError, ParameterError, SchemaError
 from glasshouse.microdata.domains import kind_of
-from glasshouse.microdata.sources import is_unicode
+from glasshouse.microdata.reading.sources import is_unicode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -33,7 +33,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import DomainError
-from glasshouse.microdata.unpacking import is_text
+from glasshouse.unpacking.budget import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
 from glasshouse.microdata.cautions import Findings, accepted_names, refuse_unanswered
 from glasshouse.microdata.domains import Column, code, kind_of, text_of
-from glasshouse.microdata.normalise import contiguous
+from glasshouse.microdata.reading.normal_form import contiguous
+from glasshouse.microdata.reading.sources import open_source
 from glasshouse.microdata.roles import (
     NOTHING_LEFT,
     Roles,
@@ -31,9 +32,8 @@ from glasshouse.microdata.roles import (
     refuse_infinite,
     respelled_notice,
 )
-from glasshouse.microdata.sources import open_source
 from glasshouse.microdata.spelling import declared_spellings, holds_texts, respelled, without_look_alikes
-from glasshouse.microdata.taxonomy import Taxonomy
+from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata.cautions import Caution
+    from glasshouse.microdata.reading.sources import Source
     from glasshouse.microdata.roles import Missing
-    from glasshouse.microdata.sources import Source
 
 __all__ = ["Microdata", "read"]
 

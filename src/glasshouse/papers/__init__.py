@@ -55,7 +55,7 @@ def reproduce(
 
     from glasshouse.papers.data import open_data
     from glasshouse.papers.reproduction import Reproduction
-    from glasshouse.release.placing import refuse_existing
+    from glasshouse.release.package.folders import refuse_existing
 
     if paper not in PAPERS:
         raise ParameterError("reproduce", "paper", f"one of {', '.join(PAPERS)}", paper)

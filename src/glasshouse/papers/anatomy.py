@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glasshouse.analyst.workloads import Workload
+from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.engines import Memory, Nodes
 from glasshouse.errors import Infeasible, NotSupported
 from glasshouse.grouping import Anatomize, Mondrian

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.analyst.distribution import kl_divergence, reconstructed
-from glasshouse.analyst.rebuilding import terms_of
-from glasshouse.analyst.workloads import Workload
+from glasshouse.analyst.answers.distribution import kl_divergence, reconstructed
+from glasshouse.analyst.usefulness.reconstruction_error import terms_of
+from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.grouping import Mondrian
 from glasshouse.log import step
 from glasshouse.papers import claims

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glasshouse.grouping import Mondrian
+from glasshouse.journeys.publish import publish
 from glasshouse.log import step
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import DeltaGrowth, RhoBreach
-from glasshouse.publish import publish
 from glasshouse.randomness import Source
 from glasshouse.recoding import Perturbed
 
@@ -110,7 +110,7 @@ def _errors(
 
     One release serves for all numbers of classes, and the yardsticks do not depend on p, so each is made once.
     """
-    from glasshouse.analyst.trees import PerturbedTreeClassifier, optimistic, people, pessimistic
+    from glasshouse.analyst.trees.classifier import PerturbedTreeClassifier, optimistic, people, pessimistic
 
     ways: dict[int, Callable[[int], int]] = {m: partial(bisect_right, borders) for m, borders in classes.items()}
     everybody = {m: people(table, class_of) for m, class_of in ways.items()}

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.answering import answer, count, independent
-from glasshouse.analyst.rebuilding import terms_of
+from glasshouse.analyst.answers.workload_answers import answer, count, independent
+from glasshouse.analyst.usefulness.reconstruction_error import terms_of
 from glasshouse.engines import Memory
 from glasshouse.errors import DisclosureWarning, Infeasible, NotSupported
-from glasshouse.evaluate import relative_errors
+from glasshouse.journeys.evaluate import relative_errors
+from glasshouse.journeys.publish import publish
 from glasshouse.principles import Requirement
-from glasshouse.publish import publish
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from glasshouse.analyst.workloads import Workload
+    from glasshouse.analyst.usefulness.workloads import Workload
     from glasshouse.microdata import Microdata
     from glasshouse.release import Release
 

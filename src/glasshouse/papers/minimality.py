@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.adversary import Knowledge
-from glasshouse.adversary.sequences import GreedyGroups
-from glasshouse.analyst.losses import losses
-from glasshouse.analyst.workloads import Workload
+from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
+from glasshouse.analyst.usefulness.losses import losses
+from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.errors import NotSupported
 from glasshouse.grouping import Anatomize, Greedy, RandomisedGreedy, Refined, Symmetric
 from glasshouse.log import step

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.papers.results import Figure, Table, as_csv, as_markdown, cells_of_csv, number
-from glasshouse.release.placing import new_folder
+from glasshouse.release.package.folders import new_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

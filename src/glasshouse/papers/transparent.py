@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from glasshouse.analyst.workloads import Workload
+from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.engines import Memory
 from glasshouse.errors import Infeasible
-from glasshouse.evaluate import DELTA
 from glasshouse.grouping import Ace, Hybrid, Mondrian, Tailor
+from glasshouse.journeys.evaluate import DELTA
 from glasshouse.log import step
 from glasshouse.microdata.synthetic import TRANSPARENT_QUASI
 from glasshouse.papers import claims
@@ -23,8 +23,8 @@ from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measuring import SEED, Asked, published, seconds, seconds_to_generalize
 from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import KAnonymity, LDiversity, Requirement
-from glasshouse.principles.adversaries import Adversary
-from glasshouse.principles.adversaries import Claim as Promise
+from glasshouse.principles.claim import Adversary
+from glasshouse.principles.claim import Claim as Promise
 from glasshouse.randomness import Source
 from glasshouse.recoding import Boxes
 

@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import GlasshouseError, SourceError
-from glasshouse.microdata.sources import open_source
+from glasshouse.microdata.reading.sources import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

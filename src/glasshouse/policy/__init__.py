@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
+from glasshouse.policy.first_policy import policy_from
 from glasshouse.policy.policy import Policy, load_policy
-from glasshouse.policy.writing import policy_from
 
 __all__ = ["Policy", "load_policy", "policy_from"]

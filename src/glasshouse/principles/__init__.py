@@ -3,9 +3,10 @@
 
 from glasshouse.catalog import principle_from_data
 from glasshouse.principles.all_of import AllOf
-from glasshouse.principles.alpha_k import AlphaKAnonymity
-from glasshouse.principles.background_sensitive import BackgroundSensitive
-from glasshouse.principles.delta_growth import DeltaGrowth
+from glasshouse.principles.alpha_k_anonymity import AlphaKAnonymity
+from glasshouse.principles.beliefs.background_sensitive import BackgroundSensitive
+from glasshouse.principles.beliefs.delta_growth import DeltaGrowth
+from glasshouse.principles.beliefs.rho_breach import RhoBreach
 from glasshouse.principles.designated_l_diversity import DesignatedLDiversity
 from glasshouse.principles.distinct_l_diversity import DistinctLDiversity
 from glasshouse.principles.entropy_l_diversity import EntropyLDiversity
@@ -13,7 +14,6 @@ from glasshouse.principles.k_anonymity import KAnonymity
 from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.principle import Bound, Part, Principle, Requirement
 from glasshouse.principles.recursive_l_diversity import RecursiveLDiversity
-from glasshouse.principles.rho_breach import RhoBreach
 from glasshouse.principles.t_closeness import TCloseness
 
 __all__ = [

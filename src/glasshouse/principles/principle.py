@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.counts import Counts
     from glasshouse.microdata.domains import Column, Domain
     from glasshouse.microdata.table import Microdata
-    from glasshouse.principles.background_sensitive import BackgroundSensitive
+    from glasshouse.principles.beliefs.background_sensitive import BackgroundSensitive
 
 __all__ = ["Bound", "Caps", "Part", "Principle", "Requirement", "Terms"]
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
-from glasshouse.principles.earth_movers import EarthMover
+from glasshouse.principles.earth_mover import EarthMover
 from glasshouse.principles.parameters import fraction, plain
 from glasshouse.principles.principle import Bound, Principle, Terms
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
-from glasshouse.recoding.generalized import sensitive_tables
-from glasshouse.recoding.grouped import Separated, Side, numbers
+from glasshouse.recoding.generalization import sensitive_tables
+from glasshouse.recoding.sides import Separated, Side, numbers
 from glasshouse.release.layout import ANATOMY, COUNT, GROUP
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from glasshouse.microdata.groups import Groups, alike
 from glasshouse.principles import KAnonymity, Requirement
 from glasshouse.principles.parameters import integer
 from glasshouse.recoding.boxes import Boxes, box_cells
-from glasshouse.recoding.generalized import generalized_table, sensitive_tables
+from glasshouse.recoding.generalization import generalized_table, sensitive_tables
 from glasshouse.recoding.recoding import EXACT, Recoding, check_names, check_sensitive
 from glasshouse.recoding.taxonomies import Taxonomies, node_cells
 from glasshouse.release.layout import ANGEL, BATCH, BOXES, COUNT, TAXONOMIES

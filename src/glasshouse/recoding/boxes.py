@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from glasshouse.cells import interval, value_set, with_missing
-from glasshouse.recoding.generalized import CellColumn, generalized_table, group_ranges, group_sets
+from glasshouse.recoding.generalization import CellColumn, generalized_table, group_ranges, group_sets
 from glasshouse.recoding.recoding import Recoding
 from glasshouse.release.layout import BOXES
 

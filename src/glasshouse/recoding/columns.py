@@ -36,7 +36,7 @@ import pyarrow as pa
 from glasshouse.cells import MISSING, OR_MISSING, bare
 from glasshouse.errors import DomainError, ParameterError, SourceError
 from glasshouse.microdata.domains import Column, text_of
-from glasshouse.release.manifest import check_declared
+from glasshouse.release.package.manifest import check_declared
 from glasshouse.release.release import PublishedColumn
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Domain, Groups, Microdata
-    from glasshouse.microdata.taxonomy import BoundTaxonomy
+    from glasshouse.microdata.taxonomy.taxonomy import BoundTaxonomy
     from glasshouse.recoding.recoding import Recoding
 
 __all__ = ["CARRY", "axis_of", "carried", "cells_of", "check_carry", "published_columns", "told_columns"]

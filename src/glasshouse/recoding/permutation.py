@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 
 from glasshouse.randomness import Source
-from glasshouse.recoding.grouped import Separated, Side, numbers
+from glasshouse.recoding.sides import Separated, Side, numbers
 from glasshouse.release.layout import GROUP, PERMUTATION
 
 if TYPE_CHECKING:

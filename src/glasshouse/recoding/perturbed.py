@@ -21,10 +21,10 @@ from glasshouse.cells import MISSING, quoted, with_missing
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
 from glasshouse.microdata.domains import Column, Domain, text_of
-from glasshouse.principles.adversaries import Adversary, Claim
+from glasshouse.principles.claim import Adversary, Claim
 from glasshouse.principles.parameters import fraction, plain
 from glasshouse.recoding.boxes import Boxes, set_texts
-from glasshouse.recoding.generalized import group_ranges, group_sets, numbered, published_values
+from glasshouse.recoding.generalization import group_ranges, group_sets, numbered, published_values
 from glasshouse.recoding.recoding import Recoding, check_names
 from glasshouse.release.layout import PERTURBED, SIZE
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Groups, Microdata
-    from glasshouse.principles.background_sensitive import BackgroundSensitive
+    from glasshouse.principles.beliefs.background_sensitive import BackgroundSensitive
     from glasshouse.principles.parameters import Exact
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws
-    from glasshouse.recoding.generalized import Ranges
+    from glasshouse.recoding.generalization import Ranges
     from glasshouse.recoding.recoding import Divided
     from glasshouse.release.layout import Layout
 

@@ -11,7 +11,7 @@ import numpy as np
 from glasshouse.cells import label, quoted, with_missing
 from glasshouse.errors import NotSupported
 from glasshouse.recoding.boxes import Boxes, box_cells
-from glasshouse.recoding.generalized import CellColumn, generalized_table, group_ranges
+from glasshouse.recoding.generalization import CellColumn, generalized_table, group_ranges
 from glasshouse.recoding.recoding import Recoding
 from glasshouse.release.layout import TAXONOMIES
 

@@ -1,218 +1,283 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The list of what Glasshouse wrote into a folder, with checksums: what is not on it belongs to somebody else.
+"""Contents: what a release says, read from its tables as an adversary or an analyst reads them.
 
-A release has its manifest. Every other folder that Glasshouse adds to or replaces has a ``contents.json``. A file is
-ours if the list has its name and its SHA-256; a name alone says nothing, for people keep their own notes and edit
-reports. The list only grows while a folder stands, so that a run that is killed half way never leaves a file of ours
-that the list does not know.
+Every kind of release says the same two things: how sensitive values are distributed over groups, and which people may
+be in which group. The first is a histogram for every group. The second is a list of *seats*: a seat is what stands in
+place of a tuple's quasi-identifiers, with the group it belongs to and how many tuples have it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
-import os
-import shutil
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
+import numpy as np
+import pyarrow as pa
 
-from glasshouse.errors import OutputError, SourceError
-from glasshouse.release.manifest import MANIFEST, files_of_release, read_list
-from glasshouse.release.stage import Stage, alone_in, flush, left_behind, uninterrupted
+from glasshouse.cells import MISSING, SUPPRESSED, quoted, settled, text_of
+from glasshouse.errors import InputError, NotSupported
+from glasshouse.release.layout import COUNT, FOREIGN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
+    from numpy.typing import NDArray
 
-__all__ = [
-    "CONTENTS",
-    "add_files",
-    "checksum",
-    "private_file",
-    "refuse_strangers",
-    "release_named_by",
-    "stranger_in",
-    "write_contents",
-    "write_whole",
-]
+    from glasshouse.release import Release
+    from glasshouse.release.layout import Layout
 
-CONTENTS: Final = "contents.json"
+__all__ = ["Contents", "Published", "Seats"]
 
-Listed = set[tuple[str, str]]
-"""Names of files, and SHA-256 sums that they may have."""
+_FITS = 1 << 62  # keys stay below this, or are numbered anew
 
 
-def checksum(file: Path) -> str:
-    """The SHA-256 of a file, as manifests write it."""
-    with file.open("rb") as content:
-        return f"sha256:{hashlib.file_digest(content, 'sha256').hexdigest()}"
+@dataclass(frozen=True, eq=False)
+class Seats:
+    """What stands in place of quasi-identifiers: different combinations of cells with the group that they belong to.
+
+    Attributes
+    ----------
+    quasi
+        The attributes, in order.
+    cells
+        For each attribute the different texts of its cells.
+    of_seat
+        For each attribute which of these texts every seat shows.
+    group, count
+        The group (or batch) of every seat, and how many tuples sit there.
+    foreign
+        Whether another tool wrote the cells.
+    """
+
+    quasi: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    of_seat: tuple[NDArray[np.int32], ...]
+    group: NDArray[np.int32]
+    count: NDArray[np.int64]
+    foreign: bool = False
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """Seats that show the same cells are at one place, whatever their groups: who fits one fits all of them."""
+        return _numbered(self.of_seat)[0]
 
 
-def write_whole(file: Path, content: bytes | str, *, private: bool) -> None:
-    """Write a file, perhaps for its owner alone: the old one or the new one, whole, at any moment."""
-    file = file.resolve()
-    try:
-        _put(file.parent, {file.name: _encoded(content)}, inside=True, private=private)
-    except OSError as error:
-        raise OutputError(f"cannot write {file}: {os.strerror(error.errno or 0)}", path=file) from None
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What a release says of one sensitive column.
 
+    Attributes
+    ----------
+    layout
+        How its tables are written.
+    column
+        The sensitive column.
+    values
+        Its published values.
+    seats
+        One table of seats, or one for each marginal.
+    offsets, codes, counts
+        Group ``g`` has ``counts[i]`` tuples with ``values[codes[i]]`` for ``offsets[g] <= i < offsets[g + 1]``.
+    """
 
-def _encoded(content: bytes | str) -> bytes:
-    return content.encode() if isinstance(content, str) else content
+    layout: Layout
+    column: str
+    values: tuple[Any, ...]
+    seats: tuple[Seats, ...]
+    offsets: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
 
+    @property
+    def kind(self) -> str:
+        """How its tables are read: ``boxes``, ``anatomy``, ``permutation``, ``angel`` or ``sample``."""
+        return self.layout.kind
 
-def private_file(path: Path) -> Path:
-    """Make an empty file that its owner alone can read, before anything is written to it."""
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    return path
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return len(self.offsets) - 1
 
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Tuples in each group."""
+        return np.add.reduceat(np.append(self.counts, 0), self.offsets[:-1]) if self.n_groups else np.empty(0, np.int64)
 
-# -------------------------------------------------------------------------------------------------------- the list
+    @classmethod
+    def of(cls, release: Release, column: str | None = None) -> Contents:
+        """Read a release; with several sensitive columns, name the one that is attacked."""
+        sensitive = release.recipe.sensitive
+        if not sensitive:
+            raise NotSupported("attacking a release without a sensitive column", instead="there is no value to learn")
+        if column is None and len(sensitive) > 1:
+            raise InputError(f"the release has several sensitive columns, {', '.join(sensitive)}: name one")
+        column = sensitive[0] if column is None else column
+        if column not in sensitive:
+            raise InputError(f"{column!r} is not a sensitive column of the release: {', '.join(sensitive)}")
+        if release.layout.size is not None:
+            return cls._sample(release, column)
+        return cls._together(release, column) if release.layout.counted is None else cls._apart(release, column)
 
+    @classmethod
+    def without_values(cls, release: Release) -> Contents:
+        """Read the quasi-identifiers of a release without a sensitive column: every tuple has one unnamed value."""
+        (table,) = release.tables.values()
+        cells, of_row = _coded(table, release.recipe.quasi, release)
+        group, n_groups = _numbered(of_row)
+        code = np.zeros(table.num_rows, np.int32)
+        seats = _seats(release.recipe.quasi, cells, of_row, group, foreign=release.layout is FOREIGN)
+        return cls(release.layout, "", (None,), (seats,), *_histogram(group, code, 1, n_groups))
 
-def write_contents(folder: Path, *, release: Path | None = None) -> None:
-    """List every file of a folder that was just filled; an audit also names the release that it belongs to."""
-    files = [path for path in sorted(folder.iterdir()) if path.name != CONTENTS]
-    _write(folder, {(path.name, checksum(path)) for path in files}, None if release is None else checksum(release))
-
-
-def _write(folder: Path, files: Listed, release: str | None) -> None:
-    told = {
-        "about": "files that Glasshouse wrote into this folder; a file that is not listed so is never replaced",
-        **({} if release is None else {"release": release}),
-        "files": [{"path": name, "hash": digest} for name, digest in sorted(files)],
-    }
-    _put(folder, {CONTENTS: (json.dumps(told, indent=2, ensure_ascii=False) + "\n").encode()})
-
-
-def _read(folder: Path) -> tuple[Listed, str | None] | None:
-    """The list of a folder and the release that it names; None if there is no list that can be read."""
-    try:
-        told = json.loads(read_list(folder, CONTENTS))
-        files = {(str(file["path"]), str(file["hash"])) for file in told["files"]}
-        return files, None if told.get("release") is None else str(told["release"])
-    except (OSError, SourceError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return None
-
-
-def release_named_by(audit: Path) -> str | None:
-    """The checksum of the manifest of the release that an audit belongs to; None if it does not say."""
-    found = _read(audit)
-    return None if found is None else found[1]
-
-
-# ------------------------------------------------------------------------------------------------- what is not ours
-
-
-def stranger_in(folder: Path) -> str | None:
-    """What in a folder is not as Glasshouse wrote it, in words; None if all of it is."""
-    try:
-        entries = sorted(folder.iterdir())
-        odd = next((path for path in entries if path.is_symlink() or not path.is_file()), None)
-        if odd is not None:
-            return f"{odd.name} was not written by Glasshouse"
-        names = {path.name for path in entries}
-        if MANIFEST in names:
-            listed, marker = files_of_release(folder) or None, MANIFEST
-        elif CONTENTS in names:
-            known, marker = _read(folder), CONTENTS
-            listed = None if known is None else known[0]
+    @classmethod
+    def _together(cls, release: Release, column: str) -> Contents:
+        """One table with quasi-identifiers and sensitive values."""
+        (table,) = release.tables.values()
+        quasi = release.recipe.quasi
+        cells, of_row = _coded(table, quasi, release)
+        layout, n_groups = release.layout, None
+        if layout.number is None:
+            group, n_groups = _numbered(of_row)
         else:
-            return next((reason for path in entries if (reason := _unlisted(path)) is not None), None)
-        if listed is None:
-            return f"{marker} is not one that Glasshouse wrote"
-        for path in entries:
-            if path.name != marker and (path.name, checksum(path)) not in listed:
-                ours = any(path.name == name for name, _ in listed)
-                return f"{path.name} was {'changed since Glasshouse wrote it' if ours else 'not written by Glasshouse'}"
-    except OSError:
-        return "it cannot be read"
-    return None
+            group = _groups(table, layout.number)
+        values, code = _values(table[column])
+        offsets, codes, counts = _histogram(group, code, len(values), n_groups)
+        seats = _seats(quasi, cells, of_row, group, foreign=layout is FOREIGN)
+        return cls(layout, column, values, (seats,), offsets, codes, counts)
+
+    @classmethod
+    def _apart(cls, release: Release, column: str) -> Contents:
+        """Sensitive values counted by group in a table of their own."""
+        own = next(t for t in release.tables.values() if column in t.column_names and COUNT in t.column_names)
+        number = str(release.layout.number)
+        values, code = _values(own[column])
+        weights = np.asarray(own[COUNT]).astype(np.int64)
+        offsets, codes, counts = _histogram(_groups(own, number), code, len(values), None, weights)
+        found = []
+        for table in release.tables.values():
+            quasi = tuple(name for name in release.recipe.quasi if name in table.column_names)
+            if quasi and number in table.column_names:
+                cells, of_row = _coded(table, quasi, release)
+                found.append(_seats(quasi, cells, of_row, _groups(table, number)))
+        return cls(release.layout, column, values, tuple(found), offsets, codes, counts)
+
+    @classmethod
+    def _sample(cls, release: Release, column: str) -> Contents:
+        """One perturbed tuple of every group; the histogram is that of the sample."""
+        table = release.data
+        quasi = release.recipe.quasi
+        cells, of_row = _coded(table, quasi, release)
+        values, code = _values(table[column])
+        group = np.arange(table.num_rows, dtype=np.int64)
+        offsets, codes, counts = _histogram(group, code, len(values), table.num_rows)
+        sizes = np.asarray(table[release.layout.size]).astype(np.int64)
+        seats = Seats(quasi, cells, of_row, group.astype(np.int32), sizes)
+        return cls(release.layout, column, values, (seats,), offsets, codes, counts)
 
 
-def _unlisted(path: Path) -> str | None:
-    """Why a file of a folder without a list is not taken for one of an audit of an earlier version; None if it is.
+Published = Contents
 
-    Such an audit had no list. Three of its files can be told by what is in them, and hold nothing that a person would
-    write. A page, or what an attack wrote, cannot be told from one that somebody edited.
+
+def _groups(table: pa.Table, number: str) -> NDArray[np.int64]:
+    """The group of every row, counted from 0."""
+    return np.asarray(table[number]).astype(np.int64) - 1
+
+
+def _coded(
+    table: pa.Table, names: tuple[str, ...], release: Release
+) -> tuple[tuple[tuple[str, ...], ...], tuple[NDArray[np.int32], ...]]:
+    """The different texts of every attribute's cells, and which each row shows.
+
+    Where the values themselves are published, those that look like cells are put in quotes. Where another tool left a
+    cell empty, it suppressed the value.
     """
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        if path.name == "report.json" and json.loads(path.read_bytes()).keys() >= {"notices", "achieved", "recipe"}:
-            return None
-        if path.name == "published.json" and json.loads(path.read_bytes()).keys() == {"key", "tables"}:
-            return None
-        if path.name == "partition.parquet" and pq.read_schema(path).names in (
-            ["row", "group"],
-            ["identifier", "group"],
-        ):
-            return None
-    return f"{path.name} is on no list of what Glasshouse wrote (earlier versions made none)"
+    write = quoted if release.layout.exact else text_of
+    empty = SUPPRESSED if release.layout is FOREIGN else MISSING
+    texts, codes = [], []
+    for name in names:
+        column = table[name].combine_chunks()
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        words = [write(value) for value in encoded.dictionary.to_pylist()]
+        indices = encoded.indices
+        if encoded.null_count:
+            words += [] if empty in words else [empty]
+            indices = indices.fill_null(words.index(empty))
+        texts.append(tuple(words))
+        codes.append(np.asarray(indices).astype(np.int32))
+    return tuple(texts), tuple(codes)
 
 
-# ---------------------------------------------------------------------------------------------------- to add to it
+def _values(column: pa.ChunkedArray) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
+    """The different sensitive values in their order, and the place of each row's."""
+    plain = column.combine_chunks()
+    plain = plain.cast(plain.type.value_type) if pa.types.is_dictionary(plain.type) else plain
+    encoded = plain.dictionary_encode()
+    values = [settled(value) for value in encoded.dictionary.to_pylist()]
+    order = sorted(range(len(values)), key=lambda i: (str(type(values[i])), values[i]))
+    rank = np.empty(len(values) + 1, np.int32)
+    rank[order] = np.arange(len(values), dtype=np.int32)
+    rank[-1] = len(values)
+    indices = np.asarray(encoded.indices.fill_null(len(values)) if encoded.null_count else encoded.indices)
+    return (*(values[i] for i in order), *([None] if encoded.null_count else [])), rank[indices]
 
 
-def add_files(folder: Path, files: Mapping[str, bytes | str]) -> None:
-    """Write files into a folder that stands, for its owner alone, in place of what Glasshouse wrote under these names.
+def _numbered(columns: tuple[NDArray[np.int32], ...]) -> tuple[NDArray[np.int64], int]:
+    """Number the different combinations of cells, in their order: rows that show the same are a group.
 
-    Each file is the old one or the new one, whole, at any moment, and always on the list. A file of such a name that
-    is not ours is refused before anything is written.
+    Neighbours that are equal are found first, and only one of each run is sorted: published rows lie group by group.
     """
-    contents = {name: _encoded(text) for name, text in files.items()}
-    try:
-        with alone_in(folder):
-            known, release = _read(folder) or (set(), None)
-            refuse_strangers(folder, contents)
-            new = {(name, f"sha256:{hashlib.sha256(content).hexdigest()}") for name, content in contents.items()}
-            _write(folder, known | new, release)
-            _put(folder, contents)
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else "writing failed"
-        raise OutputError(f"cannot write into {folder}: {reason}", path=folder) from error
+    n = len(columns[0])
+    new = np.zeros(n, bool)
+    new[:1] = True
+    for column in columns:
+        new[1:] |= column[1:] != column[:-1]
+    runs = np.flatnonzero(new)
+    key, n_keys = np.zeros(len(runs), np.int64), 1
+    for column in columns:
+        radix = int(column.max(initial=0)) + 1
+        if n_keys * radix >= _FITS:
+            distinct, key = np.unique(key, return_inverse=True)
+            key, n_keys = key.reshape(-1), len(distinct)
+        key, n_keys = key * radix + column[runs], n_keys * radix
+    distinct, number = np.unique(key, return_inverse=True)
+    return np.repeat(number.reshape(-1).astype(np.int64), np.diff(runs, append=n)), len(distinct)
 
 
-def refuse_strangers(folder: Path, names: Iterable[str]) -> None:
-    """Refuse to write files into a folder in place of what is not as Glasshouse wrote it."""
-    found = _read(folder)
-    known = set() if found is None else found[0]
-    for file in (folder / name for name in (CONTENTS, *names)):
-        if not os.path.lexists(file):
-            continue
-        plain = file.is_file() and not file.is_symlink()
-        if not plain or (found is None if file.name == CONTENTS else (file.name, checksum(file)) not in known):
-            raise OutputError(
-                f"{file} was not written by Glasshouse, or was changed since: it is not replaced. Move it elsewhere "
-                "first, or choose another folder",
-                path=file,
-            )
+def _histogram(
+    group: NDArray[np.int64],
+    code: NDArray[np.int32],
+    n_values: int,
+    n_groups: int | None,
+    weights: NDArray[np.int64] | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Sparse histograms of the groups."""
+    n_groups = int(group.max(initial=-1)) + 1 if n_groups is None else n_groups
+    keys, place = np.unique(group * n_values + code, return_inverse=True)
+    counts = np.bincount(place.reshape(-1), weights=weights, minlength=len(keys)).astype(np.int64)
+    offsets = np.searchsorted(keys // n_values, np.arange(n_groups + 1))
+    return offsets.astype(np.int64), (keys % n_values).astype(np.int32), counts
 
 
-def _put(folder: Path, files: Mapping[str, bytes], *, inside: bool = False, private: bool = True) -> None:
-    """Write files to a private folder beside or inside, bring them to disk, and move each into its place."""
-    for left in left_behind(folder):
-        shutil.rmtree(left, ignore_errors=True)
-    with uninterrupted():
-        stage = _stage(folder, inside=inside)
-    try:
-        for name, content in files.items():
-            ready = private_file(stage.folder / name) if private else stage.folder / name
-            with ready.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-        with uninterrupted():
-            for name in files:
-                (stage.folder / name).replace(folder / name)
-        flush(folder)
-    finally:
-        with uninterrupted():
-            stage.discard()
-
-
-def _stage(folder: Path, *, inside: bool) -> Stage:
-    try:
-        return Stage(folder, inside=inside)
-    except PermissionError:  # the folder may be written, and the one in which it lies may not
-        return Stage(folder, inside=True)
+def _seats(
+    quasi: tuple[str, ...],
+    cells: tuple[tuple[str, ...], ...],
+    of_row: tuple[NDArray[np.int32], ...],
+    group: NDArray[np.int64],
+    *,
+    foreign: bool = False,
+) -> Seats:
+    """Put rows with the same cells and the same group onto one seat."""
+    seat, n_seats = _numbered((*of_row, group.astype(np.int32)))
+    first = np.empty(n_seats, np.int64)
+    first[seat[::-1]] = np.arange(len(seat))[::-1]
+    return Seats(
+        quasi,
+        cells,
+        tuple(codes[first] for codes in of_row),
+        group[first].astype(np.int32),
+        np.bincount(seat, minlength=n_seats).astype(np.int64),
+        foreign,
+    )

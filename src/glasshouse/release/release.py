@@ -166,8 +166,8 @@ class Release:
         title: str | None = None,
         licence: str | None = None,
     ) -> None:
-        """Write the release to a new folder, whole or not at all; see `glasshouse.release.storage.save`."""
-        from glasshouse.release.storage import save
+        """Write the release to a new folder, whole or not at all; see `glasshouse.release.package.write.save`."""
+        from glasshouse.release.package.write import save
 
         save(self, path, format=format, force=force, allow_seed=allow_seed, title=title, licence=licence)
 

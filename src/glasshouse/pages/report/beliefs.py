@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.adversary import Corruption, Knowledge, Linking, ReverseEngineering
-from glasshouse.adversary.attack import promised_limit
 from glasshouse.adversary.matching import match
-from glasshouse.attack import attack
+from glasshouse.adversary.task import promised_limit
 from glasshouse.errors import GlasshouseError, NotSupported
+from glasshouse.journeys.attack import attack
 from glasshouse.microdata.groups import alike
 from glasshouse.pages.report.effort import OutOfTime, deadline
 from glasshouse.pages.report.words import ADVERSARIES
-from glasshouse.published import Published
+from glasshouse.release.contents import Published
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -17,16 +17,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse.journeys.recheck import verify_release
 from glasshouse.microdata.cautions import accepted_cautions
+from glasshouse.pages.report.advice import cautions_in
 from glasshouse.pages.report.beliefs import beliefs_of, but_for_dropped
-from glasshouse.pages.report.cautions import cautions_in
 from glasshouse.pages.report.effort import FLOOR, Budget, Sizes
 from glasshouse.pages.report.usefulness import divergence_of, losses_of, utility_of
 from glasshouse.pages.report.words import in_words
-from glasshouse.recheck import verify_release
-from glasshouse.verify import verify_table
-from glasshouse.verify.risk import risk_of
-from glasshouse.verify.verification import rounded_up
+from glasshouse.verification import verify_table
+from glasshouse.verification.risk import risk_of
+from glasshouse.verification.verification import rounded_up
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from glasshouse.microdata import Column, Microdata
     from glasshouse.microdata.domains import Domain
     from glasshouse.pages.report.effort import Effort
-    from glasshouse.publish_file import PublishedFile
     from glasshouse.randomness import Source
     from glasshouse.release import Guarantee, Recipe, Release
     from glasshouse.release.release import PublishedColumn
-    from glasshouse.verify import Check, Risk, Verification
+    from glasshouse.streaming.publish import PublishedFile
+    from glasshouse.verification import Check, Risk, Verification
 
 __all__ = ["LAYOUT", "facts_of", "facts_of_file", "files_in"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.pages.charts.report import belief_figure, error_figure, width_figure
+from glasshouse.pages.charts.report_figures import belief_figure, error_figure, width_figure
 from glasshouse.pages.html import render
 from glasshouse.pages.numbers import ordinal, percent
 from glasshouse.pages.report.words import HOW, WHO

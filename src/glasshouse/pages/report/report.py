@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 from glasshouse.errors import SourceError
 from glasshouse.pages.report.effort import Effort
 from glasshouse.pages.report.facts import facts_of, facts_of_file, files_in
-from glasshouse.release.contents import add_files
-from glasshouse.release.pair import AUDIT, check_pair
+from glasshouse.release.package.listing import add_files
+from glasshouse.release.package.pair import AUDIT, check_pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from glasshouse.microdata import Microdata
-    from glasshouse.publish_file import PublishedFile
     from glasshouse.randomness import Source
     from glasshouse.release import Release
-    from glasshouse.verify import Verification
+    from glasshouse.streaming.publish import PublishedFile
+    from glasshouse.verification import Verification
 
 __all__ = ["Report", "make_report", "report_on_file"]
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.answering import answer, count, independent
-from glasshouse.analyst.distribution import kl_divergence, reconstructed
-from glasshouse.analyst.losses import losses
-from glasshouse.analyst.rebuilding import terms_of
-from glasshouse.analyst.workloads import Workload
+from glasshouse.analyst.answers.distribution import kl_divergence, reconstructed
+from glasshouse.analyst.answers.workload_answers import answer, count, independent
+from glasshouse.analyst.usefulness.losses import losses
+from glasshouse.analyst.usefulness.reconstruction_error import terms_of
+from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.errors import GlasshouseError
-from glasshouse.evaluate import DELTA, relative_errors
+from glasshouse.journeys.evaluate import DELTA, relative_errors
 from glasshouse.release.layout import BATCH
 
 if TYPE_CHECKING:

@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dropped: what is believed of people who are in the table, and whom the release leaves out.
+
+A person whom no published cell covers is not in the release. If tuples were dropped, that person may be one of those
+who were, and why they were dropped tells something of their sensitive value. So somebody who is left out is not safe
+because of it.
+
+*How likely a person was dropped.* Suppression does not look at quasi-identifiers. Say the release has n tuples, d were
+dropped, and N people are on the list, with everybody who is in the table among them. Every way to choose n people for
+the published tuples can be completed in equally many ways by d of the other N - n. So a person who is not published was
+dropped with probability d / (N - n). That is certainty if the list has nobody who is not in the table.
+
+*What a dropped person has.* `keep_eligible` trims the values that are too frequent to one common cap. Afterwards each
+of them is published exactly cap times, which no other value that the principle looks at exceeds. So the values that may
+have been trimmed are those that are published most often. Say value v lost e(v) tuples. The d dropped people can have
+such values in d! / prod e(v)! ways, and such a table keeps the same cap tuples of each value with probability
+prod cap! e(v)! / (cap + e(v))!. The weight of e is thus proportional to prod 1 / (cap + e(v))!, over all e with sum d
+that the rule trims to the same cap. This is symmetric in the values, so a dropped person has each of the m values that
+are published most often with probability 1/m: with certainty, if there is one.
+
+*Where that is not known.* If a method leaves tuples out too, if several columns or principles were trimmed for, or if
+the list lacks people, what remains is a bound: a person who was dropped may have any value that is still possible.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import comb, factorial, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.adversary.knowledge import ABSENT, key_of
+from glasshouse.adversary.permanents import connected
+from glasshouse.adversary.posterior import Beliefs
+from glasshouse.errors import DomainError
+from glasshouse.grouping.suppression import common_cap
+from glasshouse.microdata.domains import code
+from glasshouse.principles import AllOf, Principle, principle_from_data
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.adversary.task import Task
+    from glasshouse.release import Release
+    from glasshouse.release.contents import Published
+
+    Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+
+__all__ = ["UNPUBLISHED", "count_dropped", "held_possible", "method_drops", "trimmed_shares"]
+
+UNPUBLISHED = "a value that is not published"
+"""What a dropped person may have besides the values that are published, where nobody says which others there are."""
+
+_MOST_TRIMMINGS = 5_000  # so many ways in which values may have been trimmed are gone through
+_SURE = 1e-12  # a person who is published with a probability nearer to 1 than this is published
+
+
+def method_drops(release: Release) -> bool:
+    """Whether the method of a release may leave tuples out, beside those that were suppressed."""
+    return release.recipe.method.get("last") == "drop"
+
+
+def held_possible(task: Task) -> Published:
+    """What is published, with the values that only people whom the method dropped may have.
+
+    These are the values that a prior names, that the principle designates, or that corrupted people are known to have,
+    and that are published nowhere; without a prior also `UNPUBLISHED`, which stands for one more value. Suppression
+    drops nobody whose value is not published too, so there only published values are possible.
+    """
+    published, knowledge = task.contents, task.knowledge
+    if not (task.release.n_dropped and method_drops(task.release)):
+        return published
+    named: list[Any] = [value for value in knowledge.corrupted.values() if value is not ABSENT]
+    named += [value for one in task.principles for inner in _each(one) for value in getattr(inner, "values", ())]
+    if knowledge.prior is not None:
+        weights = list(knowledge.prior.values()) if knowledge.is_personal else [knowledge.prior]
+        named += [value for own in weights for value in own]
+    else:
+        named.append(UNPUBLISHED)
+    shown = {key_of(value) for value in published.values}
+    more = {key_of(value): value for value in named if key_of(value) not in shown}
+    return replace(published, values=(*published.values, *more.values()))
+
+
+def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, more_corrupted: int = 0) -> Posterior:
+    """Add to beliefs from the published tuples what is believed of people who may have been dropped.
+
+    Parameters
+    ----------
+    found
+        Beliefs of being published with a value; its ``presence`` is that of being published.
+    task
+        What was published, and what the attacker holds.
+    chosen
+        Where there is one belief a person, in a property: the values that have it.
+    more_corrupted
+        So many more people may be corrupted, whoever they are; ``found`` is then a bound.
+    """
+    release = task.release
+    known = np.zeros(len(found.presence), bool)  # kinds of people of whom nothing is believed: what they have is known
+    known[found.kind[found.knowledge.corrupted_rows()]] = True
+    n_alike = np.bincount(found.kind, minlength=len(known))
+    nowhere = (np.diff(found.offsets) == 0) & (found.presence < _SURE) & ~known
+    lost = int(n_alike[nowhere].sum())
+    if not release.n_dropped:
+        note = f"{lost:,} people fit nothing in the release: they are not in the table"
+        return replace(found, notes=(note, *found.notes)) if lost else found
+    out = _LeftOut.of(task)
+    chance, shares, is_exact = out.chance(more_corrupted), *out.shares(task.contents, more_corrupted)
+    if chosen is not None:
+        shares = np.array([min(1.0, float(shares[chosen].sum()))])
+    is_bound = found.how == "bound"
+    if is_bound:  # presence is as large as it can be: whoever need not be published may have been dropped
+        may = ~known & ~_of_kinds(out.published, found.kind, len(known))
+        weight = np.where(may, chance, 0.0)
+    else:
+        weight = np.where(known, 0.0, (1 - np.minimum(found.presence, 1.0)) * chance)
+        may = weight > _SURE
+    if not may.any():
+        return found
+    is_exact = is_exact and out.complete
+    notes = [out.note(lost, is_exact=is_exact), *found.notes]
+    return replace(
+        _merged(found, np.flatnonzero(may), weight[may], shares, np.maximum if is_bound else np.add),
+        how="bound" if not is_exact and found.how == "exact" else found.how,
+        presence=np.where(
+            may, np.maximum(found.presence, weight) if is_bound else found.presence + weight, found.presence
+        ),
+        because=_because(found, nowhere, weight, shares, out.sentence(is_exact=is_exact)),
+        notes=tuple(notes),
+    )
+
+
+def _of_kinds(people: Flags, kind: NDArray[np.int64], n_kinds: int) -> Flags:
+    """The kinds all of whose people have a property."""
+    return np.asarray(np.bincount(kind[~people], minlength=n_kinds) == 0)
+
+
+def _merged(found: Posterior, kinds: NDArray[np.int64], weight: Floats, shares: Floats, how: np.ufunc) -> Posterior:
+    """Beliefs with those of dropped people added, or taken as the larger of the two."""
+    codes = np.flatnonzero(shares > 0)
+    own = Beliefs(found.offsets, found.codes, found.beliefs)
+    who = np.concatenate([own.owner, np.repeat(kinds, len(codes))])
+    values = np.concatenate([own.codes, np.tile(codes, len(kinds))]).astype(np.int64)
+
+    def both(one: Floats, other: Floats, how: np.ufunc = np.add) -> Beliefs:
+        weights = np.concatenate([one, other])
+        return Beliefs.joined(who, values, weights, n_kinds=len(found.presence), n_values=len(found.values), how=how)
+
+    more = np.outer(weight, shares[codes]).reshape(-1)
+    together = both(found.beliefs, more, how)
+    return replace(
+        found,
+        offsets=together.offsets,
+        codes=together.codes,
+        beliefs=np.minimum(together.beliefs, 1.0),
+        errors=None if found.errors is None else both(found.errors, np.zeros(len(more))).beliefs,
+    )
+
+
+def _because(
+    found: Posterior, nowhere: Flags, weight: Floats, shares: Floats, sentence: str
+) -> Callable[[int, int], str] | None:
+    """The reason of a belief; of those who may have been dropped, that."""
+
+    def reason(kind: int, code: int) -> str:
+        if nowhere[kind]:
+            return f"no published cell covers such a person, and {sentence}"
+        own = found.reason(kind, code)
+        if weight[kind] * shares[code] > _SURE:
+            return f"{own}; or such a person was dropped, and {sentence}"
+        return own
+
+    return reason
+
+
+# --- who may have been dropped ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _LeftOut:
+    """Who may have been dropped, and what is known of them."""
+
+    release: Release
+    n_free: int  # people on the list who are not published, and of whom she knows nothing
+    n_dropped: int  # tuples that were dropped of people of whom she knows nothing
+    complete: bool  # whether everybody who is in the table can be on the list
+    values: Counter[str]  # what people have who she knows were dropped
+    published: Flags  # for every person on the list, whether they must be published
+
+    @classmethod
+    def of(cls, task: Task) -> _LeftOut:
+        release, published, people = task.release, task.contents, task.knowledge.external
+        kinds, told = task.kinds, dict(task.told)
+        absent = np.zeros(people.n_tuples, bool)
+        absent[[row for row, value in told.items() if value is ABSENT]] = True
+        n_alike = np.bincount(kinds.of_person[~absent], minlength=kinds.n_kinds)
+        fits, must, complete = np.ones(kinds.n_kinds, bool), np.zeros(kinds.n_kinds, bool), True
+        for seats in published.seats:
+            matches = task.fits(seats)
+            fits &= np.diff(matches.offsets) > 0
+            label = connected(
+                kinds.n_kinds + len(seats), matches.of_match, kinds.n_kinds + matches.seats.astype(np.int64)
+            )
+            n_people = np.bincount(label[: kinds.n_kinds], weights=n_alike, minlength=len(label))
+            n_tuples = np.bincount(label[kinds.n_kinds :], weights=seats.count, minlength=len(label))
+            must |= (n_people == n_tuples)[label[: kinds.n_kinds]]  # as many people as tuples: all of them are there
+            complete = complete and bool((n_people >= n_tuples)[label[kinds.n_kinds :]].all())
+        shown = {key_of(value) for value in published.values}
+        inside = {row: value for row, value in told.items() if value is not ABSENT}
+        dropped = {row: v for row, v in inside.items() if not fits[kinds.of_person[row]] or key_of(v) not in shown}
+        n_unknown = people.n_tuples - len(told)
+        n_left = release.n_dropped - len(dropped)
+        n_free = n_unknown - (release.n_tuples - (len(inside) - len(dropped)))
+        return cls(
+            release=release,
+            n_free=n_free,
+            n_dropped=max(0, n_left),
+            complete=complete and n_free >= n_left,
+            values=Counter(key_of(value) for value in dropped.values()),
+            published=must[kinds.of_person],
+        )
+
+    def chance(self, more_corrupted: int) -> float:
+        """How likely somebody was dropped who is not published; the largest, if more people may be corrupted."""
+        if not self.complete:
+            return 1.0 if self.n_dropped else 0.0
+        others = max(self.n_dropped, self.n_free - more_corrupted)  # some may be found not to be in the table
+        return self.n_dropped / others if others else 0.0
+
+    def shares(self, published: Published, more_corrupted: int) -> tuple[Floats, bool]:
+        """How likely a dropped person has each value; otherwise the largest that this can be, and False."""
+        every = np.ones(len(published.values)), False
+        principle = _single_principle(self.release, published)
+        if principle is None or method_drops(self.release) or self.release.recipe.suppress == "0":
+            return every
+        totals = np.bincount(published.codes, weights=published.counts, minlength=len(published.values))
+        found = trimmed_shares(principle, published, totals.astype(np.int64), self.release.n_dropped, self.values)
+        if found is None:
+            return every
+        shares, is_exact = found
+        if more_corrupted and np.count_nonzero(shares) > 1:  # what others turn out to have may leave one value
+            return (shares > 0).astype(np.float64), False
+        return shares, is_exact
+
+    def note(self, lost: int, *, is_exact: bool) -> str:
+        """What was assumed of people who are not in the release."""
+        n, recipe = self.release.n_dropped, self.release.recipe
+        fit = f"{lost:,} people fit nothing in the release; " if lost else ""
+        if not self.complete:
+            return (
+                f"{fit}{n:,} tuples were dropped, and the list lacks people: anybody not published may be one of them"
+            )
+        chance = f"a person who is not published was dropped with probability {self.chance(0):.4f}"
+        if is_exact:
+            return f"{fit}{n:,} tuples were dropped: {chance}, and then has one of the values published most often"
+        why = "by the method" if recipe.suppress == "0" else "in a way that does not tell which values they have"
+        return f"{fit}{n:,} tuples were dropped {why}: {chance}, and may then have any value"
+
+    def sentence(self, *, is_exact: bool) -> str:
+        """Why a dropped person is believed to have a value."""
+        n = f"{self.release.n_dropped:,} tuples were dropped"
+        if is_exact:
+            return f"{n}, all with the most frequent values, which are those that are published most often"
+        return f"{n}, and what they have is not bounded by what is promised for published groups"
+
+
+# --- what they have ---------------------------------------------------------------------------------------------------
+
+
+def _single_principle(release: Release, published: Published) -> Principle | None:
+    """The principle that tuples were dropped for; None where several columns have one each."""
+    if len(release.recipe.sensitive) != 1:
+        return None
+    data = release.recipe.principle
+    data = data["columns"][published.column] if data.get("name") == "by-column" else data
+    principle = principle_from_data(data)
+    return principle if isinstance(principle, Principle) else None
+
+
+def trimmed_shares(
+    principle: Principle,
+    published: Published,
+    totals: NDArray[np.int64],
+    n_dropped: int,
+    known: Counter[str],
+) -> tuple[Floats, bool] | None:
+    """How likely a tuple that `keep_eligible` dropped has each published value, and whether that is exact.
+
+    Parameters
+    ----------
+    principle
+        What the table was trimmed for.
+    published
+        Whose values are meant.
+    totals
+        How often each of them is published.
+    n_dropped
+        How many tuples were dropped.
+    known
+        The values of dropped people that she has found out, by text.
+    """
+    values = list(published.values)
+    column = code(pa.array(values), name=published.column, missing=None in values)
+    try:
+        masks = [one.concerned(column.domain.size, column.domain) for one in _each(principle) if one.needs_sensitive]
+        concerned = principle.concerned(column.domain.size, column.domain)[column.codes]
+    except DomainError:  # a value that the principle names is published nowhere
+        return None
+    if not concerned.any():
+        return None
+    cap = int(totals[concerned].max())
+    may = concerned & (totals == cap)
+    among = np.flatnonzero(may)
+    shares = may / len(among)
+    alike_all = all(bool((mask == masks[0]).all()) for mask in masks)
+    if len(among) == 1 or (alike_all and not known):
+        return shares, True
+    spent = [known.get(key_of(values[i]), 0) for i in among.tolist()]
+    n_ways = comb(n_dropped + len(among) - 1, len(among) - 1)
+    if sum(spent) != sum(known.values()) or n_ways > _MOST_TRIMMINGS or n_dropped == sum(spent):
+        return may.astype(np.float64), False
+    order = np.argsort(column.codes)  # the published values in the order of their domain
+    weights, total = [Fraction(0)] * len(among), Fraction(0)
+    for extra in _parts(n_dropped, len(among)):
+        if any(e < n for e, n in zip(extra, spent, strict=True)):
+            continue
+        whole = totals.copy()
+        whole[among] += np.array(extra, np.int64)
+        if common_cap(whole[order], principle, column.domain) != cap:
+            continue
+        ways = Fraction(1, prod(factorial(cap + e) for e in extra))
+        ways *= prod(Fraction(factorial(e), factorial(e - n)) for e, n in zip(extra, spent, strict=True))
+        total += ways
+        for i, (e, n) in enumerate(zip(extra, spent, strict=True)):
+            weights[i] += ways * (e - n)
+    if not total:
+        return may.astype(np.float64), False
+    found = np.zeros(len(values))
+    found[among] = [float(w / total / (n_dropped - sum(spent))) for w in weights]
+    return found, True
+
+
+def _each(principle: Principle) -> Iterator[Principle]:
+    """The principles of a combination, one by one."""
+    if isinstance(principle, AllOf):
+        for inner in principle.principles:
+            yield from _each(inner)
+    else:
+        yield principle
+
+
+def _parts(n: int, places: int) -> Iterator[tuple[int, ...]]:
+    """Every way to write n as a sum of so many numbers of at least 0."""
+    if places == 1:
+        yield (n,)
+        return
+    for first in range(n + 1):
+        for rest in _parts(n - first, places - 1):
+            yield (first, *rest)

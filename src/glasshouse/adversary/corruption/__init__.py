@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attacks by somebody who has found out the sensitive values of some people.
+
+`corruption.Corruption` asks `removal` what groups tell once the values that are known were taken out of them, and
+`seating` who may own which tuple where cells overlap.
+"""
+
+__all__: list[str] = []

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Removal: what groups that keep their sensitive values tell, when some people's values are known (CORRUPTION III-B).
+
+All worlds that agree with the release and with what the attacker knows are equally likely: every way in which published
+tuples may be people's, and in which the tuples of a group may have its values. Somebody known to be in the table takes
+a tuple and a value with him; somebody known to be absent makes one candidate fewer. With everybody else corrupted one
+tuple and one value are left, and belief is 1 (Lemma 2).
+
+*One group at each place.* Say m tuples show some cells, c people fit them, and they are of a group of s tuples, n of
+which have value v. Of those people a are corrupted, b of them in the table; k members of the group are, h of whom have
+v. Of the others at that place each is alike, and so is each tuple that is left: the belief that one of them is in the
+table with value v is ``(m - b) / (c - a) * (n - h) / (s - k)``.
+
+*Several groups at one place* (equal quasi-identifiers in two anatomized groups, the buckets of ANGEL): in which group a
+corrupted person is must be weighed. A choice of tuples for all of them is possible in so many ways: the product, one
+person after the other, of the tuples left at that place in that group, times the group's tuples left with that value,
+over all its tuples left. The ways for everybody else are as many for every choice, so these products are the weights.
+
+*Cells that overlap.* There the others' ways differ, and are counted if the table is small: corrupted people sit down
+first, each choice with its weight, then everybody else, kind by kind, until every tuple is somebody's. Tuples are told
+apart, and so are people. Else the answer is a mixture, and says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import comb, factorial, perm, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glasshouse.adversary.absent_people import count_dropped
+from glasshouse.adversary.corruption.seating import Fitting, Left, TooMany, choices, components, contradiction, expanded
+from glasshouse.adversary.linking import most_telling
+from glasshouse.adversary.matching import seats_in_words
+from glasshouse.adversary.posterior import Beliefs, entries_of
+from glasshouse.adversary.task import GONE, UNKNOWN
+from glasshouse.errors import NotSupported
+from glasshouse.microdata.domains import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.adversary.task import Task
+
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Found = tuple[Beliefs, Floats, str, list[str]]  # beliefs, presence, how they were had, and what is to be said
+
+__all__ = ["MOST_WAYS", "Removal"]
+
+MOST_WAYS = 4_000
+"""So many ways to seat corrupted people, or the others where cells overlap, are gone through."""
+
+_MOST_PEOPLE = 64  # who are seated in every way; beyond, counting would end in too many ways after a long time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removal:
+    """Take corrupted people out of a release's groups, and share out what is left among the others.
+
+    Parameters
+    ----------
+    in_table
+        Whether everybody who is attacked is known to be in the table.
+    most_corrupted
+        So many more people may be corrupted: no belief can be larger than what is given then.
+    qualifies
+        A predicate on values: then there is one belief, in that.
+    most_ways
+        How many ways to seat people are gone through where they must be.
+    """
+
+    in_table: bool = False
+    most_corrupted: int = 0
+    qualifies: Callable[[Any], bool] | None = None
+    most_ways: int = MOST_WAYS
+
+    def believe(self, task: Task) -> Posterior:
+        """What follows for everybody else."""
+        if task.knowledge.is_personal:
+            raise NotSupported(
+                "a prior by person on a release that keeps the values of its groups",
+                instead="leave it out, or attack a small table by reverse engineering",
+            )
+        return most_telling(_OneTable(task, Fitting.of(task, seats), self).posterior() for seats in task.contents.seats)
+
+
+@dataclass(frozen=True, eq=False)
+class _OneTable:
+    """The attack by one table of seats."""
+
+    task: Task
+    fit: Fitting
+    given: Removal
+
+    # --- beliefs ----------------------------------------------------------------------------------------------------
+
+    def posterior(self) -> Posterior:
+        fit, given, values = self.fit, self.given, self.task.contents.values
+        chosen = None if given.qualifies is None else np.array([bool(given.qualifies(value)) for value in values])
+        notes = list(fit.notes)
+        if self.task.knowledge.prior is not None:
+            notes.append("a prior for everybody changes nothing here: every world has the same values")
+        if given.most_corrupted:
+            beliefs, presence = self._worst(chosen)
+            how = "bound"
+        else:
+            beliefs, presence, how, more = self._beliefs()
+            notes += more
+            if chosen is not None:
+                own = chosen[beliefs.codes]
+                beliefs = self._joined(beliefs.owner[own], 0, beliefs.beliefs[own], n_values=1)
+        n_kinds = len(fit.n_alike)
+        found = self.task.posterior(
+            how,
+            np.where(fit.known == UNKNOWN, fit.kind, np.where(fit.known == GONE, n_kinds, n_kinds + 1)),
+            beliefs.among(2),
+            np.concatenate([presence, [0.0, 1.0]]),
+            values=values if chosen is None else (True,),
+            because=self._because if chosen is None else None,
+            notes=notes,
+        )
+        found = count_dropped(found, self.task, chosen=chosen, more_corrupted=given.most_corrupted)
+        return _in_table(found) if given.in_table and not given.most_corrupted else found
+
+    def _joined(
+        self,
+        who: Integers,
+        codes: NDArray[Any] | int,
+        weights: Floats,
+        n_values: int | None = None,
+        how: np.ufunc = np.add,
+    ) -> Beliefs:
+        n_values = len(self.task.contents.values) if n_values is None else n_values
+        codes = np.zeros(len(who), np.int64) + codes
+        return Beliefs.joined(who, codes, weights, n_kinds=len(self.fit.n_alike), n_values=n_values, how=how)
+
+    def _because(self, kind: int, code: int) -> str:
+        value = text_of(self.fit.published.values[code])
+        seats = self.fit.seats_of(kind) if kind < len(self.fit.n_alike) else []
+        if not seats:
+            return "she knew it before"
+        shown = seats_in_words(self.fit.seats, seats[0])
+        groups = {int(self.fit.seats.group[seat]) for seat in seats}
+        entries = [entry for group in groups if (entry := self.fit.entry(group, code)) >= 0]
+        having = int(self.fit.published.counts[entries].sum())
+        of = int(self.fit.published.sizes[list(groups)].sum())
+        # whoever fits one of these groups may be in it
+        near = np.isin(self.fit.seats.group[self.fit.matches.seats], list(groups))
+        fitting = np.unique(self.fit.of_match[near])
+        inside = [(own, n) for (who, own), n in self.fit.of_value.items() if who in fitting]
+        others = sum(n for own, n in inside if own != code)
+        return (
+            f"{having:,} of {of:,} tuples of the groups at {shown} have {value}; of the people who may be there she "
+            f"has corrupted {sum(n for _, n in inside):,} who are in the table, {others:,} of them with another value"
+        )
+
+    def _beliefs(self) -> Found:
+        left = Left(self.fit)
+        if not self.fit.overlap:
+            return self._apart(left, left.take_out_sure())
+        try:
+            beliefs, presence = _EveryWay(self.fit, self.given.most_ways).beliefs()
+        except TooMany:
+            return self._mixture(left)
+        return beliefs, presence, "exact", []
+
+    def _apart(self, left: Left, unsure: list[tuple[int, int, int]]) -> Found:
+        """Nobody fits two places: see the head of this file."""
+        weighed: dict[int, NDArray[np.float64]] = {}  # of a group: tuples expected for each of its seats and values
+        vague = 0
+        for people in components(self.fit, unsure):
+            try:
+                weighed |= left.weigh(people, self.given.most_ways)
+            except TooMany:
+                vague += sum(n for _, _, n in people)
+                left.expect(people)
+        seat, code, mass = left.masses(weighed)
+        place = self.fit.seats.place
+        n_places = len(self.fit.seats)
+        of_kind, at = self.fit.pairs
+        unknown = np.bincount(at, weights=self.fit.unknown[of_kind], minlength=n_places)
+        tuples = np.bincount(place, weights=self.fit.seats.count, minlength=n_places)
+        inside = np.bincount(at, weights=self.fit.inside[of_kind], minlength=n_places)
+        room = tuples - inside
+        rivals = np.maximum(unknown, room)  # whoever is not on her list sits on what they leave
+        notes = []
+        strangers = int(np.maximum(room - unknown, 0).sum())
+        if strangers:
+            notes.append(f"{strangers:,} tuples are of people whom the external table lacks")
+        if vague:
+            notes.append(
+                f"which group {vague:,} corrupted people are in was weighed for each of them by itself: beliefs near "
+                "them are approximate"
+            )
+        shared = np.divide(room, rivals, out=np.zeros(n_places), where=rivals > 0)
+        by_place = Beliefs.joined(
+            place[seat],
+            code,
+            mass / np.maximum(rivals[place[seat]], 1),
+            n_kinds=n_places,
+            n_values=len(self.fit.published.values),
+        )
+        presence = np.zeros(len(self.fit.n_alike))
+        presence[of_kind] = shared[at]
+        return self._per_kind(by_place), presence, "mixture" if vague else "exact", notes
+
+    def _per_kind(self, by_place: Beliefs) -> Beliefs:
+        """Give every kind of people what is believed at their place, if there is somebody to believe it of."""
+        of_kind, at = self.fit.pairs
+        somebody = self.fit.unknown[of_kind] > 0
+        pair, entry = entries_of(by_place.offsets, at[somebody])
+        positive = by_place.beliefs[entry] > 0
+        pair, entry = pair[positive], entry[positive]
+        return self._joined(of_kind[somebody][pair], by_place.codes[entry], by_place.beliefs[entry])
+
+    def _mixture(self, left: Left) -> Found:
+        """Cells overlap: a seat's tuples are shared out among all who fit them, corrupted people first."""
+        left.expect(self.fit.corrupted())
+        of_kind, at = self.fit.pairs
+        rivals = np.bincount(at, weights=self.fit.unknown[of_kind], minlength=len(self.fit.seats))
+        place = self.fit.seats.place[self.fit.matches.seats]
+        somebody = self.fit.unknown[self.fit.of_match] > 0
+        share = np.where(somebody, left.seat[self.fit.matches.seats] / np.maximum(rivals[place], 1), 0.0)
+        total = np.bincount(self.fit.of_match, weights=share, minlength=len(self.fit.n_alike)).astype(np.float64)
+        presence = np.minimum(1.0, total)
+        weight = np.divide(
+            share * presence[self.fit.of_match], total[self.fit.of_match], out=np.zeros(len(share)), where=share > 0
+        )
+        seat, code, mass = left.masses({})
+        starts = np.searchsorted(seat, np.arange(len(self.fit.seats) + 1))
+        pair, places = entries_of(starts, self.fit.matches.seats)
+        per_tuple = np.divide(mass, left.seat[seat], out=np.zeros(len(mass)), where=left.seat[seat] > 0)
+        beliefs = self._joined(self.fit.of_match[pair], code[places], weight[pair] * per_tuple[places])
+        notes = ["cells overlap, and there are too many ways to fit people in: groups were mixed by their shares"]
+        return self._last_one(beliefs, presence), presence, "mixture", notes
+
+    def _last_one(self, beliefs: Beliefs, presence: Floats) -> Beliefs:
+        """Where one person and one tuple are left, what is left is known, however cells overlap (Lemma 2)."""
+        fitting = np.diff(self.fit.matches.offsets) > 0
+        (last,) = np.nonzero(self.fit.unknown * fitting)
+        totals = np.bincount(
+            self.fit.published.codes, weights=self.fit.published.counts, minlength=len(self.fit.published.values)
+        )
+        totals -= np.bincount(self.fit.known[self.fit.known >= 0], minlength=len(totals))
+        if len(last) != 1 or self.fit.unknown[last[0]] != 1 or totals.sum() != 1 or totals.min() < 0:
+            return beliefs
+        presence[last] = 1.0
+        return self._joined(last.astype(np.int64), np.flatnonzero(totals), np.ones(1))
+
+    # --- whomever else she may corrupt ------------------------------------------------------------------------------
+
+    def _worst(self, chosen: NDArray[np.bool_] | None) -> tuple[Beliefs, Floats]:
+        """The largest beliefs after at most ``most`` more people are corrupted, whatever they turn out to have.
+
+        *One group at each place*, with what was known before taken out: m tuples at the place, for c people; s tuples
+        in the group, n of them with v. Say i corrupted people are of the group elsewhere, j of it at the place, and a
+        at the place are not in the table. None has v, or there would be a smaller n. By the formula at the head of
+        this file the belief is ``(m - j) / (c - j - a) * n / (s - i - j)``. The first factor falls with j, for
+        m <= c - a, and the second sees only i + j: so j is 0 as long as there is somebody elsewhere. Both grow with
+        a and with i. So the largest is found by trying every a, with ``i + j = min(most - a, s - n)``: there are s - n
+        tuples of other values, and each of these numbers occurs in some world. With one place for the group this is
+        ``n / (c - min(most, c - n))``; with presence known, ``n / (s - min(most, s - n))``.
+
+        *Otherwise* somebody who also knew who is in which group would believe at most ``n / (s - min(most, s - n))``
+        in one of the groups that the person fits, ``most`` counting those corrupted before too. What she believes is
+        an average of such beliefs, so it is no larger than the largest.
+        """
+        published, seats, most = self.fit.published, self.fit.seats, self.given.most_corrupted
+        left = Left(self.fit)
+        unsure = [(0, 0, int((self.fit.known >= 0).sum()))] if self.fit.overlap else left.take_out_sure()
+        more = most + sum(n for _, _, n in unsure)
+        n_seats_at = np.bincount(seats.place, minlength=len(seats))
+        doubtful = np.zeros(published.n_groups, bool)
+        if self.fit.overlap:
+            doubtful[:] = True
+        else:
+            for kind, _, _ in unsure:
+                doubtful[seats.group[self.fit.seats_of(kind)]] = True
+        seat, code, entry = expanded(published, seats)
+        group = seats.group[seat]
+        plain = (n_seats_at[seats.place[seat]] == 1) & ~doubtful[group]
+        n = np.where(plain, left.entry[entry], published.counts[entry]).astype(np.float64)
+        s = np.where(plain, left.group[group], published.sizes[group]).astype(np.float64)
+        if chosen is not None:
+            n = np.where(chosen[code], n, 0.0)
+            whole = Beliefs.joined(seat, np.zeros(len(seat), np.int64), n, n_kinds=len(seats), n_values=1)
+            first = np.searchsorted(seat, whole.owner)
+            seat, n = whole.owner, whole.beliefs
+            code, group, plain, s = np.zeros(len(seat), np.int64), seats.group[seat], plain[first], s[first]
+        of_kind, at = self.fit.pairs
+        unknown = np.bincount(at, weights=self.fit.unknown[of_kind], minlength=len(seats))[seats.place[seat]]
+        m = left.seat[seat].astype(np.float64)
+        absent = np.maximum(unknown - m, 0)
+        worst = n / np.maximum(s - np.minimum(np.where(plain, most, more), s - n), 1)
+        if not self.given.in_table:
+            tried = np.zeros(len(worst))
+            for a in range(int(min(most, absent[plain].max(initial=0))) + 1):
+                taken = np.minimum(most - a, s - n)
+                j = np.maximum(taken - (s - m), 0)
+                now = (m - j) / np.maximum(m + absent - j - a, 1) * n / np.maximum(s - taken, 1)
+                tried = np.maximum(tried, np.where(a <= absent, now, 0))
+            worst = np.where(plain, tried, worst)
+        presence = np.zeros(len(self.fit.n_alike))
+        presence[of_kind] = 1.0
+        pair, places = entries_of(np.searchsorted(seat, np.arange(len(seats) + 1)), self.fit.matches.seats)
+        who = self.fit.of_match[pair]
+        keep = (self.fit.unknown[who] > 0) & (worst[places] > 0)
+        return self._joined(who[keep], code[places][keep], worst[places][keep], how=np.maximum), presence
+
+
+def _in_table(found: Posterior) -> Posterior:
+    """Beliefs of people who are known to be in the table."""
+    who = Beliefs(found.offsets, found.codes, found.beliefs).owner
+    return replace(found, beliefs=found.beliefs / found.presence[who], presence=np.where(found.presence > 0, 1.0, 0.0))
+
+
+# --- overlapping cells, exactly --------------------------------------------------------------------------------------
+
+
+class _EveryWay:
+    """All ways to fit people in; `TooMany` if there are more than ``most_ways`` to go through."""
+
+    def __init__(self, fitting: Fitting, most_ways: int) -> None:
+        self.fitting, self.most_ways = fitting, most_ways
+        self.ways: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.kinds = [kind for kind in np.flatnonzero(fitting.unknown).tolist() if fitting.seats_of(kind)]
+        self.n_of = [int(fitting.unknown[kind]) for kind in self.kinds]
+        self.seats_of = [fitting.seats_of(kind) for kind in self.kinds]
+        tuples = int(fitting.seats.count.sum())
+        inside = int((fitting.known >= 0).sum())
+        too_few = sum(self.n_of) + inside < tuples  # somebody is not on her list, and may sit anywhere
+        if too_few or sum(self.n_of) + inside > _MOST_PEOPLE or len(self.kinds) * len(fitting.seats) > most_ways:
+            raise TooMany
+
+    def beliefs(self) -> tuple[Beliefs, Floats]:
+        """Everybody's beliefs and presence, from the number of ways in which they sit on each seat."""
+        fitting = self.fitting
+        left = Left(fitting)
+        joint: dict[tuple[int, int], Fraction] = {}  # by kind and value
+        here = [Fraction(0)] * len(fitting.n_alike)
+        total = Fraction(0)
+        for choice, weight in choices(left, fitting.corrupted(), self.most_ways).items():
+            room = left.seat.astype(np.int64)
+            entry, group = left.entry.copy(), left.group.copy()
+            for (seat, own), n in choice:
+                room[seat] -= n
+                entry[own] -= n
+                group[fitting.seats.group[seat]] -= n
+            start = tuple(room.tolist())
+            total += weight * self._count(0, start)
+            for i, seat, ways in self._sitting(start):
+                kind, number = self.kinds[i], int(fitting.seats.group[seat])
+                share = weight * ways / self.n_of[i]
+                here[kind] += share
+                for own in range(int(fitting.published.offsets[number]), int(fitting.published.offsets[number + 1])):
+                    if entry[own]:
+                        having = Fraction(int(entry[own]), int(group[number]))
+                        key = (kind, int(fitting.published.codes[own]))
+                        joint[key] = joint.get(key, Fraction(0)) + share * having
+        if not total:
+            raise contradiction()
+        presence = np.array([float(share / total) for share in here])
+        who, codes = np.array(sorted(joint), np.int64).reshape(-1, 2).T
+        weights = np.array([float(joint[key] / total) for key in sorted(joint)])
+        n_values = len(fitting.published.values)
+        return Beliefs.joined(who, codes, weights, n_kinds=len(fitting.n_alike), n_values=n_values), presence
+
+    def _count(self, i: int, room: tuple[int, ...]) -> int:
+        """In how many ways the kinds of people from ``i`` on fill all tuples that are left."""
+        if i == len(self.kinds):
+            return int(not any(room))
+        state = (i, room)
+        if state not in self.ways:
+            if len(self.ways) >= self.most_ways:
+                raise TooMany
+            self.ways[state] = 0
+            self.ways[state] = sum(ways * self._count(i + 1, then) for _, ways, then in self._seated(i, room))
+        return self.ways[state]
+
+    def _seated(self, i: int, room: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int, tuple[int, ...]]]:
+        """How many of a kind sit on each of their seats: the numbers, in how many ways, and what is left then."""
+        seats = self.seats_of[i]
+
+        def numbers(at: int, people: int) -> Iterator[tuple[int, ...]]:
+            if at == len(seats):
+                yield ()
+                return
+            for n in range(min(people, room[seats[at]]) + 1):
+                for rest in numbers(at + 1, people - n):
+                    yield (n, *rest)
+
+        for chosen in numbers(0, self.n_of[i]):
+            then = list(room)
+            for seat, n in zip(seats, chosen, strict=True):
+                then[seat] -= n
+            people = comb(self.n_of[i], sum(chosen)) * factorial(sum(chosen)) // prod(map(factorial, chosen))
+            yield chosen, people * prod(perm(room[s], n) for s, n in zip(seats, chosen, strict=True)), tuple(then)
+
+    def _sitting(self, start: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:
+        """Kind, seat, and people of the kind on the seat, summed over all ways."""
+        before: dict[tuple[int, ...], int] = {start: 1}
+        for i, seats in enumerate(self.seats_of):
+            sums = Counter[int]()
+            after: dict[tuple[int, ...], int] = {}
+            for room, times in before.items():
+                for chosen, ways, then in self._seated(i, room):
+                    onward = self._count(i + 1, then)
+                    if onward:
+                        after[then] = after.get(then, 0) + times * ways
+                        for seat, n in zip(seats, chosen, strict=True):
+                            sums[seat] += times * ways * onward * n
+            yield from ((i, seat, n) for seat, n in sums.items() if n)
+            before = after

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Coding: the people whom she knows of, coded in the taxonomies and orders that the cells of a release are written in.
+
+She knows how the release was made, and so she has what it carries. What it does not carry she may bring along with her
+external table. Without either she could not tell whom a cell such as ``South`` covers, nor what lies between two
+categories, and would take many people for absent: such an attack is refused, for its beliefs would be too small.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
+
+from glasshouse.cells import SUPPRESSED, bare
+from glasshouse.declarations import Declared, check_cells
+from glasshouse.errors import InputError
+from glasshouse.microdata.domains import code, text_of
+from glasshouse.microdata.table import clipped
+from glasshouse.recoding.columns import cells_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.declarations import Nodes
+    from glasshouse.microdata import Column, Microdata
+    from glasshouse.microdata.domains import Domain
+    from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
+    from glasshouse.release import PublishedColumn, Release
+
+__all__ = ["coded_as_published"]
+
+_EXACT = ("anatomy", "permutation")  # whose cells are the values themselves
+_ZONED = re.compile(r"T[0-9:.]+[+-][0-9]{2}:[0-9]{2}")
+_ON_A_LINE = re.compile(r"^([\[(].*[\])]|-?[0-9][0-9.eE+-]*|\d{4}-\d{2}-\d{2}.*)$", re.DOTALL)
+
+
+def coded_as_published(releases: Sequence[Release], knowledge: Knowledge, *, runs_method: bool) -> Knowledge:
+    """Give the external table the taxonomies and orders of the releases; refuse where some that are needed are unknown.
+
+    Parameters
+    ----------
+    releases
+        What is attacked, one or several.
+    knowledge
+        What she holds.
+    runs_method
+        Whether she runs the method again, which may have looked at taxonomies and orders even where cells do not.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> tree = gh.Taxonomy.from_nested({"any": {"north": ["Oslo", "Bergen"], "south": ["Rome", "Faro"]}})
+    >>> table = gh.read({"town": ["Oslo", "Bergen", "Rome", "Faro"], "ill": ["x", "y", "x", "y"]}, quasi=["town"],
+    ...                 sensitive="ill", taxonomies={"town": tree})
+    >>> release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Taxonomies(), carry="declared")
+    >>> voters = gh.Knowledge(external=gh.read({"town": ["Rome", "Paris"]}, quasi=["town"]))
+    >>> coded_as_published([release], voters, runs_method=False).external.column("town").domain.tree is not None
+    True
+    """
+    people = knowledge.external
+    for release in releases:
+        carried = Declared.carried_by(release)
+        told = {column.name: column for column in release.columns}
+        columns = tuple(_coded(_limited(column, told.get(column.name)), carried) for column in people.quasi)
+        if any(new is not old for new, old in zip(columns, people.quasi, strict=True)):
+            people = replace(people, quasi=columns)
+        for name in release.recipe.quasi:
+            if any(column.name == name for column in people.quasi):
+                _check(people, release, carried, name, runs_method=runs_method)
+    return knowledge if people is knowledge.external else replace(knowledge, external=people)
+
+
+def _limited(column: Column, told: PublishedColumn | None) -> Column:
+    """Top- and bottom-code a column as the published one was: whoever is beyond the limit is published at it."""
+    if told is None or told.limits is None or column.domain.kind in ("category", "boolean"):
+        return column
+    domain = column.domain
+    if _limits_of(domain) == told.limits:
+        return column
+    if _limits_of(domain):
+        raise _contradiction(domain, "limit")
+    values = domain.decode(column.codes)
+    for name, keep in (("bottom", pc.max_element_wise), ("top", pc.min_element_wise)):
+        if name in told.limits:
+            values = clipped(values, domain.name, told.limits[name], keep)
+    return code(
+        values,
+        name=domain.name,
+        order=domain.order,
+        taxonomy=domain.tree,
+        missing=domain.missing,
+        declared=domain.is_declared,
+        normalised=domain.normalised,
+    )
+
+
+def _limits_of(domain: Domain) -> dict[str, str]:
+    limits = {"bottom": domain.bottom, "top": domain.top}
+    return {name: text_of(limit) for name, limit in limits.items() if limit is not None}
+
+
+def _coded(column: Column, carried: Declared) -> Column:
+    """A column with the taxonomy or the order that a release carries; values that it lacks lie outside of it."""
+    domain = column.domain
+    if domain.name in carried.taxonomies:
+        return _by_tree(column, carried.taxonomies[domain.name])
+    if domain.name in carried.ordered:
+        return _by_order(column, [text_of(value) for value in carried.ordered[domain.name]])
+    return column
+
+
+def _by_tree(column: Column, tree: Taxonomy) -> Column:
+    domain = column.domain
+    whole = tree.with_strangers(domain.name, domain.values)
+    if domain.tree == whole:
+        return column
+    if domain.tree is not None:
+        raise _contradiction(domain, "taxonomy")
+    values = domain.decode(column.codes)
+    return code(values, name=domain.name, taxonomy=whole, missing=domain.missing)
+
+
+def _by_order(column: Column, order: list[str]) -> Column:
+    domain = column.domain
+    known = set(order)
+    whole = (*order, *(text for text in domain.texts if text not in known))
+    if domain.declared_order in (tuple(order), whole):
+        return column
+    if domain.declared_order is not None or domain.tree is not None:
+        raise _contradiction(domain, "order")
+    values = domain.decode(column.codes)
+    return code(values, name=domain.name, order=whole, missing=domain.missing)
+
+
+def _contradiction(domain: Domain, what: str) -> InputError:
+    return InputError(
+        f"the release carries {'an' if what == 'order' else 'a'} {what} of column {domain.name!r}, and the external "
+        "table was read with another one: read it without"
+    )
+
+
+def _check(people: Microdata, release: Release, carried: Declared, name: str, *, runs_method: bool) -> None:
+    """Refuse a column that she cannot read as it was published."""
+    domain = people.column(name).domain
+    _check_kind(domain, release, name)
+    if name in carried.nodes:
+        _check_nodes(domain, carried.nodes[name], cells_of(release.tables, name))
+    ordered = domain.declared_order is not None or (domain.ordered and domain.kind in ("category", "boolean"))
+    if (
+        name in carried.unordered
+        and not ordered
+        and any(cell.startswith("[") for cell in cells_of(release.tables, name))
+    ):
+        raise InputError(
+            f"column {name!r} has intervals in an order of its own, which the release does not carry: read the "
+            f"external table with that order, ordered={{{name!r}: [...]}} or --order {name}=A,B,C"
+        )
+    if runs_method and name in carried.untold and domain.tree is None and not (name in carried.unordered and ordered):
+        what, option = ("an order", "ordered") if name in carried.unordered else ("a taxonomy", "taxonomies")
+        raise InputError(
+            f"the method may have looked at {what} of column {name!r}, which the release does not carry: read the "
+            f"external table with it, {option}={{{name!r}: ...}} (--order, --taxonomy), or attack by linking"
+        )
+
+
+def _check_kind(domain: Domain, release: Release, name: str) -> None:
+    """Refuse a column whose values cannot be compared with the published ones, for nobody would seem to be there."""
+    kind = next((column.kind for column in release.columns if column.name == name), domain.kind)
+    if kind == "timestamp" == domain.kind:
+        zoned = any(_ZONED.search(cell) for cell in cells_of(release.tables, name))
+        if zoned != (getattr(domain.values.type, "tz", None) is not None):
+            has, lacks = ("release", "external table") if zoned else ("external table", "release")
+            raise InputError(f"column {name!r} has a time zone in the {has} and none in the {lacks}: give both one")
+    texts_for_others = kind == "category" != domain.kind and not set(domain.texts) & cells_of(release.tables, name)
+    exact = release.recipe.recoding.get("name") in _EXACT
+    if texts_for_others and (exact or name in Declared.carried_by(release).unordered):
+        raise InputError(
+            f"column {name!r} holds texts in the release and values of the kind {domain.kind} in the external table: "
+            "read it as the published table was read, with the same bins= or categorical="
+        )
+
+
+def _check_nodes(domain: Domain, nodes: Nodes, cells: set[str]) -> None:
+    if domain.tree is not None:
+        if domain.kind == "category":
+            check_cells(domain.name, domain.tree, nodes.within if nodes.told else cells)
+        return
+    if nodes.told:
+        unread = nodes.within.keys() - nodes.leaves
+    elif any(cell.endswith(SUPPRESSED) and cell != SUPPRESSED for cell in cells):
+        unread = set()  # a rule that explains itself
+    elif domain.kind == "category":
+        unread = {cell for cell in cells if bare(cell) not in domain.texts and cell != SUPPRESSED}
+    else:
+        unread = {cell for cell in cells if not _ON_A_LINE.match(cell) and cell != SUPPRESSED}
+    if unread:
+        raise nodes.refusal(min(unread))

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Restating: another tool's groups in our own boxes, so that what an imagined table gives can be compared with them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.adversary.matching import match
+from glasshouse.errors import NotSupported
+from glasshouse.microdata.domains import code
+from glasshouse.microdata.groups import Groups, alike
+from glasshouse.recoding import Boxes
+from glasshouse.release.contents import Published
+
+if TYPE_CHECKING:
+    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.release import Release
+
+__all__ = ["FOREIGN", "restated"]
+
+FOREIGN: Final = "foreign"
+"""The recoding of a table that another tool has written."""
+
+
+def restated(release: Release, knowledge: Knowledge) -> Release:
+    """Write a foreign release as we would: the same groups of the same people, as minimum bounding boxes.
+
+    How a tool writes its groups tells nothing that the groups do not tell, provided that its cells are a function of
+    them. For that she must know who is in which group: everybody on her list fits one group, and all groups are full.
+    """
+    published = Published.of(release)
+    (seats,) = published.seats
+    people = knowledge.external
+    kinds = alike([people.column(name) for name in release.recipe.quasi])
+    examples = np.empty(kinds.n_groups, np.int64)
+    examples[kinds.labels[::-1]] = np.arange(people.n_tuples)[::-1]
+    matches = match(people, examples, seats)
+    fits = np.diff(matches.offsets)
+    if not (fits == 1).all():
+        raise NotSupported(
+            f"reverse engineering of another tool's table where {int((fits != 1).sum()):,} kinds of people fit no "
+            "group or several",
+            instead="give everybody in the table, and nobody else; cells of different groups must not overlap",
+        )
+    labels = seats.group[matches.seats][kinds.labels]
+    sizes = np.bincount(labels, minlength=published.n_groups)
+    if not np.array_equal(sizes, published.sizes):
+        raise NotSupported(
+            "reverse engineering of another tool's table whose groups are not those of the people on her list",
+            instead="give everybody in the table, and nobody else",
+        )
+    of_seat = np.repeat(published.codes, published.counts)  # by group; any order inside: boxes do not tell
+    codes = np.empty(people.n_tuples, np.int32)
+    codes[np.argsort(labels, kind="stable")] = of_seat
+    values = pa.array(list(published.values)).take(pa.array(codes))
+    table = replace(
+        people,
+        quasi=tuple(people.column(name) for name in release.recipe.quasi),
+        sensitive=(code(values, name=published.column, missing=None in published.values),),
+    )
+    tables = Boxes().recode(table, Groups(labels.astype(np.int32), published.n_groups))
+    recipe = replace(release.recipe, recoding={"name": Boxes.name})
+    return replace(release, tables=tables, recipe=recipe)

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intersection: she holds several releases of one table, and only what fits all of them is possible to her.
+
+ANGEL 1.2 and 4.2.1 (Tables 2b and 2c are 2-diverse each and tell Alan's disease together). A world gives everybody who
+is in the table a sensitive value and a tuple in every table of every release, so that all come out as published; all
+worlds are equally likely. The quasi-identifiers of people are known to her, where ANGEL leaves them open too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from glasshouse.adversary.absent_people import count_dropped
+from glasshouse.adversary.intersection.candidates import TooManyOptions, candidate_values, candidates, narrowed
+from glasshouse.adversary.intersection.exchanges import sample_options
+from glasshouse.adversary.permanents import count_ways, easy_first
+from glasshouse.adversary.posterior import Beliefs
+from glasshouse.adversary.sampling import NotReached
+from glasshouse.adversary.task import Task
+from glasshouse.errors import InputError, NotSupported, ParameterError
+from glasshouse.randomness import Source
+from glasshouse.release.contents import Published
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary.intersection.candidates import Component, Narrowed
+    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.release import Release
+
+__all__ = ["Intersection"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Intersection:
+    """Intersect what several releases of one table say of everybody (random worlds over all of them).
+
+    Parameters
+    ----------
+    others
+        The releases that she holds beside the one that is attacked; none, to use all marginals of an ANGEL release
+        together.
+    column
+        The sensitive column, where releases have several.
+    exact
+        True: count every world, or refuse. False: sample whatever does not follow at once. None, the default: count
+        what can be counted, sample the rest, and where neither is possible give a bound.
+    error
+        How wide an error of a sampled belief may be: half of a 95 % interval.
+    most_worlds
+        How many states are gone through in counting (see `count_ways`): a state stands for many worlds.
+    most_sweeps
+        How long each chain may run, where worlds are sampled: moves per person.
+    most_options
+        How many combinations of a value and a place in every table are written down for all kinds of people.
+    source
+        Where random choices of sampling come from; secure ones by default.
+
+    Notes
+    -----
+    First, every conclusion is drawn that needs a single person or a single group: values that not all of their groups
+    have, values that others must have. What is then left falls apart into components, and each is counted by itself.
+    A bound says what is possible and no more: 1 for each value that somebody may have, 0 for all others.
+
+    A release all of whose tables are in another, as after `publish_marginals`, is not counted twice. Tables that show
+    no batch and no sensitive value say nothing of anybody's value, and are not looked at.
+
+    Examples
+    --------
+    ANGEL Table 2: two marginals by ANGEL leave Alan two diseases; two generalized tables leave one.
+
+    >>> from dataclasses import replace
+    >>> import glasshouse as gh
+    >>> people = gh.examples.angel_table2()
+    >>> both = gh.Angel(k=2, marginals=[["Age", "Sex", "Zipcode", "Disease"], ["Zipcode", "Disease"]])
+    >>> made = gh.publish(people, principle=gh.LDiversity(ell=2), recoding=both)
+    >>> groups = [gh.Groups(np.array(labels, np.int32), 3) for labels in ([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 2, 2])]
+    >>> release = replace(made, tables=both.recode(people, groups[0], buckets=groups))
+    >>> knowledge = gh.Knowledge(external=people)
+    >>> Intersection().attack(release, knowledge).of("Alan")
+    {'flu': 0.5, 'pneumonia': 0.5}
+    >>> boxes = gh.publish(people, principle=gh.LDiversity(ell=2), recoding=gh.Boxes())
+    >>> first, second = (replace(boxes, tables=gh.Boxes().recode(people, labels)) for labels in groups)
+    >>> Intersection(others=(second,)).attack(first, knowledge).of("Alan")
+    {'pneumonia': 1.0}
+    """
+
+    name: ClassVar[str] = "intersection"
+    runs_method: ClassVar[bool] = False
+
+    others: tuple[Release, ...] = ()
+    column: str | None = None
+    exact: bool | None = None
+    error: float = 0.02
+    most_worlds: int = 4_000_000
+    most_sweeps: int = 4_096
+    most_options: int = 20_000_000
+    source: Source | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "others", tuple(self.others))
+        if not 0 < self.error < 1:
+            raise ParameterError("Intersection", "error", "between 0 and 1", self.error)
+
+    def attack(self, release: Release, knowledge: Knowledge) -> Posterior:
+        """Believe what all releases say together."""
+        task = Task.of(self, release, knowledge, column=self.column, others=self.others)
+        releases, knowledge = _different([release, *self.others]), task.knowledge
+        published = [self._read(one, len(releases) > 1) for one in releases]
+        if len({int(one.counts.sum()) for one in published}) > 1:
+            raise InputError("the releases have different numbers of tuples: they are not of one table")
+        if knowledge.prior is not None:
+            raise NotSupported(
+                "intersecting releases with a prior of her own",
+                instead="leave it out: if everybody is in the table, a prior common to all changes nothing",
+            )
+        notes = [f"{len(releases)} releases with {sum(len(one.seats) for one in published)} tables of people"]
+        if len(releases) <= len(self.others):
+            notes.append("releases whose tables are all in another were left out")
+        try:
+            options = candidates(published, knowledge, most_options=self.most_options)
+        except TooManyOptions:
+            if self.exact is not None:
+                raise NotSupported(
+                    f"writing down more than {self.most_options:,} options of people",
+                    instead="leave `exact` out for a bound, or give `most_options`",
+                ) from None
+            return count_dropped(self._bound(task, published, notes), task)
+        return count_dropped(self._posterior(task, narrowed(options), notes, len(published)), task)
+
+    def _read(self, release: Release, several: bool) -> Published:  # noqa: FBT001
+        published = Published.of(release, self.column)
+        if published.kind == "sample":
+            raise NotSupported(
+                "intersecting a perturbed sample", instead="its guarantee holds for it alone: use linking"
+            )
+        if several and release.n_dropped:
+            raise NotSupported(
+                f"intersecting a release that left {release.n_dropped:,} tuples out with others",
+                instead="publish without suppression: who was left out is another unknown",
+            )
+        return published
+
+    def _posterior(self, task: Task, left: Narrowed, notes: list[str], n_releases: int) -> Posterior:
+        of = left.of
+        n_kinds, n_values = len(of.n_alike), len(of.values)
+        settled = left.settled()
+        share = np.where(left.alive & settled[left.kind], 1.0, 0.0)  # of every option
+        components = list(left.components())
+        how, rest = "exact", components
+        n_sure = int(of.n_alike[settled & (np.diff(of.offsets) > 0)].sum())
+        notes.append(f"{n_sure:,} people have a single value left that is theirs without any counting")
+        if self.exact is not False and components:
+            rest = self._counted(components, share)
+            if rest and self.exact:
+                n = sum(sum(one.n_alike) for one in rest)
+                raise NotSupported(
+                    f"counting the worlds of {n:,} people within {self.most_worlds:,} states",
+                    instead="leave `exact` out for what sampling or a bound can say, or give `most_worlds`",
+                )
+        keys = left.kind * n_values + of.value
+        distinct, place = np.unique(keys[left.alive], return_inverse=True)
+        errors = np.zeros(len(distinct))
+        unknown = []
+        if rest:
+            where = np.full(len(keys), -1, np.int64)
+            where[left.alive] = place.reshape(-1)
+            unknown = self._sampled(rest, share, where, errors)
+            how = "sampled"
+            n = sum(sum(one.n_alike) for one in rest) - sum(sum(one.n_alike) for one in unknown)
+            if n:
+                notes.append(f"the beliefs about {n:,} people are sampled: the chains may not reach every world")
+        beliefs = np.bincount(place.reshape(-1), weights=share[left.alive], minlength=len(distinct)).astype(np.float64)
+        presence = np.minimum(1.0, np.bincount(distinct // n_values, weights=beliefs, minlength=n_kinds))
+        if unknown:
+            how = "bound"
+            kinds = np.array([k for one in unknown for k in one.kinds], np.int64)
+            beliefs[np.isin(distinct // n_values, kinds)] = presence[kinds] = 1.0
+            n = int(of.n_alike[kinds].sum())
+            notes.append(f"about {n:,} people neither counting nor sampling says more than which values are possible")
+        beliefs = np.minimum(beliefs, 1.0)
+        offsets = np.searchsorted(distinct // n_values, np.arange(n_kinds + 1)).astype(np.int64)
+        found = Beliefs(offsets, (distinct % n_values).astype(np.int32), beliefs, errors if how == "sampled" else None)
+        return task.posterior(
+            how,
+            of.kind,
+            found,
+            presence.astype(np.float64),
+            values=of.values,
+            because=_because(left, offsets, n_releases),
+            notes=notes,
+        )
+
+    def _counted(self, components: list[Component], share: NDArray[np.float64]) -> list[Component]:
+        """Count what can be counted; return the rest."""
+        left = set(range(len(components)))
+
+        def attempt(c: int, most: int) -> tuple[bool, int]:
+            one = components[c]
+            merged = _merged(one)
+            found = count_ways(merged.n_alike, merged.takes, one.capacity, staying=merged.stays, most_states=most)
+            if found.shares is None:
+                return False, found.n_states
+            for classes, parts in zip(merged.options, found.shares, strict=True):
+                for rows in classes:
+                    share[rows] = [float(part) for part in parts]
+            left.discard(c)
+            return True, found.n_states
+
+        work = {c: sum(map(len, _merged(one).takes)) for c, one in enumerate(components)}
+        easy_first(work, attempt, self.most_worlds)
+        return [components[c] for c in sorted(left)]
+
+    def _sampled(
+        self,
+        components: Sequence[Component],
+        share: NDArray[np.float64],
+        where: NDArray[np.int64],
+        errors: NDArray[np.float64],
+    ) -> list[Component]:
+        """Sample what could not be counted; return what could not be sampled either."""
+        source = Source.secure() if self.source is None else self.source
+        unknown = []
+        for c, one in enumerate(components):
+            rows = [row for mine in one.options for row in mine]
+            cells = np.unique(where[rows], return_inverse=True)
+            try:
+                found = sample_options(
+                    one,
+                    cells[1].reshape(-1),
+                    error=self.error,
+                    most_sweeps=self.most_sweeps,
+                    source=source.child("component", c),
+                )
+            except NotReached as reason:
+                if self.exact is False:
+                    raise NotSupported(
+                        f"sampling the worlds of {sum(one.n_alike):,} people who are connected: {reason}",
+                        instead="leave `exact` out for a bound, or allow a larger `error` or more `most_sweeps`",
+                    ) from None
+                unknown.append(one)
+                continue
+            # a cell may have several options: the first of them stands for all
+            first = {cell: row for row, cell in reversed(list(zip(rows, cells[1].reshape(-1).tolist(), strict=True)))}
+            for cell, row in first.items():
+                share[row] = found.mean[cell]
+                errors[cells[0][cell]] = found.error[cell]
+        return unknown
+
+    def _bound(self, task: Task, published: list[Published], notes: list[str]) -> Posterior:
+        kind, values, offsets, codes = candidate_values(published, task.knowledge)
+        n_single = int((np.diff(offsets)[kind] == 1).sum())
+        notes.append(f"only which values all releases leave was looked at: {n_single:,} people have a single one")
+        found, presence = Beliefs(offsets, codes, np.ones(len(codes))), (np.diff(offsets) > 0).astype(np.float64)
+        return task.posterior("bound", kind, found, presence, values=values, notes=notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Merged:
+    """A component whose kinds with the same options are one."""
+
+    n_alike: list[int]
+    takes: list[list[tuple[int, ...]]]
+    options: list[list[list[int]]]  # of each class of kinds, and of each kind in it
+    stays: list[bool]
+
+
+def _merged(one: Component) -> _Merged:
+    classes: dict[tuple[bool, tuple[tuple[int, ...], ...]], tuple[int, list[list[int]]]] = {}
+    for n, rows, takes, stays in zip(one.n_alike, one.options, one.takes, one.stays, strict=True):
+        order = sorted(range(len(rows)), key=takes.__getitem__)
+        key = (stays, tuple(takes[i] for i in order))
+        before, some = classes.get(key, (0, []))
+        classes[key] = (before + n, [*some, [rows[i] for i in order]])
+    return _Merged(
+        [n for n, _ in classes.values()],
+        [list(takes) for _, takes in classes],
+        [some for _, some in classes.values()],
+        [stays for stays, _ in classes],
+    )
+
+
+def _different(releases: list[Release]) -> list[Release]:
+    """The releases without those all of whose tables are in another."""
+    kept: list[Release] = []
+    for i, one in enumerate(releases):
+        if not any(_is_part(one.tables, other.tables) for other in [*releases[i + 1 :], *kept]):
+            kept.append(one)
+    return kept
+
+
+def _is_part(some: Mapping[str, pa.Table], others: Mapping[str, pa.Table]) -> bool:
+    return all(any(table.equals(other) for other in others.values()) for table in some.values())
+
+
+def _because(left: Narrowed, offsets: NDArray[np.int64], n_releases: int) -> Callable[[int, int], str]:
+    def sentence(kind: int, code: int) -> str:
+        value = left.of.values[code]
+        options = slice(left.of.offsets[kind], left.of.offsets[kind + 1])
+        shared = len(set(left.of.value[options].tolist()))
+        n = int(offsets[kind + 1] - offsets[kind])
+        releases = f"all {n_releases} releases leave" if n_releases > 1 else "the tables leave"
+        more = f", and what others must have leaves {n}" if n < shared else ""
+        return f"{releases} such a person {shared} values in common{more}: {_text(value)} is one of them"
+
+    return sentence
+
+
+def _text(value: Any) -> str:
+    return "missing" if value is None else str(value)

@@ -1,0 +1,552 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Failed cuts: what a dividing algorithm tells beyond its groups, and what she may believe after it.
+
+MINIMALITY 2.4: a cut that was tried and not made tells that one of its parts would have broken the principle. Under a
+principle that caps how many tuples of a part may share a value, that is a condition on who has which value, and worlds
+that meet all such conditions are equally likely.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glasshouse.adversary.posterior import Beliefs
+from glasshouse.adversary.reverse_engineering.cuts.cut_walk import sample_failed_cuts
+from glasshouse.adversary.reverse_engineering.cuts.cut_worlds import (
+    Cell,
+    Profile,
+    TooManyStates,
+    Type,
+    beliefs_of,
+    drawn_beliefs,
+)
+from glasshouse.errors import InputError, NotSupported
+from glasshouse.randomness import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = ["Believing", "CutBeliefs", "FailedCuts"]
+
+MOST_STATES = 50_000
+MOST_DRAWS = 1_000_000
+MOST_MOVES = 10_000_000  # some seconds
+_CHAINS, _LEAST_SWEEPS, _SHARES = 4, 200, 8  # walks, moves per person at least; a component gets so small a share
+_KEPT = 10_000  # counted profiles that are kept for others alike
+
+_Table = list[list[float]]  # kinds of people x values
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FailedCuts:
+    """Published groups, and the cuts that must have failed.
+
+    A world gives every group's published values to its people. It is possible if every listed cut has a part that
+    breaks the principle: some value ``v`` has more than ``size * numerators[v] // denominators[v]`` tuples there. Cuts
+    that fail in every world, for a part is too small, are not listed.
+
+    Attributes
+    ----------
+    group
+        The published group of every person.
+    offsets, codes, counts
+        Group ``g`` has ``counts[i]`` tuples with value ``codes[i]`` for ``offsets[g] <= i < offsets[g + 1]``.
+    n_values
+        How many sensitive values there are.
+    numerators, denominators
+        For every value the largest share of a part that may have it; 1 / 1 for a value that the principle ignores.
+    left_offsets, left, right_offsets, right
+        Cut ``c`` separates ``left[left_offsets[c]:left_offsets[c + 1]]`` from ``right[...]``: row numbers, ascending.
+    fixed
+        For every person the value that she knows of them, or -1.
+    """
+
+    group: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    n_values: int
+    numerators: NDArray[np.int64]
+    denominators: NDArray[np.int64]
+    left_offsets: NDArray[np.int64]
+    left: NDArray[np.int32]
+    right_offsets: NDArray[np.int64]
+    right: NDArray[np.int32]
+    fixed: NDArray[np.int32]
+
+    @property
+    def n_cuts(self) -> int:
+        """How many cuts are known to have failed."""
+        return len(self.left_offsets) - 1
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups were published."""
+        return len(self.offsets) - 1
+
+    def parts(self, cut: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The people of both parts of a cut."""
+        return (
+            self.left[self.left_offsets[cut] : self.left_offsets[cut + 1]],
+            self.right[self.right_offsets[cut] : self.right_offsets[cut + 1]],
+        )
+
+    def caps(self, size: int) -> NDArray[np.int64]:
+        """How many tuples of a part of this size may have each value."""
+        return size * self.numerators // self.denominators
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Tuples in each group."""
+        return np.bincount(self.group, minlength=self.n_groups).astype(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CutBeliefs:
+    """What she believes of people who are alike: of one group, and on the same side of every cut that separates it.
+
+    Attributes
+    ----------
+    kind
+        For every person the number of their kind.
+    of
+        What is believed of every kind, with errors.
+    n_refused
+        Of how many people nothing is said, because it could not be sampled with the error that was asked for.
+    n_components, n_sampled, n_walked, n_coupled
+        How many sets of groups were counted by themselves; how many of them were sampled, how many of these by a chain;
+        how many have several groups.
+    """
+
+    kind: NDArray[np.int64]
+    of: Beliefs
+    n_refused: int
+    n_components: int
+    n_sampled: int
+    n_walked: int
+    n_coupled: int
+
+
+@dataclass(kw_only=True, eq=False)
+class Believing:
+    """What is believed of everybody, given that every listed cut failed.
+
+    Groups that cuts couple are counted exactly if that takes ``most_states`` at most. Others are drawn independently,
+    if ``most_draws`` worlds are enough, and else left to Markov chains, which may make ``most_moves`` in all; what they
+    do not settle then is not reported. With an ``error`` of 0 nothing is sampled.
+    """
+
+    cuts: FailedCuts
+    most_states: int = MOST_STATES
+    most_draws: int = MOST_DRAWS
+    most_moves: int = MOST_MOVES
+    error: float = 0.02
+    source: Source | None = None
+    progress: Callable[[float], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.draws = self.source or Source.secure()
+        self._counted: dict[Profile, _Table] = {}
+        self._read_cuts()
+        self._read_values()
+        self._tell_people_apart()
+
+    def _read_cuts(self) -> None:
+        """Which groups each cut separates; the others, and people whose value is known, count the same in any world."""
+        cuts = self.cuts
+        self.part_sizes = np.stack([np.diff(cuts.left_offsets), np.diff(cuts.right_offsets)], axis=1)
+        n_left = np.diff(cuts.left_offsets)
+        n_right = np.diff(cuts.right_offsets)
+        number = np.concatenate([np.repeat(np.arange(cuts.n_cuts), n_left), np.repeat(np.arange(cuts.n_cuts), n_right)])
+        side = np.repeat(np.array([0, 1]), [len(cuts.left), len(cuts.right)])
+        person = np.concatenate([cuts.left, cuts.right]).astype(np.int64)
+        free = cuts.fixed[person] < 0
+        pair = number * cuts.n_groups + cuts.group[person]
+        there, place = np.unique(pair, return_inverse=True)
+        place = place.reshape(-1)
+        inside = np.stack([np.bincount(place[free & (side == s)], minlength=len(there)) for s in (0, 1)], axis=1)
+        separated: NDArray[np.bool_] = np.asarray((inside > 0).all(axis=1))
+        order = np.argsort(number[separated[place] & free], kind="stable")
+        kept = np.flatnonzero(separated[place] & free)[order]
+        self.person, self.side, self.number = person[kept], side[kept], number[kept]
+        pairs = there[separated]
+        self.pair_cut, self.pair_group = pairs // cuts.n_groups, pairs % cuts.n_groups
+        # groups on one side, and how many of their free people that are: all of their values are in that part
+        whole = ~separated & (inside.sum(axis=1) > 0)
+        self.whole_part = 2 * (there[whole] // cuts.n_groups) + (inside[whole, 1] > 0)
+        self.whole_group = there[whole] % cuts.n_groups
+        known = ~free
+        self.known_part = 2 * number[known] + side[known]
+        self.known_value = cuts.fixed[person[known]].astype(np.int64)
+
+    def _read_values(self) -> None:
+        """The histograms of the groups without the people whose value is known."""
+        cuts = self.cuts
+        known = np.flatnonzero(cuts.fixed >= 0)
+        of_entry = np.repeat(np.arange(cuts.n_groups), np.diff(cuts.offsets))
+        keys = of_entry * cuts.n_values + cuts.codes
+        wanted = cuts.group[known].astype(np.int64) * cuts.n_values + cuts.fixed[known]
+        place = np.searchsorted(keys, wanted)
+        place[place == len(keys)] = 0
+        if len(known) and not (keys[place] == wanted).all():
+            raise InputError("a person is said to have a value that the person's group does not have")
+        self.left = cuts.counts - np.bincount(place, minlength=len(keys)) if len(known) else cuts.counts
+        if (self.left < 0).any():
+            raise InputError("more people are said to have a value than their group has tuples with it")
+
+    def _tell_people_apart(self) -> None:
+        """Number the kinds of people: of one group, on the same side of every cut that separates it, value unknown."""
+        cuts = self.cuts
+        kind = cuts.group.astype(np.int64)
+        rank = np.zeros(len(self.pair_cut), np.int64)  # of the cut among those that separate the group
+        order = np.argsort(self.pair_group, kind="stable")
+        sorted_groups = self.pair_group[order]
+        first = np.searchsorted(sorted_groups, sorted_groups)
+        rank[order] = np.arange(len(order)) - first
+        pair = np.searchsorted(
+            self.pair_cut * cuts.n_groups + self.pair_group, self.number * cuts.n_groups + cuts.group[self.person]
+        )
+        by_rank = rank[pair]
+        for r in range(int(rank.max(initial=-1)) + 1):
+            mine = by_rank == r
+            kind *= 3
+            kind[self.person[mine]] += 1 + self.side[mine]
+            kind = np.unique(kind, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        known = cuts.fixed >= 0
+        kind[known] = kind.max(initial=0) + 1 + np.cumsum(known)[known]
+        distinct, example, numbers = np.unique(kind, return_index=True, return_inverse=True)
+        self.kind, self.example = numbers.reshape(-1).astype(np.int64), example
+        self.n_alike = np.bincount(self.kind, minlength=len(distinct))
+        # the cuts and sides of every kind, from its example
+        is_example = np.zeros(len(kind), bool)
+        is_example[example] = True
+        mine = is_example[self.person]
+        kinds = self.kind[self.person[mine]]
+        order = np.argsort(kinds, kind="stable")
+        self.cut_of_kind, self.side_of_kind = self.number[mine][order], self.side[mine][order]
+        self.cuts_of_kind = np.searchsorted(kinds[order], np.arange(len(distinct) + 1))
+
+    def run(self) -> CutBeliefs:
+        """Count or sample every set of groups that cuts couple."""
+        cuts = self.cuts
+        offsets, codes, beliefs = self._by_counts()
+        errors = np.zeros(len(beliefs))
+        components = _components(self.pair_cut, self.pair_group, cuts.n_cuts)
+        kinds_of = _listed(cuts.group[self.example], cuts.n_groups)
+        wholes = _listed(self.whole_part, 2 * cuts.n_cuts)
+        knowns = _listed(self.known_part, 2 * cuts.n_cuts)
+        unseparated = np.setdiff1d(np.arange(cuts.n_cuts), self.pair_cut)
+        for cut in unseparated.tolist():
+            if not self._certain([cut], [], wholes, knowns):
+                raise _impossible()
+        beyond, drawn = [], 0
+        for done, (numbers, groups) in enumerate(components):
+            kinds = [int(k) for g in groups for k in kinds_of(g) if cuts.fixed[self.example[k]] < 0]
+            found = self._count(numbers, groups, kinds, wholes, knowns)
+            if found is None:
+                beyond.append((numbers, groups, kinds))
+                continue
+            for place, kind in enumerate(kinds):
+                mine = slice(offsets[kind], offsets[kind + 1])
+                beliefs[mine] = found[0][place]
+                if found[1] is not None:
+                    errors[mine] = found[1][place]
+            drawn += found[1] is not None
+            if self.progress is not None and done % 256 == 0:
+                self.progress(done / len(components))
+        refused = self._sample(beyond, offsets, codes, beliefs, errors)
+        if refused:
+            kept = np.ones(len(self.n_alike), bool)
+            kept[refused] = False
+            lengths = np.diff(offsets)
+            inside = np.repeat(kept, lengths)
+            codes, beliefs, errors = codes[inside], beliefs[inside], errors[inside]
+            offsets = np.append(0, np.cumsum(np.where(kept, lengths, 0)))
+        return CutBeliefs(
+            kind=self.kind,
+            of=Beliefs(offsets, codes, beliefs, errors),
+            n_refused=int(self.n_alike[refused].sum()),
+            n_components=len(components),
+            n_sampled=len(beyond) + drawn,
+            n_walked=len(beyond),
+            n_coupled=sum(len(groups) > 1 for _, groups in components),
+        )
+
+    def _by_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        """What she would believe if no cut had failed: a value's share among the people whose value she does not know.
+
+        The values listed here are those that anybody of the kind may have.
+        """
+        cuts = self.cuts
+        group = cuts.group[self.example]
+        known = cuts.fixed[self.example]
+        open_entries = np.flatnonzero(self.left > 0)
+        of_entry = np.repeat(np.arange(cuts.n_groups), np.diff(cuts.offsets))[open_entries]
+        starts = np.searchsorted(of_entry, np.arange(cuts.n_groups + 1))
+        lengths = np.where(known >= 0, 1, np.diff(starts)[group])
+        offsets = np.append(0, np.cumsum(lengths))
+        entry = np.repeat(starts[group] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        is_known = np.repeat(known >= 0, lengths)
+        entry = open_entries[np.where(is_known, 0, entry)] if len(open_entries) else np.zeros(len(entry), np.int64)
+        codes = np.where(is_known, np.repeat(known, lengths), cuts.codes[entry]).astype(np.int32)
+        unknown = np.bincount(cuts.group[cuts.fixed < 0], minlength=cuts.n_groups)
+        shares = self.left[entry] / np.maximum(np.repeat(unknown[group], lengths), 1)
+        return offsets.astype(np.int64), codes, np.where(is_known, 1.0, shares)
+
+    def _rooms(self, cut: int, wholes: Any, knowns: Any) -> NDArray[np.int64]:
+        """How many tuples with each value the separated groups may have in each part (parts x values)."""
+        rooms = np.stack([self.cuts.caps(int(size)) for size in self.part_sizes[cut]])
+        for side in (0, 1):
+            for entry in wholes(2 * cut + side):
+                group = self.whole_group[entry]
+                start, stop = self.cuts.offsets[group], self.cuts.offsets[group + 1]
+                rooms[side, self.cuts.codes[start:stop]] -= self.left[start:stop]
+            known = knowns(2 * cut + side)
+            if len(known):
+                rooms[side] -= np.bincount(self.known_value[known], minlength=self.cuts.n_values)
+        return rooms
+
+    def _certain(self, numbers: list[int], groups: list[int], wholes: Any, knowns: Any) -> bool:
+        """Whether a cut that separates no group fails: it does in every world, or in none."""
+        return all(bool((self._rooms(cut, wholes, knowns) < 0).any()) for cut in numbers)
+
+    def _count(
+        self, numbers: list[int], groups: list[int], kinds: list[int], wholes: Any, knowns: Any
+    ) -> tuple[_Table, _Table | None] | None:
+        """Beliefs about the kinds of people of groups that some cuts couple; None if that takes too many states."""
+        sides = [self._sides_of(kind) for kind in kinds]
+        counts = self._values_of(groups)
+        telling, rooms = self._telling(numbers, groups, kinds, sides, counts, wholes, knowns)
+        local = {g: i for i, g in enumerate(groups)}
+        cells = [
+            Cell(
+                local[int(self.cuts.group[self.example[kind]])],
+                tuple(on.get(cut, -1) for cut in telling),
+                int(self.n_alike[kind]),
+            )
+            for kind, on in zip(kinds, sides, strict=True)
+        ]
+        keys = {v: (tuple(counts[v]), tuple(r for here in rooms for r in here[j])) for j, v in enumerate(counts)}
+        tally = Counter(keys.values())
+        types = sorted(tally)
+        order = sorted(range(len(cells)), key=lambda i: cells[i])
+        profile = Profile(len(telling), tuple(cells[i] for i in order), tuple(Type(*key, tally[key]) for key in types))
+        counted = self._solved(profile, numbers[0])
+        if counted is None:
+            return None
+        number_of = {key: i for i, key in enumerate(types)}
+        type_of = {v: number_of[key] for v, key in keys.items()}
+        listed = [[v for v in sorted(counts) if counts[v][i]] for i in range(len(groups))]
+        places = {i: place for place, i in enumerate(order)}
+
+        def named(table: _Table) -> _Table:
+            return [[table[places[i]][type_of[v]] for v in listed[cell.group]] for i, cell in enumerate(cells)]
+
+        found, spread = counted
+        return named(found), None if spread is None else named(spread)
+
+    def _sides_of(self, kind: int) -> dict[int, int]:
+        """On which side of each cut that separates their group a kind of people is."""
+        mine = slice(self.cuts_of_kind[kind], self.cuts_of_kind[kind + 1])
+        return dict(zip(self.cut_of_kind[mine].tolist(), self.side_of_kind[mine].tolist(), strict=True))
+
+    def _values_of(self, groups: list[int]) -> dict[int, list[int]]:
+        """How many tuples each of these groups has of every value that is not known."""
+        cuts, counts = self.cuts, dict[int, list[int]]()
+        for i, group in enumerate(groups):
+            start, stop = cuts.offsets[group], cuts.offsets[group + 1]
+            for code, n in zip(cuts.codes[start:stop].tolist(), self.left[start:stop].tolist(), strict=True):
+                if n:
+                    counts.setdefault(code, [0] * len(groups))[i] = n
+        return counts
+
+    def _telling(
+        self,
+        numbers: list[int],
+        groups: list[int],
+        kinds: list[int],
+        sides: list[dict[int, int]],
+        counts: dict[int, list[int]],
+        wholes: Any,
+        knowns: Any,
+    ) -> tuple[list[int], list[list[list[int]]]]:
+        """The cuts that rule worlds out, and how many tuples with each value may be in their parts.
+
+        A cut that fails in every world tells nothing, and neither does one like another.
+        """
+        n_unknown = dict.fromkeys(groups, 0)
+        inside = {(cut, side, g): 0 for cut in numbers for side in (0, 1) for g in groups}
+        for kind, on in zip(kinds, sides, strict=True):
+            group, n = int(self.cuts.group[self.example[kind]]), int(self.n_alike[kind])
+            n_unknown[group] += n
+            for cut, side in on.items():
+                inside[cut, side, group] += n
+
+        def must(cut: int, side: int, value: int) -> int:
+            """How many tuples with a value a part has in every world."""
+            return sum(
+                max(0, t - (n_unknown[g] - inside[cut, side, g]))
+                for g, t in zip(groups, counts[value], strict=True)
+                if inside[cut, side, g]
+            )
+
+        telling, rooms, seen = [], [], set[Any]()
+        for cut in numbers:
+            room = self._rooms(cut, wholes, knowns)
+            here = room[:, list(counts)].T.tolist()
+            surely = bool((room < 0).any()) or any(
+                must(cut, side, v) > here[j][side] for j, v in enumerate(counts) for side in (0, 1)
+            )
+            looks = (tuple(on.get(cut, -1) for on in sides), tuple(map(tuple, here)))
+            if not surely and looks not in seen:
+                seen.add(looks)
+                seen.add((tuple(1 - s if s >= 0 else s for s in looks[0]), tuple(r[::-1] for r in looks[1])))
+                telling.append(cut)
+                rooms.append(here)
+        return telling, rooms
+
+    def _solved(self, profile: Profile, cut: int) -> tuple[_Table, _Table | None] | None:
+        """Count worlds, or else draw them, in a stream named by ``cut``; None if neither can be done."""
+        if profile in self._counted:
+            return self._counted[profile], None
+        try:
+            found = beliefs_of(profile, self.most_states)
+        except TooManyStates:
+            found = None
+        else:
+            if found is None:
+                raise _impossible()
+            if len(self._counted) < _KEPT:
+                self._counted[profile] = found
+            return found, None
+        if self.error <= 0:
+            raise NotSupported(
+                f"counting worlds of groups that {profile.n_cuts:,} failed cuts couple in {self.most_states:,} states",
+                instead="allow more states, or an error: such groups are then sampled",
+            )
+        try:
+            return drawn_beliefs(profile, self.error, self.draws.child("cut", cut), self.most_draws)
+        except TooManyStates:
+            return None
+
+    def _sample(
+        self,
+        beyond: list[tuple[list[int], list[int], list[int]]],
+        offsets: NDArray[np.int64],
+        codes: NDArray[np.int32],
+        beliefs: NDArray[np.float64],
+        errors: NDArray[np.float64],
+    ) -> list[int]:
+        """Sample what cannot be counted, one component after the other; return the kinds of which nothing is known.
+
+        A chain that does not reach the error that was asked for gives no belief at all.
+        """
+        refused: list[int] = []
+        left = self.most_moves
+        for done, (numbers, groups, kinds) in enumerate(sorted(beyond, key=lambda some: self.n_alike[some[2]].sum())):
+            n_people = int(self.n_alike[kinds].sum())
+            most_sweeps = left // (min(len(beyond) - done, _SHARES) * _CHAINS * n_people)
+            if most_sweeps < _LEAST_SWEEPS:
+                refused += kinds
+                continue
+            some, now = self._only(numbers, groups)
+            try:
+                found = sample_failed_cuts(
+                    some,
+                    source=self.draws.child("chain", numbers[0]),
+                    error=self.error,
+                    most_sweeps=most_sweeps,
+                    chains=_CHAINS,
+                )
+            except NotSupported:
+                refused += kinds
+                left -= most_sweeps * _CHAINS * n_people
+                continue
+            finally:
+                if self.progress is not None:
+                    self.progress((done + 1) / len(beyond))
+            left -= found.n_sweeps * _CHAINS * n_people
+            for kind in kinds:
+                theirs = int(found.kind[now[self.example[kind]]])
+                entries = slice(found.offsets[theirs], found.offsets[theirs + 1])
+                mine = slice(offsets[kind], offsets[kind + 1])
+                place = np.searchsorted(codes[mine], found.codes[entries])
+                beliefs[mine] = 0.0
+                beliefs[mine][place] = found.beliefs[entries]
+                assert found.errors is not None
+                errors[mine][place] = found.errors[entries]
+        return refused
+
+    def _only(self, numbers: list[int], groups: list[int]) -> tuple[FailedCuts, NDArray[np.int64]]:
+        """These cuts, the people whom they part and those of these groups; and where each of these people now is."""
+        cuts = self.cuts
+        parts = [cuts.parts(cut) for cut in sorted(numbers)]
+        involved = np.zeros(len(cuts.group), bool)
+        for part in (part for pair in parts for part in pair):
+            involved[part] = True
+        there = np.zeros(cuts.n_groups, bool)
+        there[cuts.group[involved]] = True
+        there[groups] = True
+        people = np.flatnonzero(there[cuts.group])
+        place = np.full(len(cuts.group), -1, np.int64)
+        place[people] = np.arange(len(people))
+        number = np.cumsum(there) - 1
+        entry = np.repeat(there, np.diff(cuts.offsets))
+        some = replace(
+            cuts,
+            group=number[cuts.group[people]].astype(np.int32),
+            offsets=np.append(0, np.cumsum(np.diff(cuts.offsets)[there])),
+            codes=cuts.codes[entry],
+            counts=cuts.counts[entry],
+            left_offsets=np.append(0, np.cumsum([len(left) for left, _ in parts])).astype(np.int64),
+            left=place[np.concatenate([left for left, _ in parts])].astype(cuts.left.dtype),
+            right_offsets=np.append(0, np.cumsum([len(right) for _, right in parts])).astype(np.int64),
+            right=place[np.concatenate([right for _, right in parts])].astype(cuts.right.dtype),
+            fixed=cuts.fixed[people],
+        )
+        return some, place
+
+
+def _components(pair_cut: NDArray[Any], pair_group: NDArray[Any], n_cuts: int) -> list[tuple[list[int], list[int]]]:
+    """Cuts and groups that hang together: a list of cuts and a list of groups for each set."""
+    parent = list(range(n_cuts))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    first: dict[int, int] = {}
+    pairs = list(zip(pair_cut.tolist(), pair_group.tolist(), strict=True))
+    for cut, group in pairs:
+        a, b = root(first.setdefault(group, cut)), root(cut)
+        if a != b:
+            parent[max(a, b)] = min(a, b)
+    together: dict[int, tuple[dict[int, None], dict[int, None]]] = {}
+    for cut, group in pairs:
+        numbers, groups = together.setdefault(root(cut), ({}, {}))
+        numbers[cut] = None
+        groups[group] = None
+    return [(sorted(numbers), sorted(groups)) for numbers, groups in together.values()]
+
+
+def _listed(keys: NDArray[Any], n: int) -> Callable[[int], NDArray[np.int64]]:
+    """Look up the places of a key."""
+    order = np.argsort(keys, kind="stable")
+    starts = np.searchsorted(keys[order], np.arange(n + 1))
+    return lambda key: order[starts[key] : starts[key + 1]]
+
+
+def _impossible() -> InputError:
+    return InputError(
+        "no table of these people can have given this release: a cut that was not made could not have failed; the "
+        "people, the algorithm or its parameters are others"
+    )

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a dividing algorithm tells by the cuts that it did not make: Mondrian, even splits and Symmetric Grouping.
+
+The tree of decisions is rebuilt (`cut_tree`); worlds in which a cut that was not made would have been safe are ruled
+out (`failed_cuts`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from glasshouse.adversary.knowledge import ABSENT
+from glasshouse.adversary.posterior import Beliefs, entries_of
+from glasshouse.adversary.reverse_engineering.cuts.cut_failures import (
+    MOST_DRAWS,
+    MOST_MOVES,
+    MOST_STATES,
+    Believing,
+    FailedCuts,
+)
+from glasshouse.adversary.reverse_engineering.cuts.cut_tree import METHODS, Caps, rebuilt, tells_ties
+from glasshouse.adversary.reverse_engineering.cuts.cut_walk import ISLANDS
+from glasshouse.adversary.reverse_engineering.strategies import SMALL, Strategy
+from glasshouse.errors import NotSupported
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary.matching import Kinds
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.adversary.reverse_engineering.cuts.cut_failures import CutBeliefs
+    from glasshouse.adversary.reverse_engineering.cuts.cut_tree import Tried
+    from glasshouse.adversary.task import Task
+    from glasshouse.microdata import Domain
+
+__all__ = ["CutsNotMade"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutsNotMade(Strategy):
+    """Believe what follows for everybody in the table from knowing that it was divided by cuts.
+
+    Everybody in the table must be on the attacker's list, and nobody else.
+
+    Parameters
+    ----------
+    most_states
+        Groups that failed cuts couple are counted exactly if that takes at most so many states, and sampled otherwise.
+    most_draws
+        What is sampled is drawn independently if so many worlds are enough, and else left to a Markov chain.
+    most_moves
+        How many moves the chains may make in all; of people whom they do not settle then, nothing is said.
+
+    Examples
+    --------
+    Five people on a line; strict Mondrian gives the third away:
+
+    >>> import warnings
+    >>> import glasshouse as gh
+    >>> people = {"x": [1, 2, 3, 4, 5], "y": [5, 4, 3, 2, 1]}
+    >>> table = gh.read({**people, "s": list("bcaad")}, quasi=["x", "y"], sensitive="s")
+    >>> steps = gh.LDiversity(ell=2), gh.Mondrian(), gh.Boxes()
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     release = gh.publish(table, principle=steps[0], method=steps[1], recoding=steps[2])
+    >>> knowledge = gh.Knowledge(external=gh.read(people, quasi=["x", "y"]))
+    >>> found = CutsNotMade().attack(release, knowledge, steps)
+    >>> found.of(2)["a"], found.because(found.kind[2], 0)
+    (1.0, 'the cut between x 2 and 3 was not made: one of its parts would have held too many of one value')
+    """
+
+    methods = METHODS
+
+    most_states: int = MOST_STATES
+    most_draws: int = MOST_DRAWS
+    most_moves: int = MOST_MOVES
+
+    def refuses(self, task: Task) -> NotSupported | None:
+        """The list must be the people in the table, each with any value beforehand."""
+        if type(task.method) not in self.methods:
+            return NotSupported(
+                f"rebuilding the decisions of {task.method!r}", instead="attack a method that divides by cuts"
+            )
+        if len(task.release.recipe.sensitive) > 1:
+            return NotSupported("failed cuts of a table with several sensitive columns", instead=SMALL)
+        if task.release.n_dropped:
+            return NotSupported("failed cuts of a table some of whose tuples were dropped", instead=SMALL)
+        n, n_people = int(task.contents.sizes.sum()), task.knowledge.external.n_tuples
+        if n_people != n:
+            return NotSupported(
+                f"failed cuts of {n:,} tuples, as seen by somebody who knows of {n_people:,} people",
+                instead="give exactly the people in the table, or use linking",
+            )
+        if task.knowledge.is_personal:
+            return NotSupported("failed cuts with a prior by person", instead=SMALL)
+        if any(value is ABSENT for value in task.knowledge.corrupted.values()):
+            return NotSupported("failed cuts with somebody who is not in the table", instead="leave them off the list")
+        return None
+
+    def believe(self, task: Task) -> Posterior:
+        """Rebuild the tree, and count the worlds in which every cut that was not made fails."""
+        caps, published, fixed = Caps.of(task), task.contents, task.known()
+        found = rebuilt(task, caps)
+        cuts = FailedCuts(
+            group=found.group,
+            offsets=published.offsets,
+            codes=published.codes,
+            counts=published.counts,
+            n_values=len(published.values),
+            numerators=caps.numerators,
+            denominators=caps.denominators,
+            left_offsets=found.left_offsets,
+            left=found.left,
+            right_offsets=found.right_offsets,
+            right=found.right,
+            fixed=fixed.astype(np.int32),
+        )
+        believing = Believing(
+            cuts=cuts,
+            most_states=self.most_states,
+            most_draws=self.most_draws,
+            most_moves=self.most_moves,
+            error=self.error,
+            source=self.source,
+            progress=self.progress,
+        )
+        return _posterior(task, cuts, found, believing.run())
+
+
+# --- what she then believes -------------------------------------------------------------------------------------------
+
+
+def _posterior(task: Task, cuts: FailedCuts, found: Tried, beliefs: CutBeliefs) -> Posterior:
+    kind, own = beliefs.kind, beliefs.of
+    example = np.empty(len(own.offsets) - 1, np.int64)
+    example[kind[::-1]] = np.arange(len(kind))[::-1]
+    if tells_ties(task):
+        kind, example, own = _averaged(task.kinds, cuts, beliefs)
+    notes = [
+        f"{cuts.n_cuts:,} cuts that could have been made were not; they tell of {beliefs.n_components:,} sets of "
+        f"groups, {beliefs.n_coupled:,} of them of several groups",
+    ]
+    if beliefs.n_sampled:
+        notes.append(f"{beliefs.n_sampled:,} sets of groups have too many worlds to count, and were sampled")
+    if beliefs.n_walked:
+        notes.append(ISLANDS)
+    if beliefs.n_refused:
+        notes.append(
+            f"of {beliefs.n_refused:,} people nothing is said: cuts couple them with so many others that no belief "
+            "could be had with the error that was asked for"
+        )
+    if task.knowledge.prior is not None:
+        notes.append("her prior changes nothing: every possible table has the same values")
+    return task.posterior(
+        "sampled" if beliefs.n_sampled else "exact",
+        kind,
+        own if beliefs.n_sampled else replace(own, errors=None),
+        np.ones(len(example)),
+        because=_Because(task, cuts, found, example),
+        notes=notes,
+    )
+
+
+def _averaged(
+    kinds: Kinds, cuts: FailedCuts, beliefs: CutBeliefs
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Beliefs]:
+    """People with equal values whom a secret order parted are alike to her: each is any of them, equally likely."""
+    known = np.flatnonzero(cuts.fixed >= 0)
+    place = beliefs.kind.copy()
+    place[known] = -1  # of others
+    for kind in np.unique(kinds.of_person[known]).tolist():
+        alike_people = np.flatnonzero(kinds.of_person == kind)
+        others = alike_people[cuts.fixed[alike_people] < 0]
+        if len(np.unique(cuts.group[alike_people])) > 1 or len(np.unique(place[others])) > 1:
+            raise NotSupported(
+                "failed cuts with a corrupted person who shares all values with others whom a secret order parted",
+                instead="leave the person out",
+            )
+    own, given = kinds.of_person.copy(), beliefs.of
+    assert given.errors is not None
+    own[known] = kinds.n_kinds + np.arange(len(known))
+    distinct, example, merged = np.unique(own, return_index=True, return_inverse=True)
+    merged = merged.reshape(-1).astype(np.int64)
+    n_before = len(given.offsets) - 1
+    pairs, times = np.unique(merged * n_before + beliefs.kind, return_counts=True)
+    new, old = pairs // n_before, pairs % n_before
+    weight = times / np.bincount(merged)[new]
+    pair, entry = entries_of(given.offsets, old)
+
+    def average(numbers: NDArray[np.float64]) -> Beliefs:
+        weights = weight[pair] * numbers[entry]
+        return Beliefs.joined(new[pair], given.codes[entry], weights, n_kinds=len(distinct), n_values=cuts.n_values)
+
+    return merged, example, replace(average(given.beliefs), errors=average(given.errors).beliefs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Because:
+    """Says why a kind of people is believed to have a value, in terms of public values only."""
+
+    task: Task
+    cuts: FailedCuts
+    found: Tried
+    example: NDArray[np.int64]
+
+    def __call__(self, kind: int, code: int) -> str:
+        person = int(self.example[kind])
+        if self.cuts.fixed[person] >= 0:
+            return "she has found it out"
+        group = int(self.cuts.group[person])
+        best = int(self._smallest[group])
+        if best < 0:
+            published = self.task.contents
+            own = slice(published.offsets[group], published.offsets[group + 1])
+            here = published.counts[own][published.codes[own] == code].sum()
+            return f"{here:,} of {published.sizes[group]:,} tuples of the group have the value"
+        return f"{self._cut(best)} was not made: one of its parts would have held too many of one value"
+
+    @cached_property
+    def _smallest(self) -> NDArray[np.int64]:
+        """For every group the cut of the fewest people that would have parted it; -1 if there is none."""
+        cuts, sides = self.cuts, []
+        n_left, n_right = np.diff(cuts.left_offsets), np.diff(cuts.right_offsets)
+        for people, sizes in ((cuts.left, n_left), (cuts.right, n_right)):
+            number = np.repeat(np.arange(cuts.n_cuts), sizes)
+            sides.append(np.unique(number * cuts.n_groups + cuts.group[people]))
+        number, group = np.divmod(np.intersect1d(sides[0], sides[1]), cuts.n_groups)
+        order = np.lexsort((number, n_left[number] + n_right[number]))[::-1]
+        found = np.full(cuts.n_groups, -1)
+        found[group[order]] = number[order]
+        return found
+
+    def _cut(self, cut: int) -> str:
+        left, right = self.cuts.parts(cut)
+        dim = int(self.found.dims[cut])
+        if dim < 0:
+            return f"the cut after the first {len(left):,} of {len(left) + len(right):,} people along the order"
+        domain = self.task.people.quasi[dim].domain
+        low, high = (self._text(domain, int(end[cut])) for end in (self.found.low, self.found.high))
+        if low == high:
+            return f"the cut of {len(left) + len(right):,} people into halves at {domain.name} {low}"
+        return f"the cut between {domain.name} {low} and {high}"
+
+    def _text(self, domain: Domain, code: int) -> str:
+        return "missing" if code == domain.missing_code else str(domain.texts[code])

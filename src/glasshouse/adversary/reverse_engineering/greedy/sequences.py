@@ -1,0 +1,667 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups that were grown greedily along an order: what an attacker who knows that believes, exactly, at any scale.
+
+MINIMALITY 2.4, 4 and 5.1. The list is sorted as the method sorted the table, the published groups are found there, and
+each is asked why it was not closed at an earlier bucket (`prefixes`). Groups are formed one after another, each by
+itself, so each can be asked alone; many ask the same question, which is answered once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse import bounds
+from glasshouse.adversary.knowledge import ABSENT, key_of
+from glasshouse.adversary.posterior import Beliefs, entries_of
+from glasshouse.adversary.reverse_engineering.greedy.crowds import Crowd, dropped_known, linked, weigh
+from glasshouse.adversary.reverse_engineering.greedy.prefix_states import Closeness, Frequencies, Run
+from glasshouse.adversary.reverse_engineering.greedy.prefixes import Solved, solve
+from glasshouse.adversary.reverse_engineering.greedy.runs import lay_out
+from glasshouse.adversary.reverse_engineering.greedy.tail import unpublished_beliefs
+from glasshouse.adversary.reverse_engineering.strategies import Strategy
+from glasshouse.errors import InputError, NotSupported
+from glasshouse.grouping.along_order.greedy import Greedy, RandomisedGreedy
+from glasshouse.grouping.method import times_e
+from glasshouse.kernels import compiled
+from glasshouse.microdata.counts import Counts
+from glasshouse.microdata.domains import code
+from glasshouse.principles import DesignatedLDiversity, LDiversity, TCloseness
+from glasshouse.randomness import Source
+from glasshouse.recoding import Taxonomies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.adversary.reverse_engineering.greedy.runs import Layout
+    from glasshouse.adversary.task import Task
+    from glasshouse.microdata import Domain, Microdata
+    from glasshouse.release.contents import Published
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+__all__ = ["Explained", "GreedyGroups"]
+
+MOST_STATES = 100_000
+MOST_TRIALS = 100_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class GreedyGroups(Strategy):
+    """Believe what follows from the release, everybody's quasi-identifiers and `Greedy` or `RandomisedGreedy`.
+
+    The attacker's list must have everybody who is in the table, and nobody else. People whose value is known keep it in
+    every world.
+
+    Parameters
+    ----------
+    most_states
+        A group whose prefixes have more states than this is not gone through: its arrangements are sampled.
+    most_trials
+        How many arrangements are drawn for one group at most; `NotSupported` if that is not enough.
+
+    Notes
+    -----
+    *Ties.* With a declared identifier it is known who stands where. Otherwise people with equal quasi-identifiers are
+    alike, and are believed what their places are believed on average.
+
+    *Prior.* Every possible world has the published values, so a prior that is the same for everybody changes nothing.
+
+    *Dropped tuples* (``last="drop"``) are of the last people of the order. Each is held to have any of the values in
+    the contents, equally likely beforehand, as long as together they make no group and the whole table obeys the
+    principle. These may include values that are published nowhere: see `glasshouse.adversary.absent_people.held_possible`.
+
+    Examples
+    --------
+    The group of MINIMALITY Figure 6(a): the first two must both be positive, or they would have been a group.
+
+    >>> import glasshouse as gh
+    >>> people = gh.examples.minimality_figure6a()
+    >>> steps = gh.DesignatedLDiversity(ell=2, values=("Positive",)), gh.Greedy(last="drop"), gh.Permutation()
+    >>> release = gh.publish(people, principle=steps[0], method=steps[1], recoding=steps[2])
+    >>> found = GreedyGroups().attack(release, gh.Knowledge(external=people), steps)
+    >>> found.largest[found.kind].tolist(), found.worst().value
+    ([1.0, 1.0, 1.0, 1.0], 'Positive')
+    """
+
+    methods = (Greedy, RandomisedGreedy)
+
+    most_states: int = MOST_STATES
+    most_trials: int = MOST_TRIALS
+
+    def refuses(self, task: Task) -> NotSupported | None:
+        """The list must be the people in the table, and the principle one that is judged bucket by bucket."""
+        release, knowledge, principle, method = task.release, task.knowledge, task.principle, task.method
+        if type(method) not in self.methods:
+            return NotSupported(f"explaining groups by {method!r} as greedy ones", instead="use reverse engineering")
+        judged = isinstance(principle, LDiversity | DesignatedLDiversity | TCloseness)
+        if not judged or len(release.recipe.sensitive) > 1:
+            return NotSupported(
+                "greedy groups under another principle than theirs, of one column", instead="use linking"
+            )
+        if task.contents.kind == "sample":
+            return NotSupported("reverse engineering of a perturbed sample", instead="use linking")
+        if knowledge.is_personal:
+            return NotSupported(
+                "a prior for single people here", instead="give one for everybody, or take fewer people"
+            )
+        if any(value is ABSENT for value in knowledge.corrupted.values()):
+            return NotSupported(
+                "people who are not in the table here",
+                instead="leave them out of the list: it must be the table's people",
+            )
+        n, n_people = release.n_tuples + release.n_dropped, knowledge.external.n_tuples
+        if n != n_people:
+            return NotSupported(
+                f"reverse engineering of {n:,} tuples by whoever knows of {n_people:,} people",
+                instead="give a list with everybody in the table, and nobody else, or use linking",
+            )
+        return self._refuses_dropped(task) if release.n_dropped else None
+
+    def _refuses_dropped(self, task: Task) -> NotSupported | None:
+        release = task.release
+        method = task.made_by(Greedy, RandomisedGreedy)
+        if method.last != "drop" or bounds.exact(release.recipe.suppress):
+            return NotSupported(
+                f"{release.n_dropped:,} tuples that were dropped before the groups were made", instead="use linking"
+            )
+        if isinstance(task.principle, TCloseness):
+            return NotSupported(
+                "t-closeness to a table some tuples of which were dropped", instead="use last='merge', or linking"
+            )
+        if task.knowledge.prior is not None:
+            return NotSupported("a prior of her own about tuples that were dropped", instead="leave the prior out")
+        return None
+
+    def believe(self, task: Task) -> Posterior:
+        """Explain every group, and add up what that means for people."""
+        return Explained(_Question.of(task), self).posterior()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Question:
+    """What is to be explained."""
+
+    given: Task
+    method: Greedy | RandomisedGreedy
+    judge: Frequencies | Closeness
+    counted: NDArray[np.bool_]  # by value
+    size: int  # people in a bucket
+    p: Fraction
+    layout: Layout
+
+    @classmethod
+    def of(cls, task: Task) -> _Question:
+        method = task.made_by(Greedy, RandomisedGreedy)
+        judge, counted, size = _judge(task, method)
+        layout = lay_out(
+            task.people,
+            task.contents,
+            ordering=method.ordering,
+            priority=method.priority,
+            size=size,
+            taxonomies=task.recoding.name == Taxonomies.name,
+        )
+        if (layout.starts[:-1] % size).any():
+            raise InputError("a group ends inside a bucket: the algorithm or its parameters are others")
+        p = bounds.exact(getattr(method, "p", 0))
+        return cls(given=task, method=method, judge=judge, counted=counted, size=size, p=p, layout=layout)
+
+    @property
+    def people(self) -> Microdata:
+        """Everybody in the table."""
+        return self.given.people
+
+    @property
+    def published(self) -> Published:
+        """What the release says."""
+        return self.given.contents
+
+    @property
+    def secret_ties(self) -> bool:
+        """Whether nobody knows in which order people with equal quasi-identifiers stand."""
+        return self.given.secret_ties
+
+    @property
+    def title(self) -> str:
+        """The principle with its numbers."""
+        return "" if self.given.principle is None else self.given.principle.title
+
+    @property
+    def n_dropped(self) -> int:
+        """How many people at the end of the order are not published."""
+        return self.people.n_tuples - int(self.layout.starts[-1])
+
+
+def _judge(task: Task, method: Greedy | RandomisedGreedy) -> tuple[Frequencies | Closeness, NDArray[np.bool_], int]:
+    """When a group is complete, which values count, and how many people a bucket has; as the method has it."""
+    published, principle, external, n = task.contents, task.principle, task.knowledge.external, task.people.n_tuples
+    counted = np.ones(len(published.values), bool)
+    if isinstance(principle, TCloseness):
+        totals = np.bincount(published.codes, weights=published.counts, minlength=len(published.values))
+        order, domain = _domain(published, principle, external)
+        whole = Counts.from_histograms([totals.astype(np.int64)[order].tolist()])
+        closeness = Closeness.of(principle.bind(whole, domain))
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        return replace(closeness, crossing=closeness.crossing[place]), counted, 1
+    if isinstance(principle, DesignatedLDiversity):
+        designated = set(map(key_of, principle.values))
+        counted = np.array([key_of(value) in designated for value in published.values], bool)
+    assert isinstance(principle, LDiversity | DesignatedLDiversity)
+    ell = times_e(principle.ell) if getattr(method, "safe", False) else principle.ell
+    return Frequencies(min(ell, n + 1)), counted, min(ell, max(1, n))
+
+
+def _domain(published: Published, principle: TCloseness, external: Microdata) -> tuple[Integers, Domain | None]:
+    """The published values in the order of their domain, and the domain itself where the distance needs it."""
+    if principle.distance == "equal":
+        return np.arange(len(published.values)), None
+    known = next((c.domain for c in external.sensitive if c.name == published.column), None)
+    values = list(published.values)
+    if known is None:
+        if principle.distance == "hierarchical":
+            raise NotSupported(
+                "t-closeness along a taxonomy that she does not have",
+                instead=f"give the external table a sensitive column {published.column!r} with its taxonomy",
+            )
+        known = code(pa.array(values), name=published.column, missing=None in values).domain
+    if known.size != len(values):
+        raise NotSupported(
+            "t-closeness where the external table's sensitive values are others than the published ones",
+            instead="give it a sensitive column with the published values",
+        )
+    codes = [known.missing_code if value is None else known.code_of(value) for value in values]
+    return np.argsort(codes), known
+
+
+# --- the attack ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class _Tables:
+    """Beliefs of runs, one table behind the other."""
+
+    found: list[Floats] = field(default_factory=list)
+    doubt: list[Floats] = field(default_factory=list)
+    length: int = 0
+
+    def add(self, beliefs: Floats, errors: Floats | None) -> int:
+        """Put a table at the end; returns where it starts."""
+        start = self.length
+        self.found.append(beliefs.reshape(-1))
+        self.doubt.append(np.zeros(beliefs.size) if errors is None else errors.reshape(-1))
+        self.length += beliefs.size
+        return start
+
+
+class Explained:
+    """Explains the runs, and adds up what that means for people."""
+
+    def __init__(self, task: _Question, limits: GreedyGroups) -> None:
+        self.task, self.limits = task, limits
+        self.progress = limits.progress or (lambda _: None)
+        self.source = limits.source or Source.secure()
+        layout, published = task.layout, task.published
+        self.starts, self.group = layout.starts, layout.group.astype(np.int32)
+        self.offsets, self.codes, self.counts = published.offsets, published.codes, published.counts
+        self.lengths = np.diff(self.starts)
+        self.n_buckets = -(-self.lengths // task.size)
+        self.table = np.full(len(self.group), -1, np.int64)
+        self.width = np.zeros(len(self.group), np.int64)
+        self.by_slot = np.zeros(len(self.group), np.uint8)
+        self.column = np.zeros(len(self.codes), np.int32)
+        self.tables = _Tables()
+        self.n_sampled = self.n_explained = 0
+        self.questions: dict[Any, Solved] = {}
+        known = task.given.known()
+        self.known = {row: int(known[row]) for row, _ in task.given.told}
+
+    def posterior(self) -> Posterior:
+        """Explain every run, and believe."""
+        task = self.task
+        fixed = self._places_of_known() if not task.secret_ties else {}
+        asked = (self.n_buckets > 1) & ~(task.layout.inside & task.secret_ties)
+        placed = self._placed() if task.secret_ties and self.known else set()
+        alone = self._alone(asked, fixed, placed)
+        plain = np.flatnonzero(asked & ~np.isin(np.arange(len(asked)), [*alone, *placed]))
+        if isinstance(task.judge, Frequencies):
+            self._explain_alike(plain)
+        else:
+            alone |= {int(run): "seen" for run in plain}
+        for i, (run, kind) in enumerate(sorted(alone.items())):
+            self._explain_alone(run, kind, fixed.get(run))
+            self.progress(0.5 + 0.4 * i / len(alone))
+        if task.n_dropped:
+            self._explain_dropped()
+        return self._believed()
+
+    # what she has found out
+
+    @property
+    def _position(self) -> Integers:
+        """Where each corrupted person stands in the order."""
+        order = self.task.layout.order
+        where = np.empty(len(order), np.int32)
+        where[order] = np.arange(len(order), dtype=np.int32)
+        found = where[list(self.known)].astype(np.int64)
+        if len(found) and found.max() >= self.starts[-1]:
+            raise dropped_known()
+        return found
+
+    def _places_of_known(self) -> dict[int, Integers]:
+        """Runs with corrupted people: for every bucket and entry how many."""
+        fixed: dict[int, Integers] = {}
+        for at, value in zip(self._position.tolist(), self.known.values(), strict=True):
+            run = int(np.searchsorted(self.starts, at, side="right")) - 1
+            codes = self.histogram(run)[0]
+            entry = np.flatnonzero(codes == value)
+            if not len(entry):
+                raise InputError("somebody is said to have a value that his group does not have")
+            table = fixed.setdefault(run, np.zeros((int(self.n_buckets[run]), len(codes)), np.int64))
+            table[(at - self.starts[run]) // self.task.size, entry[0]] += 1
+        return fixed
+
+    # runs
+
+    def histogram(self, run: int) -> tuple[Integers, Integers]:
+        """The values of a run, and how many tuples have each."""
+        part = slice(int(self.offsets[self.group[run]]), int(self.offsets[self.group[run] + 1]))
+        return self.codes[part].astype(np.int64), self.counts[part]
+
+    def _run(self, run: int, kind: str, fixed: Integers | None = None) -> Run:
+        codes, counts = self.histogram(run)
+        allowed = None
+        if kind == "hidden" and not self.task.layout.inside[run]:
+            allowed = self.task.layout.allowed(run, self.task.size)
+        return Run(
+            codes=codes,
+            counts=counts,
+            counted=self.task.counted[codes],
+            sizes=self._sizes(int(self.lengths[run])),
+            kind=kind,
+            fixed=fixed,
+            allowed=allowed,
+        )
+
+    def _sizes(self, length: int) -> tuple[int, ...]:
+        size = self.task.size
+        return (size,) * (length // size) + ((length % size,) if length % size else ())
+
+    def _kind(self, run: int) -> str:
+        """How a run may have come about."""
+        task = self.task
+        last = task.method.last == "merge" and run == len(self.group) - 1
+        if not task.layout.hidden or self.n_buckets[run] == 1:
+            return "merged" if last else "seen"
+        if task.layout.inside[run]:
+            return "free" if last else "hidden"  # whatever its people have, they are published so
+        several = self._may_be_several and task.layout.may_be_several(run, task.size)
+        if several and last:
+            raise NotSupported(
+                "the last group of a greedy release, whose box may hide several that were merged", instead="use linking"
+            )
+        return "hidden" if several else "merged" if last else "seen"
+
+    @property
+    def _may_be_several(self) -> bool:
+        """Whether groups of different people can have the same box: not along a lexicographic order."""
+        return bool(self.task.method.ordering != "lexicographic" or self.task.layout.taxonomies)
+
+    def _alone(self, asked: NDArray[np.bool_], fixed: dict[int, Integers], placed: set[int]) -> dict[int, str]:
+        """The runs that are not like others, with their kinds."""
+        layout, found = self.task.layout, {run: self._kind(run) for run in fixed}
+        suspects: Iterator[int] | list[int] = []
+        if layout.hidden:
+            suspects = np.flatnonzero(asked & (layout.inside | self._may_be_several)).tolist()
+        for run in [*suspects, *([len(asked) - 1] if len(asked) and asked[-1] else [])]:
+            kind = self._kind(run)
+            if kind != "seen" and run not in placed:
+                found[run] = kind
+        return found
+
+    def _explain_alike(self, runs: Integers) -> None:
+        """Explain runs that may have each other's profile: counts, which of them are counted, and no names."""
+        group = self.group[runs]
+        lengths = np.diff(self.offsets)[group]
+        edges = np.concatenate([[0], np.cumsum(lengths)])
+        of_run, entries = entries_of(self.offsets, group)
+        profile = 2 * self.counts[entries] + self.task.counted[self.codes[entries]]
+        order = np.lexsort((profile, of_run))
+        profile, entries = profile[order], entries[order]
+        new = np.ones(len(profile), bool)
+        new[1:] = (np.diff(profile) != 0) | (np.diff(of_run) != 0)
+        number = np.cumsum(new)
+        self.column[entries] = number - np.repeat(number[edges[:-1]], lengths)
+        known: dict[tuple[int, bytes], tuple[int, int]] = {}
+        people = self.lengths[runs]
+        for i, run in enumerate(runs.tolist()):
+            start, stop = edges[i], edges[i + 1]
+            key = (int(people[i]), profile[start:stop].tobytes())
+            if key not in known:
+                counts = profile[start:stop] >> 1
+                question = Run(
+                    codes=np.arange(stop - start),
+                    counts=counts,
+                    counted=(profile[start:stop] & 1).astype(bool),
+                    sizes=self._sizes(int(people[i])),
+                )
+                answer = self._answer(question)
+                distinct = new[start:stop]
+                errors = None if answer.errors is None else answer.errors[:, distinct]
+                known[key] = self.tables.add(answer.beliefs[:, distinct], errors), int(distinct.sum())
+                self.progress(0.1 + 0.4 * i / len(runs))
+            self.table[run], self.width[run] = known[key]
+            self.n_explained += 1
+
+    def _explain_alone(self, run: int, kind: str, fixed: Integers | None) -> None:
+        """Explain a run that has a kind, names or corrupted people of its own."""
+        answer = self._answer(self._run(run, kind, fixed))
+        beliefs, errors = answer.beliefs, answer.errors
+        if fixed is not None:  # a slot is a bucket: what is expected of its other people
+            others = (np.array(self._sizes(int(self.lengths[run]))) - fixed.sum(axis=1))[:, np.newaxis]
+            beliefs = beliefs * others
+            errors = None if errors is None else errors * others
+            self.by_slot[run] = 1
+        self.put(run, beliefs, errors)
+        self.n_explained += 1
+
+    def put(self, run: int, beliefs: Floats, errors: Floats | None = None) -> None:
+        """Keep what is believed in the buckets, or slots, of a run."""
+        self.table[run] = self.tables.add(beliefs, errors)
+        self.width[run] = beliefs.shape[1]
+        start, stop = self.offsets[self.group[run]], self.offsets[self.group[run] + 1]
+        self.column[start:stop] = np.arange(stop - start)
+
+    def _answer(self, question: Run) -> Solved:
+        """Solve a run; what has been asked before is not solved again."""
+        key = (question.kind, *self.task.judge.key(question))
+        if question.fixed is not None or question.kind != "seen":
+            told = None if question.fixed is None else question.fixed.tolist()
+            return self._solved(question, (*key, question.codes.tolist(), told))
+        if key not in self.questions:
+            self.questions[key] = self._solved(question, key)
+        return self.questions[key]
+
+    def _solved(self, question: Run, key: Any) -> Solved:
+        source = self.source.child("run", repr(key))
+        found = solve(
+            question,
+            self.task.judge,
+            self.task.p,
+            most_states=self.limits.most_states,
+            error=self.limits.error,
+            source=source,
+            most_trials=self.limits.most_trials,
+        )
+        self.n_sampled += found.errors is not None
+        return found
+
+    # corrupted people whose places are secret
+
+    def _placed(self) -> set[int]:
+        """Explain the runs where corrupted people may stand, weighing all their places; returns these runs."""
+        layout = self.task.layout
+        edges = np.append(np.flatnonzero(layout.fresh), len(layout.fresh))
+        cells: dict[int, dict[int, int]] = {}
+        for at, value in zip(self._position.tolist(), self.known.values(), strict=True):
+            values = cells.setdefault(int(np.searchsorted(edges, at, side="right")) - 1, {})
+            values[value] = values.get(value, 0) + 1
+        crowded = {
+            number: Crowd.of(self, int(edges[number]), int(edges[number + 1]), values)
+            for number, values in cells.items()
+        }
+        done: set[int] = set()
+        for crowds in linked(list(crowded.values())):
+            done |= weigh(self, crowds)
+        return done
+
+    def possible(self, run: int, fixed: Integers) -> Solved:
+        """The answer, or no weight."""
+        try:
+            return self._solved(self._run(run, self._kind(run), fixed), (run, fixed.tolist()))
+        except InputError:
+            return Solved(np.zeros((int(self.n_buckets[run]), fixed.shape[1])), -np.inf)
+
+    def slots(self, run: int) -> Iterator[tuple[int, int, int]]:
+        """What cells have in the buckets of a run: start, stop and bucket."""
+        fresh, size = self.task.layout.fresh, self.task.size
+        start, stop = int(self.starts[run]), int(self.starts[run + 1])
+        marks = {start, *(start + np.flatnonzero(fresh[start:stop])).tolist(), *range(start, stop, size)}
+        ordered = [*sorted(marks), stop]
+        for low, high in pairwise(ordered):
+            yield low, high, (low - start) // size
+
+    # dropped people
+
+    def _explain_dropped(self) -> None:
+        """Add a run of the people who are not published; what they have, she has to imagine."""
+        task, n = self.task, self.task.people.n_tuples
+        sizes = self._sizes(task.n_dropped)
+        values = np.arange(len(task.published.values))
+        totals = np.bincount(self.codes, weights=self.counts, minlength=len(values)).astype(np.int64)
+        assert isinstance(task.judge, Frequencies)
+        ell = task.judge.ell
+        room = np.where(task.counted, n // ell - totals, n)
+        if task.counted.all() and room.min() >= task.n_dropped:
+            beliefs = np.full((len(sizes), len(values)), 1.0 / len(values))  # nothing tells values apart
+        else:
+            beliefs = unpublished_beliefs(
+                sizes, counted=task.counted, ell=ell, p=task.p, room=room, most_states=self.limits.most_states
+            )
+        self.starts = np.append(self.starts, n)
+        self.group = np.append(self.group, np.int32(len(self.offsets) - 1))
+        self.offsets = np.append(self.offsets, self.offsets[-1] + len(values))
+        self.codes = np.append(self.codes, values.astype(np.int32))
+        self.counts = np.append(self.counts, np.ones(len(values), np.int64))
+        self.column = np.append(self.column, np.zeros(len(values), np.int32))
+        self.lengths = np.diff(self.starts)
+        self.n_buckets = np.append(self.n_buckets, len(sizes))
+        self.table, self.width = np.append(self.table, -1), np.append(self.width, 0)
+        self.by_slot = np.append(self.by_slot, np.uint8(0))
+        self.put(len(self.group) - 1, beliefs)
+
+    # people
+
+    def _believed(self) -> Posterior:
+        task, n_values = self.task, len(self.task.published.values)
+        fresh = task.layout.fresh if task.secret_ties else self._bucket_marks()
+        edges = np.append(np.flatnonzero(fresh), len(fresh))
+        of_position = np.cumsum(fresh, dtype=np.int64) - 1
+        order = task.layout.order
+        kind = np.empty(len(order), np.int64)
+        kind[order] = of_position
+        del of_position
+        people = np.diff(edges)
+        rows = np.array(list(self.known), np.int64)
+        np.subtract.at(people, kind[rows], 1)
+        arguments = (
+            self.starts.astype(np.int64),
+            self.group,
+            task.size,
+            self.offsets,
+            self.codes,
+            self.counts,
+            self.table,
+            self.width,
+            self.by_slot,
+            self.column,
+            np.concatenate([np.empty(0), *self.tables.found]),
+            np.concatenate([np.empty(0), *self.tables.doubt]),
+            fresh,
+            people,
+        )
+        scratch = np.full(n_values, -1.0), np.zeros(n_values), np.empty(n_values, np.int32)
+        believe = compiled("glasshouse.adversary.reverse_engineering.greedy._kernels").believe
+        offsets = np.zeros(len(people) + 1, np.int64)
+        nothing = np.empty(0, np.int32), np.empty(0), np.empty(0)
+        n_found = believe(*arguments, 0, *scratch, offsets, *nothing)
+        codes, beliefs, errors = np.empty(n_found, np.int32), np.empty(n_found), np.empty(n_found)
+        believe(*arguments, 1, *scratch, offsets, codes, beliefs, errors)
+        offsets[-1] = n_found
+        if self.known:  # those whom she has corrupted, a kind for every value
+            told = sorted(set(self.known.values()))
+            kind[rows] = [len(people) + told.index(value) for value in self.known.values()]
+            offsets = np.append(offsets, n_found + 1 + np.arange(len(told)))
+            codes = np.append(codes, np.array(told, np.int32))
+            beliefs, errors = np.append(beliefs, np.ones(len(told))), np.append(errors, np.zeros(len(told)))
+        self.progress(1.0)
+        return task.given.posterior(
+            "sampled" if self.n_sampled else "exact",
+            kind,
+            Beliefs(offsets, codes, beliefs, errors if self.n_sampled else None),
+            np.ones(len(offsets) - 1),
+            because=_Because(self, edges),
+            notes=self._notes(),
+        )
+
+    def _bucket_marks(self) -> NDArray[np.uint8]:
+        """Where a kind begins if she knows who stands where: with a run, and with a bucket that is believed apart."""
+        marks = np.zeros(self.task.people.n_tuples, np.uint8)
+        marks[self.starts[:-1]] = 1
+        for run in np.flatnonzero((self.table >= 0) & (self.n_buckets > 1)).tolist():
+            marks[self.starts[run] : self.starts[run + 1] : self.task.size] = 1
+        return marks
+
+    def _notes(self) -> tuple[str, ...]:
+        task, notes = self.task, []
+        notes.append(f"{self.n_explained:,} of {len(self.group):,} groups tell more than their values")
+        if task.secret_ties:
+            notes.append("nobody knows in which order people with equal quasi-identifiers stood: they are alike to her")
+        if task.given.knowledge.prior is not None:
+            notes.append("every possible table has the published values: her prior, the same for everybody, cancels")
+        if task.n_dropped:
+            notes.append(f"{task.n_dropped:,} people are in the table and not in the release")
+        if self.n_sampled:
+            notes.append(f"the arrangements of {self.n_sampled:,} different groups were sampled: see the errors")
+        return tuple(notes)
+
+
+# --- why -------------------------------------------------------------------------------------------------------------
+
+
+class _Because:
+    """Says why a kind of people is believed to have a value."""
+
+    def __init__(self, attack: Explained, edges: Integers) -> None:
+        self.attack, self.edges = attack, edges
+
+    def __call__(self, kind: int, value: int) -> str:
+        """One sentence, in terms of what is public."""
+        attack, task = self.attack, self.attack.task
+        shown = "missing" if task.published.values[value] is None else str(task.published.values[value])
+        if kind >= len(self.edges) - 1:
+            return f"she has found out that they have {shown}"
+        start, stop = int(self.edges[kind]), int(self.edges[kind + 1])
+        first = int(np.searchsorted(attack.starts, start, side="right")) - 1
+        last = int(np.searchsorted(attack.starts, stop, side="left"))
+        run = max(range(first, last), key=lambda r: self._share(r, start, value))
+        codes, counts = attack.histogram(run)
+        held = int(counts[codes == value].sum())
+        own = f"{held:,} of the {int(attack.lengths[run]):,} tuples of their group have {shown}"
+        if attack.starts[run] >= task.layout.starts[-1]:
+            return f"they are not published, and with {shown} it is more or less likely that they made no group"
+        if attack.table[run] < 0 or attack.n_buckets[run] == 1:
+            return own
+        people, buckets = min(task.size, int(attack.lengths[run])), int(attack.n_buckets[run])
+        bucket = (max(start, int(attack.starts[run])) - int(attack.starts[run])) // task.size
+        obeyed = f"had its first {people:,} people ({self._who(run)}) obeyed {task.title}"
+        ended = "the group would have ended there" + (f" with probability {float(1 - task.p):g}" if task.p else "")
+        return f"{own}, and they are in bucket {bucket + 1} of {buckets}: {obeyed}, {ended}"
+
+    def _share(self, run: int, at: int, value: int) -> float:
+        """How firmly the value is believed of whoever stands there, or is first in the run."""
+        attack = self.attack
+        start = int(attack.offsets[attack.group[run]])
+        codes, counts = attack.histogram(run)
+        entry = np.flatnonzero(codes == value)
+        if not len(entry):
+            return -1.0
+        if attack.table[run] < 0 or attack.by_slot[run]:
+            return float(counts[entry[0]] / attack.lengths[run])
+        bucket = (max(at, int(attack.starts[run])) - int(attack.starts[run])) // attack.task.size
+        place = int(attack.table[run] + bucket * attack.width[run] + attack.column[start + entry[0]])
+        return self._found(place)
+
+    def _found(self, place: int) -> float:
+        for table in self.attack.tables.found:
+            if place < len(table):
+                return float(table[place])
+            place -= len(table)
+        return 0.0
+
+    def _who(self, run: int) -> str:
+        """The first person of a run, by quasi-identifiers."""
+        layout = self.attack.task.layout
+        row = layout.order[[int(self.attack.starts[run])]]
+        shown = [f"{column.name} {column.domain.decode(column.codes[row])[0].as_py()}" for column in layout.columns]
+        return "from " + ", ".join(shown) + " on"

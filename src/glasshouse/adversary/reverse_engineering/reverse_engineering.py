@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reverse engineering: an attacker who knows the algorithm asks which tables would have given the release.
+
+TRANSPARENT Proposition 1. On small tables every world and every random choice is tried. On larger ones methods that
+decide group by group, or cut by cut, are asked how likely they make of a world what was published. Where neither can be
+done, a theorem answers for the methods that have one; its answer is a bound, and is called so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from glasshouse.adversary.absent_people import count_dropped, held_possible
+from glasshouse.adversary.foreign_groups import FOREIGN, restated
+from glasshouse.adversary.linking import Linking
+from glasshouse.adversary.reverse_engineering.cuts.decisions import CutsNotMade
+from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
+from glasshouse.adversary.reverse_engineering.strategies import Strategy, believed
+from glasshouse.adversary.reverse_engineering.theorems.mirror_theorem import MirrorBound, MirrorTheorem
+from glasshouse.adversary.reverse_engineering.theorems.quasi_only import QuasiOnly, QuasiOnlyBound
+from glasshouse.adversary.reverse_engineering.worlds.every_world import EveryWorld, SampledWorlds
+from glasshouse.adversary.task import Task, promised_limit
+from glasshouse.errors import NotSupported, ParameterError
+from glasshouse.grouping import EvenSplit, Greedy, Mirror, Mondrian, RandomisedGreedy, Snug, Symmetric
+from glasshouse.release.contents import Published
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.adversary.task import Algorithm
+    from glasshouse.randomness import Source
+    from glasshouse.release import Release
+
+__all__ = ["STRATEGIES", "ReverseEngineering", "TheoremBound"]
+
+_HOW = ("exact", "bound", "sampled")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TheoremBound(Strategy):
+    """Nobody is believed above what the theorem of the method allows, as the release states it.
+
+    Theorems hold for an attacker to whom every table is equally likely beforehand, and who has corrupted nobody.
+    """
+
+    is_bound = True
+
+    def refuses(self, task: Task) -> NotSupported | None:
+        """There must be a theorem, and the attacker one of those whom it is about."""
+        release, instead = task.release, "take fewer people: small tables are attacked exactly"
+        limit = promised_limit(release, task.contents.column)
+        if release.guarantee.adversary != "algorithm-aware" or limit is None:
+            what = f"reverse engineering of {release.n_tuples:,} tuples by a method without a theorem"
+            return NotSupported(what, instead=instead)
+        if task.knowledge.prior is not None or task.knowledge.corrupted:
+            what = "a theorem's bound for an attacker who has a prior of her own or has corrupted people"
+            return NotSupported(what, instead=instead)
+        return None
+
+    def believe(self, task: Task) -> Posterior:
+        """The limit, in every value that a person may have."""
+        task = replace(task, contents=Published.of(task.release, task.contents.column))
+        linked = Linking(most_states=0).published(task)  # for who fits where; how likely does not matter
+        assert linked.limit is not None
+        found = replace(
+            linked,
+            how="bound",
+            beliefs=np.full(len(linked.beliefs), float(linked.limit)),
+            notes=(
+                *(note for note in linked.notes if "approximate" not in note),
+                f"no belief is larger: {task.release.guarantee.theorem}",
+            ),
+        )
+        return count_dropped(found, task)
+
+
+_ANY: Final = (EveryWorld, TheoremBound)
+STRATEGIES: Final[dict[type, tuple[type[Strategy], ...]]] = {
+    Mirror: (MirrorTheorem, EveryWorld, MirrorBound),
+    Snug: (QuasiOnly, EveryWorld, QuasiOnlyBound),
+    Mondrian: (EveryWorld, CutsNotMade, QuasiOnly, TheoremBound),
+    EvenSplit: (EveryWorld, CutsNotMade, TheoremBound),
+    Symmetric: (EveryWorld, CutsNotMade, TheoremBound),
+    Greedy: (EveryWorld, GreedyGroups, TheoremBound),
+    RandomisedGreedy: (EveryWorld, GreedyGroups, TheoremBound),
+}
+"""How groups of each method are explained, in the order in which it is tried; those of others by trying every world."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReverseEngineering:
+    """Believe what follows from the release, the algorithm and everybody's quasi-identifiers (Proposition 1).
+
+    Parameters
+    ----------
+    how
+        ``exact``: try every world, or ask the method for its likelihood, or refuse. ``bound``: take the theorem's
+        bound, or refuse. ``sampled``: walk over worlds by a Markov chain, running the algorithm on each. None, the
+        default: exact where that can be done, else the bound.
+    most_worlds, most_runs
+        How many worlds, and how many runs of the algorithm over all of them, are tried at most.
+    error
+        Largest error of a sampled belief, half the width of a 95 % interval; an attack that cannot reach it is refused.
+    source
+        Where a chain's random choices come from; a seeded source makes it repeatable.
+    progress
+        Called with a share of the work between 0 and 1, now and then, on long work.
+
+    Notes
+    -----
+    *Likelihoods at scale*: `Greedy` and `RandomisedGreedy` (MINIMALITY D), `Symmetric`, `EvenSplit` and `Mondrian` (the
+    cuts that were not made). They need everybody in the table on her list, and nobody else. `Mirror`: by Theorems M1
+    and M2 she believes the published shares; where the release leaves open who is in which group, the bound is the
+    largest of them. `Snug` under k-anonymity alone: she divides her list again, and believes the shares of the groups
+    that she finds; with others on the list, the bound is the largest share of the groups whose cells cover a person.
+
+    The bound is that of the method's theorem, as the release states it. Theorems hold for an adversary who holds every
+    table equally likely beforehand and has corrupted nobody: with a prior of her own or with corrupted people no bound
+    is given. Where the publisher named an identifier, those of the external table break ties as his do.
+    """
+
+    name: ClassVar[str] = "reverse engineering"
+    runs_method: ClassVar[bool] = True
+
+    how: str | None = None
+    most_worlds: int = 100_000
+    most_runs: int = 1_000_000
+    error: float = 0.02
+    source: Source | None = None
+    progress: Callable[[float], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.how is not None and self.how not in _HOW:
+            raise ParameterError("ReverseEngineering", "how", "'exact', 'bound', 'sampled' or None", self.how)
+
+    def attack(self, release: Release, knowledge: Knowledge, algorithm: Algorithm) -> Posterior:
+        """Try the strategies for the method, one after the other, until one does not refuse."""
+        task = Task.of(self, release, knowledge, algorithm=algorithm)
+        if release.recipe.recoding.get("name") == FOREIGN:
+            release = restated(release, task.knowledge)
+            task = replace(task, release=release, contents=Published.of(release))
+        if self.how != "bound":
+            task = replace(task, contents=held_possible(task))
+        return believed(self._strategies(task), task)
+
+    def _strategies(self, task: Task) -> list[Strategy]:
+        given: dict[str, Any] = {"error": self.error, "source": self.source, "progress": self.progress}
+        if self.how == "sampled":
+            return [SampledWorlds(most_runs=self.most_runs, **given)]
+        classes = STRATEGIES.get(type(task.method), _ANY)
+        if self.how is not None:
+            classes = tuple(one for one in classes if one.is_bound == (self.how == "bound"))
+        limits: dict[str, Any] = {"most_worlds": self.most_worlds, "most_runs": self.most_runs}
+        return [one(**given, **(limits if one is EveryWorld else {})) for one in classes]

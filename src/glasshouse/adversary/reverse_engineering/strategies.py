@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Strategies: the ways in which an attacker who knows the algorithm can reason, tried in order until one believes.
+
+A strategy refuses with a reason, or says what is believed. Some reasons are found only by the work itself: there are
+more worlds than may be tried, or the release does not tell who is in which group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from glasshouse.adversary.task import Algorithm, Task
+from glasshouse.errors import NotSupported
+from glasshouse.release.contents import Published
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.grouping.method import Method
+    from glasshouse.randomness import Source
+    from glasshouse.recoding.recoding import Recoding
+    from glasshouse.release import Release
+
+__all__ = ["SMALL", "Strategy", "believed"]
+
+SMALL = "take few people: small tables are attacked by trying every world"
+"""What to do where a release is too large for all that is known of its method."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strategy:
+    """One way to reason.
+
+    Parameters
+    ----------
+    error
+        For what is sampled: half the width of a 95 % interval around a belief, at most.
+    source
+        Where random choices come from; secure ones by default.
+    progress
+        Called with a share of the work between 0 and 1, now and then.
+    """
+
+    methods: ClassVar[tuple[type, ...]] = ()
+    """The methods whose groups it explains; none, where it does not matter what made them."""
+
+    is_bound: ClassVar[bool] = False
+    """Whether no belief can be larger, where others say what the beliefs are."""
+
+    error: float = 0.02
+    source: Source | None = None
+    progress: Callable[[float], None] | None = None
+
+    def attack(self, release: Release, knowledge: Knowledge, algorithm: tuple[Any, Method, Recoding]) -> Posterior:
+        """Attack a release by this strategy alone."""
+        task = Task(
+            attack="reverse engineering",
+            release=release,
+            contents=Published.of(release),
+            knowledge=knowledge,
+            algorithm=Algorithm(*algorithm),
+        )
+        return believed([self], task)
+
+    def refuses(self, task: Task) -> NotSupported | None:
+        """Why this is no way to attack the release, as far as that can be told at once; None if it may be one."""
+        raise NotImplementedError
+
+    def believe(self, task: Task) -> Posterior:
+        """What is believed of everybody; `NotSupported` where that turns out to be out of reach."""
+        raise NotImplementedError
+
+
+def believed(strategies: Sequence[Strategy], task: Task) -> Posterior:
+    """What the first strategy believes that does not refuse; `NotSupported`, with all reasons, if every one does."""
+    reasons: list[NotSupported] = []
+    for strategy in strategies:
+        reason = strategy.refuses(task)
+        if reason is None:
+            try:
+                return strategy.believe(task)
+            except NotSupported as found:  # what only the work itself could tell
+                reason = found
+        reasons.append(reason)
+    if len(reasons) == 1:
+        raise reasons[0]
+    raise NotSupported(
+        "; ".join(dict.fromkeys(reason.what for reason in reasons)),
+        instead=", or ".join(dict.fromkeys(reason.instead for reason in reasons)),
+    )

@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adversary who knows that the table was divided by Mirror: she believes what is published, and no more.
+
+Theorems M1 and M2 say more than a bound. Of whoever is known to be in a group she believes every value with exactly its
+share of the group. Where leaves are groups, and in the balanced groups of a refined leaf, that is what exchanging the
+two halves gives; inside an untested leaf the values of a bucket can be exchanged for each other (Ace), or the people of
+a group can (Anatomize, which does not look at quasi-identifiers). So there is nothing to count but who is in which
+group. Where the release leaves that open, a belief is an average of shares: of people who are alike a plain one, and of
+others one between the least and the largest share of the groups that they can be in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from glasshouse.adversary.absent_people import count_dropped
+from glasshouse.adversary.cell_codes import codes_of_cells
+from glasshouse.adversary.permanents import largest_shares
+from glasshouse.adversary.posterior import Beliefs, entries_of
+from glasshouse.adversary.reverse_engineering.strategies import SMALL, Strategy
+from glasshouse.errors import NotSupported
+from glasshouse.grouping import Mirror
+from glasshouse.microdata.domains import text_of
+from glasshouse.principles import AlphaKAnonymity, LDiversity, TCloseness
+from glasshouse.recoding import Boxes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary.matching import Kinds
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.adversary.task import Task
+    from glasshouse.microdata import Microdata
+    from glasshouse.principles import Principle
+    from glasshouse.release.contents import Published, Seats
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+__all__ = ["MirrorBound", "MirrorTheorem"]
+
+_FLOOR = 8  # people in a leaf of Mirror at least, where neither the principle nor the recipe says how many
+_SAME = 1e-9  # shares that differ by less are the same
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorTheorem(Strategy):
+    """Believe, exactly, what follows from the release, everybody's quasi-identifiers and `Mirror`.
+
+    Everybody in the table must be on the attacker's list, and nobody be corrupted.
+
+    Notes
+    -----
+    *Who is in which group* is known if nobody else fits, or as many people as there are tuples. People with equal
+    quasi-identifiers are alike if ties were broken by a secret order, or if the attacker does not know the identifiers:
+    each is then in a group as likely as such tuples are there, in the table or not. Of anybody else it must not matter:
+    all groups that they can be in have the same shares. If it does, `NotSupported`; see `MirrorBound`.
+
+    *Boxes* do not say where a group ends: two may show the same. A box stands for one group if it has too few tuples
+    for two, or if a single person can be at one of its ends.
+
+    *Prior.* Every possible world has the published values, so a prior that is the same for everybody changes nothing.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> people = {"x": [1, 2, 3, 4], "y": [4, 3, 2, 1]}
+    >>> table = gh.read({**people, "s": list("aabc")}, quasi=["x", "y"], sensitive="s")
+    >>> release = gh.publish(
+    ...     table, principle=gh.EntropyLDiversity(ell=2), method=gh.Mirror(floor=4), recoding=gh.Anatomy()
+    ... )
+    >>> knowledge = gh.Knowledge(external=gh.read(people, quasi=["x", "y"]))
+    >>> gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge).of(0)
+    {'a': 0.5, 'b': 0.25, 'c': 0.25}
+    """
+
+    methods = (Mirror,)
+
+    def refuses(self, task: Task) -> NotSupported | None:
+        """Its theorems are for an attacker who has corrupted nobody and has no prior for single people."""
+        if type(task.method) not in self.methods:
+            return NotSupported(f"explaining groups by {task.method!r} as those of Mirror", instead="use linking")
+        if task.contents.kind == "sample":
+            return NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
+        if task.knowledge.is_personal or task.knowledge.corrupted:
+            return NotSupported(
+                "Mirror's theorems for an attacker who has a prior for single people or has corrupted people",
+                instead=SMALL,
+            )
+        return None
+
+    def believe(self, task: Task) -> Posterior:
+        """The published shares, where it is known who is in which group."""
+        found = _Believed.of(task)
+        unsettled = int(found.fit.n_alike[~found.is_exact].sum())
+        if unsettled:
+            why = (
+                "who can be in groups that say different things, and are not alike"
+                if found.fit.listed
+                else "by an attacker who does not know of everybody in the table"
+            )
+            raise NotSupported(
+                f"an exact belief about {unsettled:,} people {why}",
+                instead="take the bound; anatomy and a list of all people in the table, without identifiers, can be "
+                "exact",
+            )
+        return found.posterior("exact")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorBound(MirrorTheorem):
+    """Believe nothing above the largest share of a value in any group that a person can be in.
+
+    However likely each of the groups is, the belief is an average of their shares. Of people for whom it is known
+    exactly, it is given exactly. Of a box that may stand for several groups no shares are known; they are taken to be
+    the largest that the principle and the least size of a group allow.
+    """
+
+    is_bound = True
+
+    def believe(self, task: Task) -> Posterior:
+        """The largest shares."""
+        return _Believed.of(task).posterior("bound")
+
+
+# --- who can be in which group ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Which groups every kind of people can be in."""
+
+    kind: Integers  # of every person
+    n_alike: Integers  # people of every kind
+    of_pair: Integers  # kind and group of every pair of the two that fit, ascending
+    group: Integers
+    tuples: Floats  # tuples of the group at the places that the kind fits, for every pair
+    sure: Flags  # for every kind, whether such people are in the table for certain
+    alone: Flags  # for every kind, whether it has a place that only people of this kind can take, and no other place
+    listed: bool  # whether everybody in the table can be on her list
+    one_group: Flags  # for every group, whether it is certainly one
+
+    @classmethod
+    def of(cls, task: Task, least: int) -> _Fit:
+        people, published, kinds = task.knowledge.external, task.contents, task.kinds
+        n_alike = kinds.n_alike
+        n_tuples = int(published.sizes.sum())
+        tables = [_Table.of(task, seats) for seats in published.seats]
+        listed = people.n_tuples >= n_tuples and all(table.has_people for table in tables)
+        if people.n_tuples == n_tuples:
+            listed = listed and all(np.isin(np.arange(len(n_alike)), table.kind).all() for table in tables)
+        if listed:
+            narrowed = [table.narrowed(n_alike) for table in tables]
+            listed = all(table.has_people for table in narrowed)
+            tables = narrowed if listed else tables
+        keys = tables[0].keys(published.n_groups)
+        for table in tables[1:]:  # who is in a group is in it by every table
+            keys = np.intersect1d(keys, table.keys(published.n_groups))
+        sure = np.full(len(n_alike), listed and people.n_tuples == n_tuples)
+        alone = np.zeros(len(n_alike), bool)
+        if listed:
+            sure |= np.logical_or.reduce([table.sure(n_alike) for table in tables])
+        if listed and len(tables) == 1:
+            alone = tables[0].alone(len(n_alike))
+        one_group = np.ones(published.n_groups, bool)
+        if published.kind == "boxes":
+            one_group = published.sizes < 2 * least
+            if listed and task.release.recipe.recoding.get("name") == Boxes.name:
+                one_group = one_group | tables[0].ends_of_one(people, kinds, published.n_groups)
+        return cls(
+            kind=kinds.of_person,
+            n_alike=n_alike,
+            of_pair=keys // published.n_groups,
+            group=keys % published.n_groups,
+            tuples=tables[0].tuples_of(keys, published.n_groups),
+            sure=sure,
+            alone=alone,
+            listed=listed,
+            one_group=one_group,
+        )
+
+    @cached_property
+    def starts(self) -> Integers:
+        """Kind ``i`` has the pairs from ``starts[i]`` to ``starts[i + 1]``."""
+        return np.searchsorted(self.of_pair, np.arange(len(self.n_alike) + 1)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """One table of seats: kind and seat of every pair that fits."""
+
+    seats: Seats
+    kind: Integers
+    seat: Integers
+    rivals: Integers  # people who fit every place
+
+    @classmethod
+    def of(cls, task: Task, seats: Seats) -> _Table:
+        matches = task.fits(seats)
+        return cls._counted(seats, matches.of_match, matches.seats.astype(np.int64), task.kinds.n_alike)
+
+    @classmethod
+    def _counted(cls, seats: Seats, kind: Integers, seat: Integers, n_alike: Integers) -> _Table:
+        pairs = np.unique(kind * (len(seats) + 1) + seats.place[seat])  # each kind once at each place
+        kinds, places = pairs // (len(seats) + 1), pairs % (len(seats) + 1)
+        rivals = np.bincount(places, weights=n_alike[kinds], minlength=len(seats)).astype(np.int64)
+        return cls(seats, kind, seat, rivals)
+
+    @cached_property
+    def capacity(self) -> Integers:
+        """The tuples of every place."""
+        return np.bincount(self.seats.place, weights=self.seats.count, minlength=len(self.seats)).astype(np.int64)
+
+    @property
+    def has_people(self) -> bool:
+        """Whether she knows of enough people for every place."""
+        return bool((self.rivals >= self.capacity).all())
+
+    def _full(self) -> Flags:
+        """For every pair, whether as many people fit its place as it has tuples: all of them are there."""
+        place = self.seats.place[self.seat]
+        return np.asarray(self.rivals[place] == self.capacity[place])
+
+    def narrowed(self, n_alike: Integers) -> _Table:
+        """Leave out other places of people who must be at one."""
+        table = self
+        while not (kept := table._full() | ~table.sure(n_alike)[table.kind]).all():
+            table = self._counted(self.seats, table.kind[kept], table.seat[kept], n_alike)
+        return table
+
+    def sure(self, n_alike: Integers) -> Flags:
+        """The kinds of people who must be at some place."""
+        must = np.zeros(len(n_alike), bool)
+        must[self.kind[self._full()]] = True
+        return must
+
+    def alone(self, n_kinds: int) -> Flags:
+        """The kinds with one place, which nobody else fits."""
+        pairs = np.unique(self.kind * (len(self.seats) + 1) + self.seats.place[self.seat])
+        kinds, places = pairs // (len(self.seats) + 1), pairs % (len(self.seats) + 1)
+        n_places = np.bincount(kinds, minlength=n_kinds)
+        crowded = np.bincount(places, minlength=len(self.seats))[places] > 1
+        found: Flags = n_places == 1
+        found[kinds[crowded]] = False
+        return found
+
+    def keys(self, n_groups: int) -> Integers:
+        """Kind and group of every pair, as one ascending number."""
+        return np.unique(self.kind * n_groups + self.seats.group[self.seat])
+
+    def tuples_of(self, keys: Integers, n_groups: int) -> Floats:
+        """How many tuples the group has that such people fit."""
+        own = self.kind * n_groups + self.seats.group[self.seat]
+        at = np.searchsorted(keys, own)
+        inside = keys[np.minimum(at, len(keys) - 1)] == own if len(keys) else np.zeros(len(own), bool)
+        counts = self.seats.count[self.seat[inside]].astype(np.float64)
+        return np.bincount(at[inside], weights=counts, minlength=len(keys)).astype(np.float64)
+
+    def ends_of_one(self, people: Microdata, kinds: Kinds, n_groups: int) -> Flags:
+        """Boxes one of whose ends is the value of a single person: a second group with this box would lack it."""
+        found = np.zeros(n_groups, bool)
+        group = self.seats.group[self.seat]
+        for name, of_seat in zip(self.seats.quasi, self.seats.of_seat, strict=True):
+            column = people.column(name)
+            covered = codes_of_cells(column.domain, self.seats, name)
+            shown = of_seat[self.seat]
+            own = column.codes[kinds.examples][self.kind]
+            wide = np.array([len(codes) > 1 for codes in covered], bool)[shown]
+            for end in (0, -1):
+                code = np.array([codes[end] if len(codes) else -1 for codes in covered], np.int64)[shown]
+                there = np.where(own == code, kinds.n_alike[self.kind], 0)
+                n_there = np.bincount(group, weights=there, minlength=n_groups)
+                found[group[wide]] |= n_there[group[wide]] == 1
+        return found
+
+
+# --- what she believes ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Believed:
+    """Her beliefs of every kind of people: the largest that there can be, and what they are where that is known."""
+
+    task: Task
+    fit: _Fit
+    refined: bool
+    most: Beliefs
+
+    @classmethod
+    def of(cls, task: Task) -> _Believed:
+        method = task.made_by(Mirror)
+        principle, published = task.principle, task.contents
+        refined = isinstance(principle, LDiversity) and method.inner != "none"
+        least = _least(principle, method, refined=refined)
+        fit = _Fit.of(task, least)
+
+        group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
+        shares = published.counts / published.sizes[group]
+        most = np.minimum(published.counts / least, _caps(principle, published)[published.codes])
+        bounds = np.where(fit.one_group[group], shares, most)
+        histogram = Beliefs(published.offsets, published.codes, bounds)
+        return cls(task, fit, refined, largest_shares(fit.starts, fit.group, histogram, len(published.values)))
+
+    @property
+    def published(self) -> Published:
+        """What the release says."""
+        return self.task.contents
+
+    @cached_property
+    def is_settled(self) -> Flags:
+        """The kinds of people who are in the table, and in groups that all have the same shares."""
+        total = np.bincount(self.most.owner, weights=self.most.beliefs, minlength=len(self.fit.n_alike))
+        several = np.zeros(len(self.fit.n_alike), bool)
+        several[self.fit.of_pair[~self.fit.one_group[self.fit.group]]] = True
+        return np.asarray(self.fit.sure & ~several & (total < 1 + _SAME) & (total > 0))
+
+    @cached_property
+    def is_shared(self) -> Flags:
+        """The kinds of people who are alike to her, and have a place of their own."""
+        return self.fit.alone & self.task.secret_ties
+
+    @cached_property
+    def is_exact(self) -> Flags:
+        """The kinds of people of whom she knows exactly what to believe."""
+        nowhere = np.diff(self.fit.starts) == 0
+        return np.asarray((nowhere | self.is_settled | self.is_shared) & self.fit.listed)
+
+    @cached_property
+    def presence(self) -> Floats:
+        """How sure she is that a person of each kind is in the table, at most."""
+        fits = np.diff(self.fit.starts) > 0
+        tuples = np.bincount(self.fit.of_pair, weights=self.fit.tuples, minlength=len(fits))
+        return np.where(fits & self.is_shared & ~self.fit.sure, np.minimum(1.0, tuples / self.fit.n_alike), fits * 1.0)
+
+    @cached_property
+    def shared(self) -> Floats:
+        """Beliefs in the average of the groups, each as likely as such tuples are there; as `most`."""
+        fit, published = self.fit, self.published
+        total = np.bincount(fit.of_pair, weights=fit.tuples, minlength=len(fit.n_alike))
+        weight = fit.tuples / total[fit.of_pair] * self.presence[fit.of_pair]
+        pair, at = entries_of(published.offsets, fit.group)
+        keys = fit.of_pair[pair] * len(published.values) + published.codes[at]
+        mixed = weight[pair] * published.counts[at] / published.sizes[fit.group[pair]]
+        place = np.unique(keys, return_inverse=True)[1].reshape(-1)
+        found = np.bincount(place, weights=mixed, minlength=len(self.most.beliefs))
+        return np.minimum(found, self.most.beliefs)  # sums are rounded, and no average is above the largest share
+
+    def posterior(self, how: str) -> Posterior:
+        """Put it together; as a bound, what is not known exactly is as large as it can be."""
+        beliefs = np.where(self.is_exact[self.most.owner], self.shared, self.most.beliefs)
+        found = self.task.posterior(
+            how,
+            self.fit.kind,
+            replace(self.most, beliefs=beliefs),
+            self.presence,
+            because=self._because,
+            notes=self._notes(how),
+        )
+        return count_dropped(found, self.task)
+
+    # in words
+
+    @property
+    def _theorem(self) -> str:
+        if self.refined:
+            return (
+                "knowing the algorithm does not help: groups take as many people from one half of what was not divided "
+                "as from the other, so with the values of the halves exchanged they are just as likely (Mirror, "
+                "Theorem M2)"
+            )
+        return (
+            "knowing the algorithm does not help: with the values of its two equal halves exchanged, what was not "
+            "divided would not have been divided either (Mirror, Theorem M1)"
+        )
+
+    def _notes(self, how: str) -> list[str]:
+        fit, notes = self.fit, [self._theorem]
+        rough = int(fit.n_alike[~self.is_exact].sum())
+        if how == "bound" and rough:
+            notes.append(
+                f"of {rough:,} people nobody can say in which group they are: no belief is above the largest share of "
+                "the groups that they can be in"
+            )
+        several = np.unique(fit.group[~fit.one_group[fit.group] & ~self.is_exact[fit.of_pair]])
+        if how == "bound" and len(several):
+            notes.append(
+                f"{len(several):,} boxes may stand for several groups each, whose shares are not known: they are taken "
+                "to be as large as the principle and the least size of a group allow"
+            )
+        if self.task.knowledge.prior is not None:
+            notes.append("all possible tables have the published values: a prior that is the same for all says nothing")
+        return notes
+
+    def _because(self, kind: int, code: int) -> str:
+        groups = self.fit.group[self.fit.starts[kind] : self.fit.starts[kind + 1]]
+        value, present = text_of(self.published.values[code]), float(self.presence[kind])
+        if not self.is_exact[kind]:
+            return f"no group that they can be in has a larger share of {value} than this, and {self._theorem}"
+        if len(groups) == 1:
+            entries = slice(int(self.published.offsets[groups[0]]), int(self.published.offsets[groups[0] + 1]))
+            have = int(self.published.counts[entries][self.published.codes[entries] == code].sum())
+            share = f"{have:,} of the {int(self.published.sizes[groups[0]]):,} tuples of their group have {value}"
+        else:
+            share = f"that is the share of {value} in the {len(groups):,} groups of people like them"
+        absent = f", such a person is in the table with {present:.4f}" if present < 1 else ""
+        return f"{share}{absent}, and {self._theorem}"
+
+
+def _caps(principle: Principle | None, published: Published) -> Floats:
+    """The largest share that the principle allows each value in a group, as far as that is easily told."""
+    caps = np.ones(len(published.values))
+    for one in getattr(principle, "principles", (principle,)):
+        if isinstance(one, LDiversity):
+            caps = np.minimum(caps, 1 / one.ell)
+        elif isinstance(one, AlphaKAnonymity):
+            caps = np.minimum(caps, float(one.alpha))
+        elif isinstance(one, TCloseness) and one.distance == "equal":
+            totals = np.bincount(published.codes, weights=published.counts, minlength=len(caps))
+            caps = np.minimum(caps, totals / totals.sum() + float(one.t))
+    return np.asarray(caps, np.float64)
+
+
+def _least(principle: Principle | None, method: Mirror, *, refined: bool) -> int:
+    """How many tuples a group has at least."""
+    named: list[int] = [
+        ceil(getattr(one, parameter))
+        for one in getattr(principle, "principles", (principle,))
+        for parameter in ("k", "ell")
+        if hasattr(one, parameter) and not hasattr(one, "values")  # designated values may be absent from a group
+    ]
+    floor: int = 0 if refined else method.floor or (0 if named else _FLOOR)
+    return max(1, floor, *named)

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adversary who knows the algorithm, exactly: TRANSPARENT Proposition 1, for tables small enough to try all.
+
+For every world that she holds possible, and every random choice, she runs the algorithm and looks whether it publishes
+what was published. Her belief that a person has a value is the share of the worlds where he has it, each weighted by
+how likely it was beforehand and by the probability that the algorithm makes of it what she has seen:
+
+    sum over worlds with o having v of prior(world) * Pr{algorithm(world) = published}
+    ----------------------------------------------------------------------------------
+    sum over all worlds             of prior(world) * Pr{algorithm(world) = published}
+
+She is given people and what is published. Nothing here ever sees the table that it was made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.adversary.reverse_engineering.worlds.draws import chances
+from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun, as_it_stands
+from glasshouse.adversary.reverse_engineering.worlds.worlds import World, Worlds, exact_weight
+from glasshouse.errors import InputError, NotSupported
+from glasshouse.microdata.domains import Column, Domain, code
+
+if TYPE_CHECKING:
+    from glasshouse.microdata import Microdata
+
+__all__ = ["ExactBeliefs", "ImaginedTables", "exact_posterior", "runner_of", "scaled_prior"]
+
+_KEPT = 10_000  # tables of the same people that are kept, to be given other sensitive values
+_TOLD_EVERY = 64  # worlds, after which progress is told
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ExactBeliefs:
+    """What she believes of every person on her list, by row; exact.
+
+    Attributes
+    ----------
+    of
+        For every row the values that the person may have, with the belief in each; what is missing has belief 0.
+    presence
+        For every row the belief that the person is in the table.
+    n_worlds
+        How many worlds she held possible beforehand.
+    n_possible
+        How many of them may have given what is published.
+    n_runs
+        How often the algorithm was run.
+    """
+
+    of: Mapping[int, Mapping[Any, Fraction]]
+    presence: Mapping[int, Fraction]
+    n_worlds: int
+    n_possible: int
+    n_runs: int
+
+    def worst(self) -> tuple[int, Any, Fraction]:
+        """The highest belief: of whom, in what, how high."""
+        return max(
+            ((row, value, belief) for row, beliefs in self.of.items() for value, belief in beliefs.items()),
+            key=lambda found: found[2],
+        )
+
+
+def exact_posterior(
+    people: Microdata,
+    algorithm: Any,
+    published: Any,
+    *,
+    values: Mapping[Any, int] | Iterable[Hashable],
+    n: int | Iterable[int] | None = None,
+    sensitive: str | Domain = "sensitive",
+    prior: Mapping[Any, Any] | None = None,
+    corrupted: Mapping[int, Any] | None = None,
+    absent: Collection[int] = (),
+    may: Mapping[int, Collection[Any]] | None = None,
+    seen: Callable[[Any], Hashable] | None = None,
+    limit_worlds: int = 100_000,
+    limit_runs: int = 1_000_000,
+    progress: Callable[[float], None] | None = None,
+) -> ExactBeliefs:
+    """Compute what she believes of everybody, by going through every world and every random choice.
+
+    Parameters
+    ----------
+    people
+        Whom she knows of, with the quasi-identifiers of the release in its order; more people than are in the table,
+        perhaps. Their identifiers, if there are any, break ties as the publisher's do; without, ties are broken by a
+        secret order. A sensitive column is not looked at.
+    algorithm
+        ``(principle, method, recoding)`` or a `Rerun`, run as `publish` does; or any function ``algorithm(table, rng)``
+        of a table with a sensitive column and of a source of finite draws, which returns what it publishes: Arrow
+        tables, a release, anything hashable, or None for nothing.
+    published
+        What was published: tables, a release, or what the function returned.
+    values
+        The sensitive values with their published counts; or the values that anybody may have, where counts do not tell
+        (values are changed before they are published). See `Worlds`.
+    n
+        How many people are in the table; by default as many as there are counts, or everybody.
+    sensitive
+        Name of the sensitive column, or its domain where order or taxonomy matter.
+    prior
+        Value -> weight, for everybody, or row -> such a mapping; uniform by default. A world weighs the product of its
+        people's weights, those of a person scaled to the same sum for all.
+    corrupted, absent
+        Rows whose value she knows, with the value, and rows that she knows not to be in the table.
+    may
+        The values that a row may have if it is in the table; one that is not listed may have any. What groups cover a
+        person rules out values, and with them worlds that cannot have given the release anyway: fewer to try.
+    seen
+        Turns what is published into what is compared. By default tables of a recoding are compared up to the random
+        numbering of groups (`rerun` says why that is right), and those of a function exactly as they stand, for nothing
+        is known of its numbers; `up_to_numbering` if they are random.
+    limit_worlds, limit_runs
+        Most worlds, and most runs of the algorithm over all of them; `NotSupported` beyond.
+    progress
+        Called with a share of the work between 0 and 1, now and then.
+
+    Examples
+    --------
+    Five people on a line; strict Mondrian gives the third away:
+
+    >>> import glasshouse as gh
+    >>> people = {"x": [1, 2, 3, 4, 5], "y": [5, 4, 3, 2, 1]}
+    >>> table = gh.read({**people, "s": list("bcaad")}, quasi=["x", "y"], sensitive="s")
+    >>> steps = gh.LDiversity(ell=2), gh.Mondrian(), gh.Boxes()
+    >>> groups = gh.Mondrian().divide(table, gh.principles.Requirement.of(steps[0], table))
+    >>> release = gh.Boxes().recode(table, groups)
+    >>> found = exact_posterior(
+    ...     gh.read(people, quasi=["x", "y"]), steps, release, values={"a": 2, "b": 1, "c": 1, "d": 1}, sensitive="s"
+    ... )
+    >>> found.of[2], found.n_worlds, found.n_possible
+    ({'a': Fraction(1, 1)}, 60, 4)
+    """
+    worlds = Worlds(n_people=people.n_tuples, values=values, n=n, corrupted=corrupted, absent=absent, may=may)
+    worlds.check(limit_worlds)
+    run = runner_of(algorithm, seen)
+    wanted = run.seen(published)
+    weights = _weights(prior, worlds)
+    tables = ImaginedTables(people, sensitive, tuple(worlds.least))
+
+    tally = _Tally(people.n_tuples)
+    n_runs = 0
+    for number, world in enumerate(worlds):
+        if progress is not None and number % _TOLD_EVERY == 0:
+            progress(max(number / worlds.count, n_runs / limit_runs))
+        weight = weights(world)
+        if not weight:
+            continue
+        if n_runs >= limit_runs:
+            raise NotSupported(
+                f"an exact belief over {worlds.count:,} worlds, some of which were not reached in {n_runs:,} runs of "
+                f"the algorithm, where {limit_runs:,} are allowed",
+                instead="take fewer people, raise the limit, or sample",
+            )
+        outcomes, runs = run.chances(tables.of(world), limit_runs - n_runs)
+        n_runs += runs
+        likelihood = outcomes.get(wanted)
+        if likelihood:
+            tally.add(world, weight * likelihood)
+    if not tally.total:
+        raise InputError(
+            f"no table of these people can have given this release ({worlds.count:,} were tried): the people, the "
+            "counts, the algorithm or its parameters are others"
+        )
+    return ExactBeliefs(
+        of={row: {v: w / tally.total for v, w in joint.items()} for row, joint in enumerate(tally.joint)},
+        presence={row: sum(joint.values(), Fraction(0)) / tally.total for row, joint in enumerate(tally.joint)},
+        n_worlds=worlds.count,
+        n_possible=tally.n_possible,
+        n_runs=n_runs,
+    )
+
+
+class _Tally:
+    """The weights of the worlds that may have given the release, in total, and by person and value."""
+
+    def __init__(self, n_people: int) -> None:
+        self.total = Fraction(0)
+        self.joint: list[dict[Any, Fraction]] = [{} for _ in range(n_people)]
+        self.n_possible = 0
+
+    def add(self, world: World, weight: Fraction) -> None:
+        self.n_possible += 1
+        self.total += weight
+        for row, value in zip(world.present, world.values, strict=True):
+            joint = self.joint[row]
+            joint[value] = joint.get(value, Fraction(0)) + weight
+
+
+# --- the algorithm ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Function:
+    """A function of a table and of draws; where it returns None, nothing is published."""
+
+    function: Callable[[Microdata, Any], Any]
+    seen: Callable[[Any], Hashable]
+
+    def chances(self, table: Microdata, limit: int) -> tuple[dict[Hashable, Fraction], int]:
+        found, n_runs = chances(lambda draws: self._published(table, draws), limit=limit)
+        found.pop(None, None)
+        return found, n_runs
+
+    def _published(self, table: Microdata, draws: Any) -> Hashable:
+        published = self.function(table, draws)
+        return None if published is None else self.seen(published)
+
+
+def runner_of(algorithm: Any, seen: Callable[[Any], Hashable] | None) -> Any:
+    """What runs an algorithm on an imagined table, and says what is compared."""
+    if isinstance(algorithm, tuple) and len(algorithm) == 3:
+        principle, method, recoding = algorithm
+        algorithm = Rerun(principle=principle, method=method, recoding=recoding)
+    if isinstance(algorithm, Rerun):
+        if seen is not None:
+            raise InputError("seen= is for functions: what a recoding publishes is compared up to group numbers")
+        return algorithm
+    if not callable(algorithm):
+        raise InputError(
+            "an algorithm is (principle, method, recoding) or a function of a table and of a source of draws, not "
+            f"{type(algorithm).__name__}"
+        )
+    return _Function(algorithm, seen or as_it_stands)
+
+
+# --- worlds as tables ------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class ImaginedTables:
+    """Worlds as microdata, read as the publisher would have: domains have the values that occur, and no others."""
+
+    people: Microdata
+    sensitive: str | Domain
+    values: tuple[Any, ...]
+    _known: dict[tuple[int, ...], Microdata] = field(default_factory=dict)
+    _domains: dict[frozenset[Any], tuple[Domain, dict[Any, int]]] = field(default_factory=dict)
+
+    def of(self, world: World) -> Microdata:
+        """The table that a world is."""
+        if world.present not in self._known:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known[world.present] = self._of_people(np.array(world.present, np.int64))
+        domain, codes = self._domain(frozenset(world.values))
+        column = Column(domain, np.array([codes[value] for value in world.values], np.int32))
+        return replace(self._known[world.present], sensitive=(column,))
+
+    def _of_people(self, rows: Any) -> Microdata:
+        taken = self.people.take(rows)
+        return replace(taken, quasi=tuple(_read_again(column) for column in taken.quasi), notices=())
+
+    def _domain(self, values: frozenset[Any]) -> tuple[Domain, dict[Any, int]]:
+        """The sensitive domain of a world with these values, and their codes."""
+        if values not in self._domains:
+            listed = [value for value in self.values if value in values]
+            if isinstance(self.sensitive, Domain):
+                whole = self.sensitive
+                places = [whole.missing_code if value is None else whole.code_of(value) for value in listed]
+                column = _read_again(Column(whole, np.array(places, np.int32)))
+            else:
+                kind = pa.array(self.values).type  # also of a world with nobody in it
+                column = code(pa.array(listed, kind), name=self.sensitive, missing=None in values)
+            self._domains[values] = column.domain, dict(zip(listed, column.codes.tolist(), strict=True))
+        return self._domains[values]
+
+
+def _read_again(column: Column) -> Column:
+    """The column with the domain that it would have been given if it had been read alone."""
+    domain = column.domain
+    if domain.tree is not None:
+        values = domain.decode(column.codes)
+        return code(values, name=domain.name, taxonomy=domain.tree, missing=values.null_count > 0)
+    occurring = np.unique(column.codes)
+    missing = domain.missing and domain.missing_code in occurring.tolist()
+    shown = domain.values.take(pa.array(occurring[: len(occurring) - missing]))
+    return Column(
+        replace(domain, values=shown, missing=missing), np.searchsorted(occurring, column.codes).astype(np.int32)
+    )
+
+
+# --- what she held likely beforehand ---------------------------------------------------------------------------------
+
+
+def _weights(prior: Mapping[Any, Any] | None, worlds: Worlds) -> Callable[[World], Fraction]:
+    """The prior weight of a world; 1 for all if the prior is uniform."""
+    if prior is None:
+        return lambda _: Fraction(1)
+    personal = any(isinstance(weights, Mapping) for weights in prior.values())
+    known = dict(worlds.known)
+    uniform = dict.fromkeys(worlds.least, Fraction(1))
+    scaled = {
+        row: uniform if (given := prior.get(row) if personal else prior) is None else scaled_prior(given, worlds)
+        for row in range(worlds.n_people)
+        if row not in known
+    }
+
+    def weight(world: World) -> Fraction:
+        found = Fraction(1)
+        for row, value in zip(world.present, world.values, strict=True):
+            if row not in known:
+                found *= scaled[row][value]
+        return found
+
+    return weight
+
+
+def scaled_prior(given: Mapping[Any, Any], worlds: Worlds) -> dict[Any, Fraction]:
+    """A person's weights, summing to the number of values: as much as uniform ones."""
+    weights = {value: exact_weight(given.get(value, 0)) for value in worlds.least}
+    total = sum(weights.values())
+    if not total:
+        raise InputError("a prior gives no weight to any value that is possible")
+    return {value: weight * len(weights) / total for value, weight in weights.items()}

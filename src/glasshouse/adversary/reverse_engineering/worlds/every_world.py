@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every world: the algorithm is run on all tables that an attacker can imagine, or on those that a walk comes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glasshouse.adversary.absent_people import UNPUBLISHED
+from glasshouse.adversary.knowledge import ABSENT
+from glasshouse.adversary.matching import match
+from glasshouse.adversary.posterior import Beliefs
+from glasshouse.adversary.reverse_engineering.strategies import Strategy
+from glasshouse.adversary.reverse_engineering.worlds.enumeration import ExactBeliefs, exact_posterior
+from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
+from glasshouse.adversary.reverse_engineering.worlds.walk import SampledBeliefs, sampled_posterior
+from glasshouse.errors import InputError, NotSupported
+from glasshouse.recoding import Perturbed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.adversary.task import Task
+
+__all__ = ["EveryWorld", "SampledWorlds"]
+
+_MOST_UNKNOWN = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledWorlds(Strategy):
+    """Walk over worlds by a Markov chain, running the algorithm on each.
+
+    Parameters
+    ----------
+    most_runs
+        How often the algorithm is run at most, over all worlds.
+    """
+
+    most_runs: int = 1_000_000
+
+    def refuses(self, task: Task) -> NotSupported | None:
+        """What is published must be a function of groups."""
+        if task.recoding.name == Perturbed.name:
+            return NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
+        return None
+
+    def believe(self, task: Task) -> Posterior:
+        """As several chains find it."""
+        given = _given(task)
+        values = given.pop("values")
+        unnamed = _stand_ins(list(values), 1 if UNPUBLISHED in task.contents.values else 0)
+        found = sampled_posterior(
+            task.people,
+            _rerun(task),
+            task.release.tables,
+            **given,
+            values={**values, **dict.fromkeys(unnamed, 0)},
+            error=self.error,
+            most_runs=self.most_runs,
+            source=self.source,
+            progress=self.progress,
+        )
+        return _posterior(task, found, found.notes, errors=found.errors)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EveryWorld(SampledWorlds):
+    """Try every world and every random choice (TRANSPARENT Proposition 1).
+
+    Parameters
+    ----------
+    most_worlds
+        How many worlds are tried at most.
+    """
+
+    most_worlds: int = 100_000
+
+    def refuses(self, task: Task) -> NotSupported | None:
+        """There must be few people whose values are not known: even counting the worlds would take long otherwise."""
+        unknown = task.knowledge.external.n_tuples - len(task.knowledge.corrupted)
+        if unknown > _MOST_UNKNOWN:
+            return NotSupported(
+                f"an exact belief about {unknown:,} people whose values she does not know",
+                instead=f"take at most {_MOST_UNKNOWN}, of whom few enough worlds can be made",
+            )
+        return super().refuses(task)
+
+    def believe(self, task: Task) -> Posterior:
+        """The share of the worlds, each weighed by how likely it gives the release."""
+        n_dropped = task.release.n_dropped
+        others = UNPUBLISHED in task.contents.values
+        found, n_others = self._tried(task, range(1, n_dropped + 1) if others else range(1))
+        notes = [
+            f"{found.n_worlds:,} tables were possible beforehand, {found.n_possible:,} could have given the release; "
+            f"the algorithm was run {found.n_runs:,} times"
+        ]
+        if others:
+            notes.append(
+                f"the {n_dropped:,} people whom the method dropped are taken to have published values, or one of "
+                f"{n_others:,} more; a prior can name the values that there are"
+            )
+        elif n_dropped:
+            notes.append(f"{n_dropped:,} people are in the table and not in the release")
+        return _posterior(task, found, notes)
+
+    def _tried(self, task: Task, numbers: range) -> tuple[ExactBeliefs, int]:
+        """Try with so many more values as there must be; and how many these are."""
+        given = _given(task)
+        values = given.pop("values")
+        for n_others in numbers:
+            try:
+                found = exact_posterior(
+                    task.people,
+                    _rerun(task),
+                    task.release.tables,
+                    **given,
+                    values={**values, **dict.fromkeys(_stand_ins(list(values), n_others), 0)},
+                    limit_worlds=self.most_worlds,
+                    limit_runs=self.most_runs,
+                    progress=self.progress,
+                )
+                break
+            except InputError:  # people who were dropped may have several values that are not published
+                if n_others == numbers[-1]:
+                    raise
+        return found, n_others
+
+
+def _rerun(task: Task) -> Rerun:
+    assert task.algorithm is not None
+    return Rerun.of(task.algorithm, task.release.recipe.suppress)
+
+
+def _given(task: Task) -> dict[str, Any]:
+    """What is known of the worlds beforehand."""
+    release, contents, knowledge = task.release, task.contents, task.knowledge
+    totals = np.bincount(contents.codes, weights=contents.counts, minlength=len(contents.values))
+    prior = knowledge.prior
+    if prior is not None and knowledge.is_personal:
+        prior = {knowledge.person(name): weights for name, weights in prior.items()}
+    return {
+        "values": {v: int(n) for v, n in zip(contents.values, totals, strict=True) if v is not UNPUBLISHED},
+        "sensitive": contents.column,
+        "prior": prior,
+        "corrupted": {row: value for row, value in task.told if value is not ABSENT},
+        "absent": [row for row, value in task.told if value is ABSENT],
+        "n": release.n_tuples + release.n_dropped,
+        "may": None if release.n_dropped else _may(task),  # of a dropped tuple nothing is published
+    }
+
+
+def _posterior(
+    task: Task,
+    found: ExactBeliefs | SampledBeliefs,
+    notes: Sequence[str],
+    errors: Mapping[int, Mapping[Any, float]] | None = None,
+) -> Posterior:
+    n, place = task.people.n_tuples, {value: i for i, value in enumerate(task.contents.values)}
+    unnamed = len(place) - 1  # where several values are not published, which one it is is not known
+    known = {row for row, _ in task.told}  # of them nothing is believed: it is known
+    lists: list[list[tuple[int, Any, float]]] = []
+    for row in range(n):
+        own: dict[int, tuple[Any, float]] = {}
+        for value, belief in found.of[row].items() if row not in known else ():
+            code = place.get(value, unnamed)
+            own[code] = value, float(belief) + (own[code][1] if code in own else 0.0)
+        lists.append([(code, *own[code]) for code in sorted(own)])
+    flat = [(row, *entry) for row, entries in enumerate(lists) for entry in entries]
+    beliefs = Beliefs(
+        np.cumsum([0, *map(len, lists)]).astype(np.int64),
+        np.array([code for _, code, _, _ in flat], np.int32),
+        np.array([belief for *_, belief in flat], np.float64),
+        None if errors is None else np.array([errors[row][value] for row, _, value, _ in flat], np.float64),
+    )
+    presence = np.array([float(found.presence[row]) for row in range(n)])
+    how = "exact" if errors is None else "sampled"
+    return task.posterior(how, np.arange(n, dtype=np.int64), beliefs, presence, notes=notes)
+
+
+def _stand_ins(values: list[Any], n: int) -> list[Any]:
+    """Values of the same type that are published nowhere, for those that nobody has named."""
+    found: list[Any] = []
+    known = [value for value in values if value is not None]
+    for i in range(n):
+        if all(isinstance(value, bool) for value in known):
+            found += [value for value in (False, True) if value not in known][i : i + 1]
+        elif all(isinstance(value, int | float) for value in known):
+            found.append(max(known) + 1 + i)
+        elif all(isinstance(value, str) for value in known):
+            found.append(f"{UNPUBLISHED} ({i + 1})")
+    return found
+
+
+def _may(task: Task) -> dict[int, set[Any]]:
+    """The values that each person may have: those of the groups that they fit, in every table."""
+    published, people = task.contents, task.people
+    rows = np.arange(people.n_tuples)
+    may: dict[int, set[Any]] = {}
+    for seats in published.seats:
+        matches = match(people, rows, seats)
+        for row in range(people.n_tuples):
+            groups = set(seats.group[matches.seats[matches.offsets[row] : matches.offsets[row + 1]]].tolist())
+            found = {
+                published.values[code]
+                for group in groups
+                for code in published.codes[published.offsets[group] : published.offsets[group + 1]].tolist()
+            }
+            may[row] = may[row] & found if row in may else found
+    return may

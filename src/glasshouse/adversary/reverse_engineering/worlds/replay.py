@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Publishing again: what a principle, a method and a recoding would have published of a table that she imagines.
+
+The same steps as in `glasshouse.publish`, with every random choice made in turn. Nothing is checked or promised here:
+she wants to know how likely the algorithm is to publish what she has seen.
+
+**Numbers of groups are left out.** They are a fresh uniform relabelling, drawn independently of everything else. So a
+table that may give some content gives each numbering of it equally often, and how many numberings look different
+depends on the content alone. In beliefs that number cancels: comparing contents gives what comparing numbered releases
+would. The same goes for the order of rows, which follows from content and numbers, and for the two sides of a
+permutation, each of which is shuffled by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glasshouse.adversary.reverse_engineering.worlds.draws import chances
+from glasshouse.engines import Memory
+from glasshouse.errors import DomainError, Infeasible, InputError
+from glasshouse.grouping import Mondrian, keep_eligible
+from glasshouse.microdata import Groups
+from glasshouse.microdata.domains import text_of
+from glasshouse.microdata.groups import alike
+from glasshouse.principles import BackgroundSensitive, KAnonymity, Requirement
+from glasshouse.randomness import Source
+from glasshouse.recoding import Angel, Permutation
+from glasshouse.release.layout import BATCH, GROUP
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary.reverse_engineering.worlds.draws import EnumeratingDraws
+    from glasshouse.adversary.task import Algorithm
+    from glasshouse.grouping.method import Method
+    from glasshouse.microdata import Microdata
+    from glasshouse.principles import Principle
+    from glasshouse.recoding.recoding import Recoding
+
+__all__ = ["Rerun", "as_it_stands", "up_to_numbering"]
+
+_ONE_THREAD = Memory(threads=1)  # tables are tiny, and draws must come in one order
+_Outcome = tuple[tuple[int, ...], tuple[int, ...]]  # the rows that are kept, and the label of each
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rerun:
+    """A principle, a method and a recoding as `publish` runs them; `suppress` as there.
+
+    The table's identifiers break ties; a table without any has its ties broken by a secret order, and all orders are
+    tried that can make a difference.
+    """
+
+    principle: Principle | Mapping[str, Principle]
+    method: Method
+    recoding: Recoding
+    suppress: Any = 0
+
+    @classmethod
+    def of(cls, algorithm: Algorithm, suppress: Any = 0) -> Rerun:
+        """Run an algorithm again."""
+        return cls(
+            principle=algorithm.principle, method=algorithm.method, recoding=algorithm.recoding, suppress=suppress
+        )
+
+    def chances(self, table: Microdata, limit: int) -> tuple[dict[Hashable, Fraction], int]:
+        """The exact probability of everything that may be published of ``table``, and how many runs that took.
+
+        A table that cannot be published has no outcome at all.
+        """
+        found: dict[Hashable, Fraction] = {}
+        partitions, n_runs = chances(lambda draws: self._divided(table, draws), limit=limit)
+        for partition, probability in partitions.items():
+            if partition is not None:
+                ways, more = self._recoded(table, partition, max(1, limit - n_runs))
+                n_runs += more - 1
+                for content, share in ways.items():
+                    if content is not None:
+                        found[content] = found.get(content, Fraction(0)) + probability * share
+        return found, n_runs
+
+    def seen(self, published: Any) -> Hashable:
+        """What is published, as it is compared with what an imagined table gives."""
+        apart = published_sensitive(published) if isinstance(self.recoding, Permutation) else ()
+        return up_to_numbering(published, apart=apart)
+
+    @property
+    def asked(self) -> Any:
+        """What must hold in every group."""
+        return self.principle.grouping() if isinstance(self.principle, BackgroundSensitive) else self.principle
+
+    def _divided(self, table: Microdata, draws: EnumeratingDraws) -> _Outcome | None:
+        """Who is kept and who is together, groups numbered as they come up; None if the table cannot be published."""
+        source: Any = draws
+        try:
+            kept = keep_eligible(table, self.asked, self.suppress, source)
+            left = table if len(kept) == table.n_tuples else table.take(kept)
+            requirement = Requirement.of(self.asked, left)
+            requirement.check_eligible()
+            ties: Any = _Ties(draws, left)
+            groups = self.method.divide(left, requirement, source=ties, engine=_ONE_THREAD)
+        except (Infeasible, DomainError):  # the latter if a value that the principle names does not occur
+            return None
+        numbers: dict[int, int] = {-1: -1}
+        labels = tuple(numbers.setdefault(label, len(numbers) - 1) for label in groups.labels.tolist())
+        return tuple(kept.tolist()), labels
+
+    def published(self, table: Microdata, groups: Groups) -> dict[str, pa.Table] | None:
+        """What the recoding writes of these groups, some draws made anyhow; None if ANGEL has no buckets for them."""
+        if isinstance(self.recoding, Angel):
+            return self._angelized(table, groups)
+        return dict(self.recoding.recode(table, groups, source=Source.seeded(0)))
+
+    def _recoded(self, table: Microdata, partition: _Outcome, limit: int) -> tuple[dict[Hashable, Fraction], int]:
+        kept, labels = partition
+        left = table if len(kept) == table.n_tuples else table.take(np.array(kept))
+        groups = Groups(np.array(labels, np.int32), max(labels, default=-1) + 1)
+        if isinstance(self.recoding, Angel | Permutation):  # the content is the same whatever is drawn
+            tables = self.published(left, groups)
+            apart = [column.name for column in left.sensitive] if isinstance(self.recoding, Permutation) else ()
+            return {None if tables is None else up_to_numbering(tables, apart=apart): Fraction(1)}, 1
+
+        def published(draws: Any) -> Hashable:
+            return up_to_numbering(self.recoding.recode(left, groups, source=draws))
+
+        return chances(published, limit=limit)
+
+    def _angelized(self, table: Microdata, groups: Groups) -> dict[str, pa.Table] | None:
+        """ANGEL's buckets: strict, k-anonymous, by each marginal's quasi-identifiers alone."""
+        assert isinstance(self.recoding, Angel)
+        recoding = self.recoding.resolved(Requirement.of(self.asked, table))
+        k = recoding.k or 1
+        if groups.n_dropped:
+            kept = np.flatnonzero(groups.labels >= 0)
+            table, groups = table.take(kept), Groups(groups.labels[kept], groups.n_groups)
+        buckets = []
+        for marginal in recoding.tables(table):
+            own = tuple(table.column(name) for name in marginal.quasi)
+            if k == 1:
+                buckets.append(alike(own))
+                continue
+            view = replace(table, quasi=own, sensitive=(), identifier=None)
+            try:
+                requirement = Requirement.of(KAnonymity(k=k), view)
+                requirement.check_eligible()
+            except Infeasible:
+                return None
+            buckets.append(Mondrian().divide(view, requirement, engine=_ONE_THREAD))
+        return dict(recoding.recode(table, groups, buckets=buckets))
+
+
+class _Ties:
+    """Draws whose orders of a whole table differ only where ties can be.
+
+    Methods ask for an order of all tuples to break ties by it, on one attribute or on all. Between tuples that agree on
+    no attribute, directly or through others, it is never asked: so only the order inside such a crowd is drawn.
+    """
+
+    is_seeded = False
+
+    def __init__(self, draws: EnumeratingDraws, table: Microdata) -> None:
+        self._draws = draws
+        self._table = table
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._draws, name)
+
+    def permutation(self, n: int) -> NDArray[np.int32] | NDArray[np.int64]:
+        if n != self._table.n_tuples:
+            return self._draws.permutation(n)
+        crowd = np.arange(n)
+        for column in self._table.quasi:
+            for code in set(column.codes.tolist()):
+                merged = np.isin(crowd, crowd[column.codes == code])
+                crowd[merged] = crowd[merged].min()
+        order = np.argsort(crowd, kind="stable").astype(np.int32)
+        self._draws.shuffle_runs(order, np.append(np.flatnonzero(np.diff(np.sort(crowd), prepend=-1)), n))
+        return order
+
+
+# --- what she compares -----------------------------------------------------------------------------------------------
+
+
+def up_to_numbering(
+    published: Any, *, numbers: Collection[str] = (GROUP, BATCH), apart: Collection[str] = ()
+) -> Hashable:
+    """What tables tell if group numbers are random: for each group its rows in every table, in no order.
+
+    Parameters
+    ----------
+    published
+        A table, tables by name, or a release.
+    numbers
+        Columns with the number of a group, by which tables belong together.
+    apart
+        Columns whose values were shuffled inside every group: they belong to the group, and to no row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> one = pa.table({"age": [21, 30], "Group-ID": [1, 2]})
+    >>> other = pa.table({"age": [30, 21], "Group-ID": [1, 2]})
+    >>> up_to_numbering(one) == up_to_numbering(other), as_it_stands(one) == as_it_stands(other)
+    (True, False)
+    """
+    linked: dict[str, list[Any]] = {}
+    loose: list[Any] = []
+    for title, table in sorted(_tables(published).items()):
+        texts = {name: _texts(table[name]) for name in sorted(table.column_names)}
+        of_row: Any = next((texts.pop(name) for name in numbers if name in texts), None)
+        alone = [(name, texts.pop(name)) for name in apart if name in texts]
+        sides = [(tuple(texts), list(zip(*texts.values(), strict=True))), *alone]
+        for i, (names, rows) in enumerate(sides):
+            if of_row is None:
+                loose.append((title, i, names, tuple(sorted(rows))))
+                continue
+            for number, own in groupby(sorted(zip(of_row, rows, strict=True)), key=lambda pair: pair[0]):
+                linked.setdefault(number, []).append((title, i, names, tuple(row for _, row in own)))
+    return tuple(sorted(tuple(parts) for parts in linked.values())), tuple(loose)
+
+
+def as_it_stands(published: Any) -> Hashable:
+    """What is published with nothing left out: tables with their rows in order, anything else as it is."""
+    if isinstance(published, Hashable) and not hasattr(published, "tables") and not hasattr(published, "column_names"):
+        return published
+    return tuple(
+        (title, tuple((name, tuple(_texts(table[name]))) for name in table.column_names))
+        for title, table in sorted(_tables(published).items())
+    )
+
+
+def published_sensitive(published: Any) -> tuple[str, ...]:
+    """The sensitive columns of a permutation: those after the number of the group."""
+    names = next(iter(_tables(published).values())).column_names
+    return tuple(names[names.index(GROUP) + 1 :]) if GROUP in names else ()
+
+
+def _tables(published: Any) -> Mapping[str, pa.Table]:
+    tables = getattr(published, "tables", published)
+    if isinstance(tables, Mapping) and all(hasattr(table, "column_names") for table in tables.values()):
+        return tables
+    if hasattr(tables, "column_names"):
+        return {"data": tables}
+    raise InputError(f"published tables are needed, or a release, not {type(published).__name__}")
+
+
+def _texts(column: pa.ChunkedArray) -> list[str]:
+    """Values by the text that a file would show, so that a release read back from one can be compared."""
+    return ["\0" if value is None else text_of(value) for value in column.to_pylist()]

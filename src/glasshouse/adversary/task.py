@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every attack is, and what it is given: a release as it stands and as it is read, and what the attacker holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, TypeVar, cast
+
+import numpy as np
+
+from glasshouse.adversary.external_table import coded_as_published
+from glasshouse.adversary.knowledge import ABSENT, key_of
+from glasshouse.adversary.matching import Kinds, match
+from glasshouse.adversary.posterior import Posterior
+from glasshouse.errors import InputError, NotSupported
+from glasshouse.release.contents import Published
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.adversary.matching import Matches
+    from glasshouse.adversary.posterior import Beliefs
+    from glasshouse.grouping.method import Method
+    from glasshouse.microdata import Microdata
+    from glasshouse.principles import Principle
+    from glasshouse.recoding.recoding import Recoding
+    from glasshouse.release import Release
+    from glasshouse.release.contents import Seats
+
+__all__ = ["DROPPED", "GONE", "UNKNOWN", "Algorithm", "Attack", "Task", "promised_limit"]
+
+UNKNOWN, GONE, DROPPED = -1, -2, -3
+"""What is known of a person, where it is not a published value: nothing, not in the table, in the table but dropped."""
+
+_M = TypeVar("_M")
+_N = TypeVar("_N")
+
+
+class Attack(Protocol):
+    """A way to reason from a release: given what the attacker holds, it says what they believe of everybody."""
+
+    name: ClassVar[str]
+    runs_method: ClassVar[bool]
+    """Whether the method is run again, which may have looked at taxonomies and orders even where cells do not."""
+
+
+class Algorithm(NamedTuple):
+    """What made a release: a principle (or one for each sensitive column), a method and a recoding."""
+
+    principle: Principle | Mapping[str, Principle]
+    method: Method
+    recoding: Recoding
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Task:
+    """What an attack is given.
+
+    Attributes
+    ----------
+    attack
+        The name of the attack.
+    release, contents
+        What was published, as it stands, and as it is read for one sensitive column.
+    knowledge
+        What the attacker holds, coded in the taxonomies and orders that the release carries.
+    algorithm
+        What made the release, where the attack makes use of that.
+    """
+
+    attack: str
+    release: Release
+    contents: Published
+    knowledge: Knowledge
+    algorithm: Algorithm | None = None
+
+    @classmethod
+    def of(
+        cls,
+        attack: Attack,
+        release: Release,
+        knowledge: Knowledge,
+        *,
+        column: str | None = None,
+        others: Sequence[Release] = (),
+        algorithm: Algorithm | None = None,
+    ) -> Task:
+        """Read a release, and code the people whom the attacker knows of as it was published."""
+        coded = coded_as_published((release, *others), knowledge, runs_method=attack.runs_method)
+        contents = Published.of(release, column)
+        return cls(attack=attack.name, release=release, contents=contents, knowledge=coded, algorithm=algorithm)
+
+    # --- the algorithm ------------------------------------------------------------------------------------------------
+
+    @property
+    def _known_algorithm(self) -> Algorithm:
+        assert self.algorithm is not None
+        return self.algorithm
+
+    @property
+    def principle(self) -> Principle | None:
+        """The principle of the sensitive column; None where several columns have one each."""
+        asked = self._known_algorithm.principle
+        if isinstance(asked, Mapping):
+            return next(iter(asked.values())) if len(asked) == 1 else None
+        return asked
+
+    @property
+    def principles(self) -> tuple[Principle, ...]:
+        """The principles of all sensitive columns."""
+        asked = self._known_algorithm.principle
+        return tuple(asked.values()) if isinstance(asked, Mapping) else (asked,)
+
+    @property
+    def method(self) -> Method:
+        """The grouping method."""
+        return self._known_algorithm.method
+
+    @property
+    def recoding(self) -> Recoding:
+        """The recoding."""
+        return self._known_algorithm.recoding
+
+    def made_by(self, one: type[_M], *others: type[_N]) -> _M | _N:
+        """The method, which is of one of these classes; refused otherwise."""
+        if type(self.method) not in (one, *others):
+            raise NotSupported(
+                f"explaining groups by {self.method!r} as those of {one.__name__}", instead="use linking"
+            )
+        return cast("_M | _N", self.method)
+
+    # --- people -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def people(self) -> Microdata:
+        """The list of people as the publisher may have read it: no values, and identifiers only if they broke ties."""
+        external = self.knowledge.external
+        return replace(
+            external,
+            quasi=tuple(external.column(name) for name in self.release.recipe.quasi),
+            sensitive=(),
+            identifier=None if self.secret_ties else external.identifier,
+        )
+
+    @property
+    def secret_ties(self) -> bool:
+        """Whether nobody can tell in which order people with equal quasi-identifiers were."""
+        return self.release.guarantee.ties_are_secret or self.knowledge.external.identifier is None
+
+    @cached_property
+    def kinds(self) -> Kinds:
+        """People with equal quasi-identifiers."""
+        return Kinds.of(self.knowledge.external, self.release.recipe.quasi)
+
+    def fits(self, seats: Seats) -> Matches:
+        """The seats that cover each kind of people."""
+        return match(self.knowledge.external, self.kinds.examples, seats)
+
+    @cached_property
+    def told(self) -> list[tuple[int, object]]:
+        """The rows of corrupted people with their values, or `ABSENT`."""
+        return list(zip(self.knowledge.corrupted_rows().tolist(), self.knowledge.corrupted.values(), strict=True))
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """The code of every published value."""
+        return {key_of(value): code for code, value in enumerate(self.contents.values)}
+
+    def known(self) -> NDArray[np.int64]:
+        """For every person the code of the value that the attacker knows, `UNKNOWN` or `GONE`."""
+        known = np.full(self.knowledge.external.n_tuples, UNKNOWN, np.int64)
+        for row, value in self.told:
+            if value is not ABSENT and key_of(value) not in self.place:
+                name = self.knowledge.name(row)
+                raise InputError(f"{name!r} is said to have {value!r}, which nobody in the release has")
+            known[row] = GONE if value is ABSENT else self.place[key_of(value)]
+        return known
+
+    @property
+    def by_itself(self) -> list[str]:
+        """What is to be said where each of several tables is used by itself."""
+        n = len(self.contents.seats)
+        return [f"each of {n} generalized tables by itself; the most telling is shown"] if n > 1 else []
+
+    # --- what is believed ---------------------------------------------------------------------------------------------
+
+    def posterior(
+        self,
+        how: str,
+        kind: NDArray[np.int64],
+        beliefs: Beliefs,
+        presence: NDArray[np.float64],
+        *,
+        values: tuple[object, ...] | None = None,
+        because: Callable[[int, int], str] | None = None,
+        notes: Sequence[str] = (),
+    ) -> Posterior:
+        """Put beliefs together with what they are about."""
+        return Posterior(
+            attack=self.attack,
+            column=self.contents.column,
+            how=how,
+            knowledge=self.knowledge,
+            values=self.contents.values if values is None else values,
+            kind=kind,
+            offsets=beliefs.offsets,
+            codes=beliefs.codes,
+            beliefs=beliefs.beliefs,
+            presence=presence,
+            limit=promised_limit(self.release, self.contents.column),
+            errors=beliefs.errors,
+            because=because,
+            notes=tuple(notes),
+        )
+
+
+def promised_limit(release: Release, column: str) -> Fraction | None:
+    """The belief that a release promises not to be exceeded: 1/l of frequency l-diversity."""
+    principle = release.recipe.principle
+    if principle.get("name") == "by-column":
+        principle = principle["columns"].get(column, {})
+    return Fraction(1, int(principle["ell"])) if principle.get("name") == "l-diversity" else None

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Axes: the cells of one attribute as sets of points, which can be counted, found again and drawn from.
+
+`glasshouse.analyst.answers.supports` tells what a cell stands for. Here the values of an attribute are points on an axis: a
+cell is a range of whole numbers or days, a list of values, or a stretch of what is measured rather than counted
+(other numbers, times), which has points only where somebody says which values there are.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.analyst.answers.proportions import Places
+from glasshouse.analyst.answers.supports import Endless, Listed, OrMissing, Prefix, Span, number_of
+from glasshouse.cells import zoned
+from glasshouse.errors import InputError, NotSupported
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.analyst.answers.supports import Support
+    from glasshouse.randomness import Source
+
+__all__ = ["Axis", "CellPoints", "position"]
+
+_COUNTED = ("integer", "date")
+_ON_A_LINE = ("integer", "float", "date", "timestamp")
+_EPOCH = dt.date(1970, 1, 1)
+_STEPS = 2**53  # a measured value is drawn at one of so many places, evenly spaced, of its cell
+_TYPES = {
+    "integer": pa.int64(),
+    "float": pa.float64(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+    "boolean": pa.bool_(),
+    "category": pa.string(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CellPoints:
+    """The points of one cell: a range of positions, or some values; and perhaps missing, which is a point too.
+
+    Nobody says which values an ``unlisted`` cell has: it has no end, or stars.
+    """
+
+    low: Any = None
+    high: Any = None
+    values: tuple[Any, ...] | None = None
+    missing: bool = False
+    counted: bool = True
+    zoned: bool = False
+    unlisted: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many points there are; 0 for a stretch that is measured."""
+        if self.unlisted:
+            return 0
+        if self.values is not None:
+            return len(self.values) + self.missing
+        return int(self.high - self.low) + 1 + self.missing if self.counted or self.low == self.high else 0
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One attribute of a release."""
+
+    name: str  # of the attribute, as the release says
+    kind: str
+    supports: tuple[Support, ...]  # what each of its different cells stands for
+
+    @classmethod
+    def of(cls, name: str, kind: str, supports: Sequence[Support], points: Sequence[Any] | None = None) -> Axis:
+        """Take supports as points; with ``points`` these are all the values that the attribute can have."""
+        axis = cls(name, kind, tuple(support.spelled_out for support in supports))
+        if points is None:
+            endless = sum(cell.unlisted for cell in axis.cells)
+            if endless:
+                raise InputError(
+                    f"{endless:,} cells of {name!r} have no end, or stars, and nothing says which values they stand "
+                    f"for: say which values there are, in their order (ordered={{{name!r}: [...]}})"
+                )
+            return axis
+        known = [value for value in points if value is not None]
+        offsets = {zoned(value) for value in known} | {cell.zoned for cell in axis.cells if cell.low is not None}
+        if kind == "timestamp" and len(offsets) > 1:
+            raise InputError(f"some times of {name!r} have an offset, and others have none")
+        places = Places(known, kind)
+        chosen = []
+        for support, cell in zip(axis.supports, axis.cells, strict=True):
+            inside = [known[place] for run in places.inside(support) for place in run]
+            chosen.append(Listed((*inside, *([None] if cell.missing else []))))
+        empty = sum(not support.values for support in chosen)
+        if empty:
+            raise InputError(f"{empty:,} cells of {name!r} have none of the values that it is said to have")
+        return cls(name, kind, tuple(chosen))
+
+    @cached_property
+    def cells(self) -> tuple[CellPoints, ...]:
+        """The points of each of the different cells."""
+        return tuple(_points_of(support, self.kind) for support in self.supports)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """How many points every cell has."""
+        for cell in self.cells:
+            if not cell.size:
+                raise NotSupported(
+                    f"the share of one value of {self.name!r}, which is measured, not counted",
+                    instead=f"say which values it can have: points={{{self.name!r}: [...]}}",
+                )
+        return tuple(cell.size for cell in self.cells)
+
+    def ranges(self, values: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Which of some values every cell has, as ranges of their places.
+
+        Cell ``c`` has the places ``low[i]`` to ``high[i]`` for ``offsets[c] <= i < offsets[c + 1]``. Values are all
+        different; None, a missing one, comes last.
+        """
+        places = Places(values, self.kind)
+        runs = [places.inside(support) for support in self.supports]
+        low = np.array([run.start for inside in runs for run in inside], np.int64)
+        high = np.array([run.stop - 1 for inside in runs for run in inside], np.int64)
+        return np.cumsum([0, *map(len, runs)], dtype=np.int64), low, high
+
+    def covers(self, value: Any) -> NDArray[np.bool_]:
+        """Which cells a value may stand in."""
+        places = Places([value], self.kind)
+        return np.array([bool(places.inside(support)) for support in self.supports], bool)
+
+    def draw(self, cell: NDArray[np.int32], source: Source) -> pa.Array:
+        """Draw a value of each of these cells, every point as likely as any other."""
+        missing = np.array([c.missing for c in self.cells], bool)[cell]
+        sizes = np.array([c.size for c in self.cells], np.int64)[cell]
+        measured = sizes == 0
+        # a missing value beside what is measured is as likely as all the rest
+        place = source.belows(np.where(measured, np.where(missing, 2, 1), sizes))
+        gone = missing & (place == np.where(measured, 1, sizes - 1))
+        if self.kind not in _ON_A_LINE or all(c.values is not None for c in self.cells):
+            values = pa.array([v for c in self.cells for v in c.values or ()], _TYPES[self.kind])
+            starts = np.cumsum([0, *(len(c.values or ()) for c in self.cells)])[:-1]
+            places = pa.array(np.where(gone, 0, starts[cell] + place), mask=gone)
+            return values.take(places) if len(values) else pa.nulls(len(cell), _TYPES[self.kind])
+        return self._on_a_line(cell, np.where(gone, 0, place), gone, measured, source)
+
+    def _on_a_line(
+        self,
+        cell: NDArray[np.int32],
+        place: NDArray[np.int64],
+        gone: NDArray[np.bool_],
+        measured: NDArray[np.bool_],
+        source: Source,
+    ) -> pa.Array:
+        """Values by their positions: so far from the low end of a range, or so far along a list."""
+        exact = np.float64 if self.kind == "float" else np.int64
+        listed = np.array([position(v, self.kind) for c in self.cells for v in c.values or ()], exact)
+        starts = np.cumsum([0, *(len(c.values or ()) for c in self.cells)])[:-1][cell]
+        low = np.array([c.low if c.values is None else 0 for c in self.cells], exact)[cell]
+        at = low + place
+        if len(listed):
+            in_list = np.array([c.values is not None for c in self.cells], bool)[cell]
+            at = np.where(in_list & ~gone, listed[np.where(in_list & ~gone, starts + place, 0)], at)
+        if measured.any():
+            high = np.array([c.high if c.values is None else 0 for c in self.cells], exact)[cell]
+            width = np.where(measured, high - low, 0)
+            steps = source.belows(width + 1) if exact is np.int64 else source.belows(_STEPS, len(cell)) / _STEPS * width
+            at = np.where(measured, low + steps, at)
+        kind = _TYPES[self.kind]
+        if self.kind == "date":
+            at = (at - _EPOCH.toordinal()).astype(np.int32)
+        elif self.kind == "timestamp":
+            at = at - number_of(dt.datetime(1970, 1, 1), self.kind)
+            kind = pa.timestamp("us", "UTC") if any(c.zoned for c in self.cells) else kind
+        return pa.array(at, mask=gone).cast(kind)
+
+
+def position(value: Any, kind: str) -> Any:
+    """Where a value lies on its axis: a number where it is, a day or a moment by its count since the year 1."""
+    return float(value) if kind == "float" else number_of(value, kind)
+
+
+def _points_of(support: Support, kind: str) -> CellPoints:
+    if isinstance(support, OrMissing):
+        inner = _points_of(support.support, kind)
+        return replace(inner, missing=True)
+    if isinstance(support, Span):
+        return CellPoints(support.low, support.high, counted=kind in _COUNTED, zoned=support.zoned)
+    if isinstance(support, Endless | Prefix):
+        return CellPoints(values=(), unlisted=True)
+    values = tuple(support.listed() or ())
+    missing = isinstance(support, Listed) and None in values
+    return CellPoints(values=tuple(value for value in values if value is not None), missing=missing)

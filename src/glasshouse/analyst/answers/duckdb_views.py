@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DuckDB views: a release opened in DuckDB, laid out so that its counts can be estimated in plain SQL.
+
+Beside the published tables, as they are, stand the tables of the model (`glasshouse.analyst.answers.estimates`):
+
+``seats``
+    One row for every different combination of quasi-identifiers in a group: the attributes as published, ``Group-ID``,
+    and ``Tuples``, how many tuples have it. Where cells are intervals of numbers, dates or times, ``<attribute> low``
+    and ``<attribute> high`` are their ends, both inside. ANGEL with several generalized tables has ``seats of <table>``
+    for each.
+``groups``
+    One row for every sensitive value of every group: ``Group-ID``, the value, ``Count``, the group's ``Size``, and
+    ``Share``, the probability that a tuple of the group has it. With several sensitive columns: ``groups of <column>``.
+    Of a perturbed sample there is a row for every value of the domain, and ``Share`` is the inverted one: it is right
+    on average, and may be below 0.
+``cells of <attribute>``
+    Where cells stand for several values that can be listed: ``Cell``, ``Value``, and ``Share``, how likely a tuple with
+    the cell has the value. There is none where cells are nodes of a taxonomy that neither the release nor you tell.
+
+Two macros say which part of an interval lies between two ends: ``covered(low, high, first, last)`` counts whole numbers
+and days, ``measured(low, high, first, last)`` measures other numbers (times as ``epoch(...)``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.analyst.answers.evidence import Evidence
+from glasshouse.analyst.answers.perturbed_answers import retention
+from glasshouse.analyst.answers.supports import Endless, Listed, OrMissing, Span, value_at
+from glasshouse.errors import InputError, MissingExtra, NotSupported
+from glasshouse.release.layout import ANGEL, BATCH, COUNT, GROUP
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from glasshouse.analyst.answers.supports import Support
+    from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
+    from glasshouse.release import Release
+    from glasshouse.release.contents import Published, Seats
+
+__all__ = ["to_duckdb"]
+
+_MOST_VALUES = 2_000_000  # of all cells of an attribute: with more, only their ends are given
+_PASSING = "glasshouse passing"
+_MACROS = {
+    "covered(low, high, first, last)": "greatest(0, least(high, last) - greatest(low, first) + 1) / (high - low + 1)",
+    "measured(low, high, first, last)": (
+        "CASE WHEN low = high THEN CAST(low BETWEEN first AND last AS DOUBLE) "
+        "ELSE greatest(0.0, least(high, last) - greatest(low, first)) / (high - low) END"
+    ),
+}
+
+
+def to_duckdb(
+    release: Release,
+    connection: Any = None,
+    *,
+    schema: str = "main",
+    taxonomies: Mapping[str, Taxonomy] | None = None,
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+) -> Any:
+    """Open a release in DuckDB, with tables from which counts can be estimated in plain SQL.
+
+    Parameters
+    ----------
+    release
+        What was published, from `publish` or `load`.
+    connection
+        Where to open it; by default a new database in memory.
+    schema
+        The schema that the tables go to; it is made if there is none.
+    taxonomies, ordered
+        As for `query`: what cells refer to.
+
+    Returns
+    -------
+    duckdb.DuckDBPyConnection
+        The connection. The tables are described in `glasshouse.analyst.answers.duckdb_views`.
+
+    Examples
+    --------
+    ANATOMY 1.2, query A, in plain SQL:
+
+    >>> import glasshouse as gh
+    >>> patients = gh.examples.anatomy_table1()
+    >>> release = gh.publish(patients, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=gh.Anatomy())
+    >>> sql = '''SELECT sum("Tuples" * "Share") FROM seats JOIN groups USING ("Group-ID")
+    ...          WHERE Age <= 30 AND Zipcode BETWEEN 10001 AND 20000 AND Disease = 'pneumonia' '''
+    >>> to_duckdb(release).execute(sql).fetchall()
+    [(1.0,)]
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtra("opening a release in DuckDB", extra="frames") from None
+    evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
+    tables = {**release.tables, **_tables(evidence)}
+    connection = duckdb.connect() if connection is None else connection
+    into = _quoted(schema)
+    _run(connection, f"CREATE SCHEMA IF NOT EXISTS {into}")
+    literal = "'" + schema.replace("'", "''") + "'"
+    taken = _run(connection, f"SELECT lower(table_name) FROM information_schema.tables WHERE table_schema = {literal}")
+    for name in tables:
+        if (name.lower(),) in taken:
+            raise InputError(f"schema {schema!r} of the connection has a table {name!r}: give another schema")
+    for name, table in tables.items():
+        try:
+            connection.register(_PASSING, table)
+            _run(connection, f"CREATE TABLE {into}.{_quoted(name)} AS SELECT * FROM {_quoted(_PASSING)}")
+        except duckdb.Error as error:
+            raise InputError(f"DuckDB refuses the table {name!r}: {str(error).splitlines()[0]}") from None
+        finally:
+            connection.unregister(_PASSING)
+    for signature, formula in _MACROS.items():
+        _run(connection, f"CREATE OR REPLACE MACRO {into}.{signature} AS {formula}")
+    return connection
+
+
+def _run(connection: Any, sql: str) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = connection.execute(sql).fetchall()
+    return rows
+
+
+def _tables(evidence: Evidence) -> dict[str, pa.Table]:
+    """The tables of the model, by name."""
+    sensitive = evidence.release.recipe.sensitive
+    found: dict[str, pa.Table] = {}
+    first = evidence.published(None)
+    names = _names_of_seats(evidence.release, first)
+    listed: dict[str, dict[tuple[str, Any], float]] = {}
+    for seats, name in zip(first.seats, names, strict=True):
+        found["seats" if len(names) == 1 else f"seats of {name}"] = _seats(evidence, first, seats)
+        for attribute in seats.quasi:
+            if not evidence.is_exact:
+                listed.setdefault(attribute, {}).update(_listed(evidence, seats, attribute))
+    for column in sensitive:
+        found["groups" if len(sensitive) == 1 else f"groups of {column}"] = _groups(
+            evidence, evidence.published(column)
+        )
+    for attribute, rows in listed.items():
+        if rows:
+            cells, values = zip(*rows, strict=True)
+            columns = {"Cell": pa.array(cells), "Value": pa.array(values), "Share": pa.array(rows.values())}
+            found[f"cells of {attribute}"] = pa.table(columns)
+    return found
+
+
+def _names_of_seats(release: Release, published: Published) -> list[str]:
+    """The published tables that the tables of seats come from, in their order."""
+    number = BATCH if published.layout is ANGEL else None
+    return [
+        name
+        for name, table in release.tables.items()
+        if any(q in table.column_names for q in release.recipe.quasi)
+        and (number is None or number in table.column_names)
+    ]
+
+
+def _seats(evidence: Evidence, published: Published, seats: Seats) -> pa.Table:
+    columns: dict[str, Any] = {}
+    for attribute, texts, of_seat in zip(seats.quasi, seats.cells, seats.of_seat, strict=True):
+        supports = evidence.supports(seats, attribute)
+        shown = [_only(support) for support in supports] if evidence.is_exact else list(texts)
+        columns[attribute] = pa.array(shown).take(pa.array(of_seat))
+        ends = None if evidence.is_exact else _ends(supports)
+        if ends is not None:
+            columns[f"{attribute} low"] = pa.array([low for low, _ in ends]).take(pa.array(of_seat))
+            columns[f"{attribute} high"] = pa.array([high for _, high in ends]).take(pa.array(of_seat))
+    columns[GROUP] = pa.array(seats.group.astype(np.int64) + 1)
+    columns["Tuples"] = pa.array(seats.count)
+    return pa.table(columns)
+
+
+def _groups(evidence: Evidence, published: Published) -> pa.Table:
+    """How likely a tuple of each group has each sensitive value."""
+    sizes = published.sizes
+    if published.kind != "sample":
+        group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
+        values, codes, count = published.values, published.codes, published.counts
+        share = count / sizes[group]
+    else:
+        values = evidence.domain_of(published)
+        p, m = retention(evidence.release), len(values)
+        if p == 0:
+            raise NotSupported(
+                "opening a sample whose sensitive values were all replaced (a retention of 0)",
+                instead="its values say nothing; ask about quasi-identifiers with query",
+            )
+        place = {value: i for i, value in enumerate(values)}
+        shown = np.array([place[value] for value in published.values], np.int64)[published.codes]
+        group = np.repeat(np.arange(published.n_groups), m)
+        codes = np.tile(np.arange(m), published.n_groups)
+        count = (codes == shown[group]).astype(np.int64)
+        share = 1 / m + (count - 1 / m) / p
+    return pa.table(
+        {
+            GROUP: pa.array(group.astype(np.int64) + 1),
+            published.column: pa.array(values).take(pa.array(codes)),
+            COUNT: pa.array(count),
+            "Size": pa.array(sizes[group]),
+            "Share": pa.array(share),
+        }
+    )
+
+
+def _only(support: Support) -> Any:
+    """The value of a cell that stands for one."""
+    values = support.listed()
+    assert values is not None
+    return values[0]
+
+
+def _ends(supports: Sequence[Support]) -> list[tuple[Any, Any]] | None:
+    """The ends of cells that are intervals of a line; nothing where some are not. A missing value has none."""
+    found: list[tuple[Any, Any]] = []
+    for support in supports:
+        inner = support.support if isinstance(support, OrMissing) else support
+        if isinstance(inner, Span):
+            low, high = (value_at(end, inner.kind, zoned=inner.zoned) for end in (inner.low, inner.high))
+            found.append((low, high))
+        elif isinstance(inner, Endless):
+            found.append((inner.low, inner.high))
+        elif inner == Listed((None,)):
+            found.append((None, None))
+        else:
+            return None
+    return found if any(low is not None for low, _ in found) else None
+
+
+def _listed(evidence: Evidence, seats: Seats, attribute: str) -> dict[tuple[str, Any], float]:
+    """How likely a tuple with each cell has each value; nothing where there are too many to list."""
+    if attribute in evidence.declared.nodes:  # nobody told what they cover
+        return {}
+    texts = seats.cells[seats.quasi.index(attribute)]
+    listed = [support.listed() for support in evidence.supports(seats, attribute)]
+    lengths = [_MOST_VALUES + 1 if values is None else len(values) for values in listed]
+    if sum(lengths) > _MOST_VALUES:
+        return {}
+    return {
+        (text, value): 1 / len(values)
+        for text, values in zip(texts, listed, strict=True)
+        if values is not None
+        for value in values
+    }
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence: the tables of a release, ready to be asked how many of their tuples a condition covers.
+
+What a question needs of a release: its cells as supports, one table of seats that knows all attributes of the question,
+and the histograms of one sensitive column. A `Reading` has all of it, for some attributes.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glasshouse.analyst.answers.axes import Axis
+from glasshouse.analyst.answers.node_supports import node_supports
+from glasshouse.analyst.answers.supports import CellSupports
+from glasshouse.analyst.questions.clocks import Clock
+from glasshouse.declarations import Declared, check_cells
+from glasshouse.errors import InputError, NotSupported, SchemaError
+from glasshouse.microdata.domains import text_of
+from glasshouse.release.contents import Published
+from glasshouse.release.layout import ANGEL, TAXONOMIES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.analyst.answers.supports import Support
+    from glasshouse.analyst.questions.value_sets import ValueSet
+    from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
+    from glasshouse.release import Release
+    from glasshouse.release.contents import Seats
+
+__all__ = ["Evidence", "Reading", "seats_of"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """A release as an analyst reads it."""
+
+    release: Release  # what was published
+    # public knowledge that its cells refer to: the taxonomy whose nodes they are, the order of categories. What the
+    # release carries is known without
+    taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
+    ordered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    _supports: dict[tuple[str, tuple[str, ...]], tuple[Support, ...]] = field(default_factory=dict, init=False)
+    _published: dict[str, Published] = field(default_factory=dict, init=False)
+    declared: Declared = field(init=False)
+
+    def __post_init__(self) -> None:
+        known = Declared.carried_by(self.release).completed(self.release, self.taxonomies, self.ordered)
+        object.__setattr__(self, "declared", known)
+        object.__setattr__(self, "taxonomies", known.taxonomies)
+        object.__setattr__(self, "ordered", known.ordered)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The columns that can be asked about, and the kinds of their values."""
+        return {c.name: c.kind for c in self.release.columns if c.role in ("quasi-identifier", "sensitive")}
+
+    @property
+    def limits(self) -> dict[str, Mapping[str, str]]:
+        """The bottom and top codes of columns that have some, as texts."""
+        return {c.name: c.limits for c in self.release.columns if c.limits is not None}
+
+    def published(self, column: str | None) -> Published:
+        """What the release says of one sensitive column; of the first if none is asked about."""
+        sensitive = self.release.recipe.sensitive
+        name = column or (sensitive[0] if sensitive else "")
+        if name not in self._published:
+            self._published[name] = Published.of(self.release, name) if name else Published.without_values(self.release)
+        return self._published[name]
+
+    def sensitive_of(self, attributes: Sequence[str]) -> str | None:
+        """The sensitive column among some attributes, if there is one; two are refused."""
+        asked = [name for name in attributes if name in self.release.recipe.sensitive]
+        if len(asked) > 1:
+            raise NotSupported(
+                f"a question about {asked[0]!r} and {asked[1]!r} together",
+                instead="ask about one sensitive column at a time",
+            )
+        return asked[0] if asked else None
+
+    def domain_of(self, published: Published) -> tuple[Any, ...]:
+        """The sensitive values that a question may be about: those published; of a sample, those declared."""
+        declared = self.release.recipe.recoding.get("domain") if published.kind == "sample" else None
+        if declared is None:
+            return published.values
+        by_text = {text_of(value): value for value in published.values}
+        reader = CellSupports(name=published.column, kind=self.kinds[published.column])
+        return tuple(
+            None if text is None else by_text.get(text_of(text), reader.value(text_of(text))) for text in declared
+        )
+
+    def seats(self, published: Published, attributes: Sequence[str]) -> Seats:
+        """The table with all these attributes and the fewest others (ANGEL 5: irrelevant ones blur the answer)."""
+        asked = {name for name in attributes if name != published.column}
+        able = [seats for seats in published.seats if asked <= set(seats.quasi)]
+        if not able:
+            tables = "; ".join(", ".join(seats.quasi) for seats in published.seats)
+            raise InputError(f"no generalized table has {', '.join(sorted(asked))} together: the release has {tables}")
+        return min(able, key=lambda seats: len(seats.quasi))
+
+    def supports(self, seats: Seats, attribute: str) -> tuple[Support, ...]:
+        """What each different cell of an attribute stands for."""
+        cells = seats.cells[seats.quasi.index(attribute)]
+        if (attribute, cells) not in self._supports:
+            reader = self._reader(attribute, seats)
+            self._supports[attribute, cells] = self._read(reader, seats)
+        return self._supports[attribute, cells]
+
+    def clock(self, column: str) -> Clock:
+        """By which clock the times of a column are shown."""
+        if column in self.release.recipe.sensitive:
+            moments = [value for value in self.domain_of(self.published(column)) if isinstance(value, dt.datetime)]
+            return Clock(column, frozenset(moment.utcoffset() for moment in moments))
+        offsets: set[dt.timedelta | None] = set()
+        for seats in self.published(None).seats:
+            if column in seats.quasi:
+                offsets |= self._reader(column, seats).offsets
+        return Clock(column, frozenset(offsets))
+
+    def _reader(self, attribute: str, seats: Seats) -> CellSupports:
+        recoding = self.release.recipe.recoding
+        shows_nodes = TAXONOMIES.name in (recoding.get("name"), recoding.get("cells"))
+        return CellSupports(
+            name=attribute,
+            kind=self.kinds[attribute],
+            order=self.ordered.get(attribute),
+            taxonomy=self.taxonomies.get(attribute) if shows_nodes else None,
+            cells=seats.cells[seats.quasi.index(attribute)],
+            foreign=seats.foreign,
+        )
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether cells are the values themselves."""
+        return self.release.layout.exact
+
+    def _read(self, reader: CellSupports, seats: Seats) -> tuple[Support, ...]:
+        cells = reader.cells
+        if self.is_exact:
+            return reader.of_all(seats)
+        if reader.name in self.declared.nodes:
+            return node_supports(reader, cells, self.declared.nodes[reader.name])
+        if reader.taxonomy is not None and reader.kind == "category":
+            check_cells(reader.name, reader.taxonomy, cells)
+        if reader.name in self.declared.unordered and any(cell.startswith("[") for cell in cells):
+            raise InputError(
+                f"column {reader.name!r} has intervals in an order of its own, which the release does not carry: say "
+                f"in which order its values are, with ordered={{{reader.name!r}: [...]}} or --order {reader.name}=A,B,C"
+            )
+        return reader.of_all(seats)
+
+    def shares(self, seats: Seats, attribute: str, values: ValueSet) -> NDArray[np.float64]:
+        """How likely a tuple of each seat has one of the values."""
+        by_cell = np.array([support.share(values) for support in self.supports(seats, attribute)])
+        shares: NDArray[np.float64] = by_cell[seats.of_seat[seats.quasi.index(attribute)]]
+        return shares
+
+    def moments(
+        self, seats: Seats, attribute: str, values: ValueSet
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and mean square of the attribute in each seat, counted as 0 outside the values."""
+        pairs = np.array([support.moments(values) for support in self.supports(seats, attribute)])
+        found = pairs[seats.of_seat[seats.quasi.index(attribute)]]
+        return found[:, 0], found[:, 1]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reading:
+    """A release, read for some of its attributes."""
+
+    evidence: Evidence  # the release, with public knowledge that its cells refer to
+    attributes: tuple[str, ...]  # what is asked for
+    column: str | None  # the sensitive one among these
+    published: Published  # the histograms of groups
+    seats: Seats  # the table with all the attributes and the fewest others
+    axes: tuple[Axis, ...]  # the quasi-identifiers among the attributes, in their order
+
+    @classmethod
+    def of(
+        cls,
+        release: Release,
+        attributes: Sequence[str] | None,
+        *,
+        taxonomies: Mapping[str, Taxonomy] | None,
+        ordered: Mapping[str, Sequence[Any]] | None,
+        points: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Reading:
+        """Read a release; without attributes, for those of the table with the most of them."""
+        evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
+        asked = _asked(evidence, attributes)
+        column = evidence.sensitive_of(asked)
+        published, seats = seats_of(evidence, asked)
+        axes = tuple(
+            Axis.of(name, evidence.kinds[name], evidence.supports(seats, name), (points or {}).get(name))
+            for name in asked
+            if name != column
+        )
+        return cls(
+            evidence=evidence, attributes=tuple(asked), column=column, published=published, seats=seats, axes=axes
+        )
+
+    def cells(self, axis: Axis) -> NDArray[np.int32]:
+        """Which cell of an attribute every seat shows."""
+        return self.seats.of_seat[self.seats.quasi.index(axis.name)]
+
+
+def seats_of(evidence: Evidence, attributes: Sequence[str]) -> tuple[Published, Seats]:
+    """The table that knows all these attributes and the fewest others, with the histograms of its groups.
+
+    Where no sensitive column is asked for, ANGEL's tables without batch numbers serve too.
+    """
+    release, column = evidence.release, evidence.sensitive_of(attributes)
+    if column is not None or release.layout is not ANGEL:
+        published = evidence.published(column)
+        return published, evidence.seats(published, attributes)
+    found = []
+    for name, table in release.tables.items():
+        quasi = tuple(q for q in release.recipe.quasi if q in table.column_names)
+        if quasi and set(attributes) <= set(quasi):
+            found.append((len(quasi), name, quasi))
+    if not found:
+        raise InputError(f"no generalized table has {', '.join(attributes)} together")
+    _, name, quasi = min(found, key=lambda candidate: candidate[0])
+    alone = replace(release, tables={name: release.tables[name]}, recipe=replace(release.recipe, quasi=quasi))
+    published = Published.without_values(alone)
+    return published, published.seats[0]
+
+
+def _asked(evidence: Evidence, attributes: Sequence[str] | None) -> list[str]:
+    recipe = evidence.release.recipe
+    known = [*recipe.quasi, *recipe.sensitive]
+    if attributes is None:
+        column = recipe.sensitive[0] if len(recipe.sensitive) == 1 else None
+        widest = max(evidence.published(column).seats, key=lambda seats: len(seats.quasi))
+        return [*widest.quasi, *([column] if column else [])]
+    for name in attributes:
+        if name not in known:
+            raise SchemaError.unknown(name, known, role="an attribute of the distribution")
+    if not attributes or len(set(attributes)) < len(attributes):
+        raise InputError("name one attribute or more, each once")
+    return list(attributes)

@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Query: a question in SQL about the population, answered from a release, with error bars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.analyst.answers.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
+from glasshouse.analyst.answers.evidence import Evidence, seats_of
+from glasshouse.analyst.answers.perturbed_answers import Perturbation
+from glasshouse.analyst.answers.proportions import GroupingColumn
+from glasshouse.analyst.questions.asked_values import settled
+from glasshouse.analyst.questions.question import Question, disjoint_terms
+from glasshouse.analyst.questions.sql import question_of
+from glasshouse.analyst.questions.value_sets import ValueSet
+from glasshouse.errors import InputError
+from glasshouse.microdata.domains import text_of
+from glasshouse.release.release import frame_of
+from glasshouse.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.analyst.questions.question import Measure
+    from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
+    from glasshouse.release import Release
+    from glasshouse.release.contents import Published, Seats
+
+__all__ = ["Answer", "query"]
+
+_MOST_ROWS = 10_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answer:
+    """What a release says to a question: a row for every combination of the grouping columns, or one row alone.
+
+    Where a single estimate was asked for, `value`, `error` and `interval` are its parts.
+
+    Attributes
+    ----------
+    question
+        What was asked.
+    keys
+        For every row the values of the grouping columns.
+    estimates
+        For every row an `Estimate` for each measure.
+    notes
+        What the reader should know of the values that were asked for, such as one that no published cell has.
+    """
+
+    question: Question
+    keys: tuple[tuple[Any, ...], ...]
+    estimates: tuple[tuple[Estimate, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def __float__(self) -> float:
+        return self.value
+
+    @property
+    def only(self) -> Estimate:
+        """The estimate, where a single one was asked for."""
+        if len(self.estimates) != 1 or len(self.estimates[0]) != 1:
+            raise InputError(
+                f"the answer has {sum(map(len, self.estimates)):,} estimates, and only a single one has a value, an "
+                "error and an interval: take them from to_pandas(), to_table() or estimates"
+            )
+        return self.estimates[0][0]
+
+    @property
+    def value(self) -> float:
+        """What is expected, where a single estimate was asked for."""
+        return self.only.value
+
+    @property
+    def error(self) -> float:
+        """The standard error of `value`."""
+        return self.only.error
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval around `value`: its lower and its upper end."""
+        return self.only.low, self.only.high
+
+    def to_table(self) -> pa.Table:
+        """The grouping columns; for every measure its estimate, standard error and 95 % interval."""
+        columns: dict[str, Any] = {name: [key[i] for key in self.keys] for i, name in enumerate(self.question.headings)}
+        for i, measure in enumerate(self.question.measures):
+            found = [row[i] for row in self.estimates]
+            columns[measure.name] = [estimate.value for estimate in found]
+            columns[f"{measure.name} error"] = [estimate.error for estimate in found]
+            columns[f"{measure.name} low"] = [estimate.low for estimate in found]
+            columns[f"{measure.name} high"] = [estimate.high for estimate in found]
+        return pa.table(columns)
+
+    def to_pandas(self) -> Any:
+        """As `to_table`, as a pandas frame."""
+        return frame_of(self.to_table(), "pandas")
+
+    def to_polars(self) -> Any:
+        """As `to_table`, as a polars frame."""
+        return frame_of(self.to_table(), "polars")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        rows = [{k: _plain(v) for k, v in row.items()} for row in self.to_table().to_pylist()]
+        return {"group_by": list(self.question.headings), "rows": rows, "notes": list(self.notes)}
+
+    def _rows(self) -> list[list[str]]:
+        """The headings, and a row of cells for every row of the answer."""
+        heads = [visible(name) for name in (*self.question.headings, *(m.name for m in self.question.measures))]
+        body = (
+            [*("missing" if key is None else visible(text_of(key)) for key in keys), *map(str, row)]
+            for keys, row in zip(self.keys, self.estimates, strict=True)
+        )
+        return [heads, *body]
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        heads, *body = ([escape(cell) for cell in row] for row in self._rows())
+        rows = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body]
+        notes = [f"<p>note: {escape(note)}</p>" for note in self.notes]
+        return f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{''.join(rows)}</table>{''.join(notes)}"
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+        return "\n".join([*(line.rstrip() for line in lines), *(f"note: {note}" for note in self.notes)])
+
+
+def query(
+    release: Release,
+    sql: str,
+    *,
+    taxonomies: Mapping[str, Taxonomy] | None = None,
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+) -> Answer:
+    """Ask a release a question, and get an estimate with an error bar.
+
+    Parameters
+    ----------
+    release
+        What was published, from `publish` or `load`.
+    sql
+        ``SELECT COUNT(*) [, SUM(x), AVG(x)] [, columns] WHERE ... [GROUP BY columns]`` over the release's columns.
+    taxonomies, ordered
+        The taxonomies whose nodes are published, and the order of categories published as intervals, by column; where
+        the release carries them they need not be given.
+
+    Returns
+    -------
+    Answer
+        Estimates with standard errors and 95 % intervals, derived in `glasshouse.analyst.answers.estimates`, and notes on
+        values that no published cell has.
+
+    Raises
+    ------
+    DomainError
+        If a text is asked for that the column cannot have, by what the release shows of it.
+    InputError
+        If a question needs a taxonomy or an order that neither the release carries nor you give.
+
+    Examples
+    --------
+    ANATOMY 1.2, query A: how many pneumonia patients are at most 30 and live in zip codes 10001 to 20000? One does.
+
+    >>> import glasshouse as gh
+    >>> patients = gh.examples.anatomy_table1()
+    >>> release = gh.publish(patients, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=gh.Anatomy())
+    >>> sql = "SELECT COUNT(*) WHERE Disease = 'pneumonia' AND Age <= 30 AND Zipcode BETWEEN 10001 AND 20000"
+    >>> answer = query(release, sql)
+    >>> print(answer.only)
+    1 ± 0
+    >>> answer.value, answer.error, answer.interval
+    (1.0, 0.0, (1.0, 1.0))
+    """
+    evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
+    question, notes = settled(evidence, question_of(sql, evidence.kinds, evidence.clock))
+    return replace(answer_question(evidence, question), notes=notes)
+
+
+def answer_question(evidence: Evidence, question: Question) -> Answer:
+    """Answer one question, or one for every combination of the grouping columns."""
+    asked = _Asked.of(evidence, question)
+    if not question.group_by:
+        return Answer(question=question, keys=((),), estimates=(asked.estimates(asked.together()),))
+    columns = {name: asked.grouping_column(name) for name in question.group_by if name != asked.published.column}
+    domains = {name: asked.values if name not in columns else columns[name].values for name in question.group_by}
+    n_rows = prod(len(values) for values in domains.values())
+    if n_rows > _MOST_ROWS:
+        raise InputError(f"GROUP BY would give {n_rows:,} rows, where {_MOST_ROWS:,} are allowed")
+    found: dict[tuple[int, ...], tuple[Estimate, ...]] = {}
+    for places, fixed in _combinations(asked, columns):
+        if asked.published.column in domains:
+            apart = asked.apart(fixed)
+            for code in np.flatnonzero(apart.means.any(axis=0) | apart.covariances.any(axis=(0, 1))).tolist():
+                own = Totals(apart.means[:, code], apart.covariances[:, :, code])
+                where = {**places, asked.published.column: code}
+                found[tuple(where[name] for name in domains)] = asked.estimates(own)
+        else:
+            one = asked.together(fixed)
+            if one.means.any() or one.covariances.any():  # else nobody can have this combination
+                found[tuple(places[name] for name in domains)] = asked.estimates(one)
+    order = sorted(found)
+    keys = tuple(tuple(values[at] for values, at in zip(domains.values(), key, strict=True)) for key in order)
+    return Answer(question=question, keys=keys, estimates=tuple(found[key] for key in order))
+
+
+def _attributes(question: Question, terms: Sequence[Mapping[str, ValueSet]]) -> list[str]:
+    """All columns that a question touches."""
+    named = [name for term in terms for name in term]
+    named += [measure.column for measure in question.measures if measure.column is not None]
+    return list(dict.fromkeys([*named, *question.group_by]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Fixed:
+    """One combination of values of the grouping columns that are quasi-identifiers."""
+
+    values: Mapping[str, Any]  # of every such column
+    seats: NDArray[np.int64]  # the seats that can hold the combination
+    # for every such column how likely a tuple of each of these seats has the value
+    shares: Mapping[str, NDArray[np.float64]]
+
+
+def _combinations(
+    asked: _Asked, columns: Mapping[str, GroupingColumn]
+) -> Iterator[tuple[dict[str, int], _Fixed | None]]:
+    """Go through all combinations that some seat can hold; without such columns there is one, that fixes nothing."""
+    if not columns:
+        yield {}, None
+        return
+    start = _Fixed({}, np.arange(len(asked.seats)), {})
+
+    def narrow(fixed: _Fixed, places: dict[str, int], names: list[str]) -> Iterator[tuple[dict[str, int], _Fixed]]:
+        if not names:
+            yield places, fixed
+            return
+        name, rest = names[0], names[1:]
+        column, cells = columns[name], asked.seats.of_seat[asked.seats.quasi.index(name)][fixed.seats]
+        for place, value in enumerate(column.values):
+            share = column.proportions.shares(place)[cells]
+            kept = np.flatnonzero(share)
+            if len(kept):
+                shares = {other: own[kept] for other, own in fixed.shares.items()} | {name: share[kept]}
+                some = _Fixed({**fixed.values, name: value}, fixed.seats[kept], shares)
+                yield from narrow(some, {**places, name: place}, rest)
+
+    yield from narrow(start, {}, list(columns))
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A question, the table that answers it, and how it treats the sensitive values: worked out once for all rows."""
+
+    evidence: Evidence
+    question: Question
+    published: Published
+    seats: Seats
+    values: tuple[Any, ...]  # the sensitive values that it may be about
+    terms: list[dict[str, ValueSet]]  # the conjunctions that its condition divides into
+    columns: list[str | None]  # what is counted (None, always the first) or added up
+    dealt: Dealt  # how the sensitive values are treated
+    of_class: NDArray[np.bool_]  # which terms hold for each class of them
+
+    @classmethod
+    def of(cls, evidence: Evidence, question: Question) -> _Asked:
+        terms = disjoint_terms(question.where)
+        published, seats = seats_of(evidence, _attributes(question, terms))
+        values = evidence.domain_of(published)
+        columns = list(dict.fromkeys([None, *(measure.column for measure in question.measures)]))
+        weights = np.ones((len(columns), len(values)))
+        for row, name in zip(weights, columns, strict=True):
+            if name == published.column:
+                row[:] = [0.0 if value is None else float(value) for value in values]
+        tested = [term.get(published.column) for term in terms]
+        treated = np.array([[own is None or value in own for own in tested] for value in values], bool)
+        treated = treated.reshape(len(values), len(terms))
+        covered = treated.any(axis=1)
+        of_class, number = np.unique(treated[covered], axis=0, return_inverse=True)
+        class_of = np.full(len(values), -1, np.int64)
+        class_of[covered] = number.reshape(-1)
+        dealt = Dealt(class_of, len(of_class), weights)
+        return cls(evidence, question, published, seats, values, terms, columns, dealt, of_class)
+
+    def grouping_column(self, name: str) -> GroupingColumn:
+        """The values that a grouping column may have, by what is published."""
+        return GroupingColumn.of(name, self.evidence.kinds[name], self.evidence.supports(self.seats, name), _MOST_ROWS)
+
+    def together(self, fixed: _Fixed | None = None) -> Totals:
+        """The totals over all sensitive values."""
+        amounts, some = self._amounts(fixed), self._some(fixed)
+        if self.published.kind == "sample":
+            return self._perturbation.totals(self.dealt, amounts, some)
+        group, sizes, touched = self._groups(fixed)
+        summed = self._summed
+        if touched is not None:
+            summed = Summed(summed.once[:, :, touched], summed.twice[:, :, :, touched])
+        return totals(group, self.seats.count[some], sizes, summed, amounts)
+
+    def apart(self, fixed: _Fixed | None) -> Totals:
+        """The totals for every sensitive value by itself."""
+        amounts, some = self._amounts(fixed), self._some(fixed)
+        if self.published.kind == "sample":
+            return self._perturbation.totals_apart(self.dealt, amounts, some)
+        group, sizes, touched = self._groups(fixed)
+        entries = self._entries if touched is None else _entries_of(self.published, touched)
+        return totals_apart(group, self.seats.count[some], sizes, entries, self.dealt, amounts)
+
+    def estimates(self, found: Totals) -> tuple[Estimate, ...]:
+        """One estimate for every measure."""
+        return tuple(self._estimate(measure, found) for measure in self.question.measures)
+
+    def _estimate(self, measure: Measure, found: Totals) -> Estimate:
+        place = self.columns.index(measure.column)
+        if measure.kind == "avg":
+            return Estimate.normal(*ratio(found, place, 0))
+        counted = measure.kind == "count" and self.published.kind != "sample"
+        most = float(self.evidence.release.n_tuples) if counted else np.inf
+        least = 0.0 if measure.kind == "count" else -np.inf
+        return Estimate.normal(found.means[place], found.covariances[place, place], least=least, most=most)
+
+    # --- groups and seats ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _perturbation(self) -> Perturbation:
+        return Perturbation.of(self.evidence.release, self.published, self.seats, self.values)
+
+    @cached_property
+    def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+        published = self.published
+        group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
+        return group, published.codes, published.counts
+
+    @cached_property
+    def _summed(self) -> Summed:
+        return self.dealt.summed(*self._entries, self.published.n_groups)
+
+    def _some(self, fixed: _Fixed | None) -> NDArray[np.int64]:
+        return np.arange(len(self.seats)) if fixed is None else fixed.seats
+
+    def _groups(self, fixed: _Fixed | None) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
+        """The group of every seat and the sizes of groups; of some seats, only the groups that they are in."""
+        if fixed is None:
+            return self.seats.group.astype(np.int64), self.published.sizes, None
+        touched, group = np.unique(self.seats.group[fixed.seats], return_inverse=True)
+        return group.reshape(-1), self.published.sizes[touched], touched.astype(np.int64)
+
+    # --- amounts ------------------------------------------------------------------------------------------------------
+
+    def _amounts(self, fixed: _Fixed | None) -> Amounts:
+        """What the seats add: for every class of sensitive values, the terms that hold for it."""
+        n_seats, n_totals = len(self.seats) if fixed is None else len(fixed.seats), len(self.columns)
+        mean = np.zeros((n_totals, self.dealt.n_classes, n_seats))
+        product = np.zeros((n_totals, n_totals, self.dealt.n_classes, n_seats))
+        for t, term in enumerate(self.terms):
+            if fixed is not None and any(name in term and v not in term[name] for name, v in fixed.values.items()):
+                continue
+            first, second = self._of_term(t, fixed)
+            for a in np.flatnonzero(self.of_class[:, t]).tolist():
+                mean[:, a] += first
+                product[:, :, a] += second
+        return Amounts(mean, product)
+
+    def _of_term(self, t: int, fixed: _Fixed | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean amounts of one term, and of their products, by seat."""
+        term, own = self.terms[t], {} if fixed is None else fixed.shares
+        quasi = [name for name in self.seats.quasi if name in term or name in self.columns or name in own]
+        n_seats = len(self.seats) if fixed is None else len(fixed.seats)
+        powers = {name: self._powers(t, name, fixed) for name in quasi}
+
+        def mixed(*names: str | None) -> NDArray[np.float64]:
+            """The mean of the product of these columns (None: 1) where the term holds."""
+            found = np.ones(n_seats)
+            for name in quasi:
+                found = found * powers[name][names.count(name)]
+            return found
+
+        first = np.stack([mixed(name) for name in self.columns])
+        return first, np.stack([np.stack([mixed(one, other) for other in self.columns]) for one in self.columns])
+
+    def _powers(self, t: int, name: str, fixed: _Fixed | None) -> tuple[NDArray[np.float64], ...]:
+        """How likely the term holds of a column in every seat; and where it is added up, its mean and mean square."""
+        if fixed is not None and name in fixed.shares:
+            share, value = fixed.shares[name], fixed.values[name]
+            number = 0.0 if value is None or name not in self.columns else float(value)
+            return share, share * number, share * number * number
+        if (t, name) not in self._known:
+            values = self.terms[t].get(name, ValueSet.everything())
+            share = self.evidence.shares(self.seats, name, values)
+            moments = self.evidence.moments(self.seats, name, values) if name in self.columns else ()
+            self._known[t, name] = (share, *moments)
+        known = self._known[t, name]
+        return known if fixed is None else tuple(power[fixed.seats] for power in known)
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, str], tuple[NDArray[np.float64], ...]]:
+        return {}
+
+
+def _entries_of(
+    published: Published, groups: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """The entries of the histograms of some groups, which are numbered anew."""
+    starts = published.offsets[groups]
+    lengths = published.offsets[groups + 1] - starts
+    before = np.cumsum(lengths) - lengths
+    at = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
+    return np.repeat(np.arange(len(groups)), lengths), published.codes[at], published.counts[at]
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, int | float | str | bool) else text_of(value)

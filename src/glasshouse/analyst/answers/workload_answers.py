@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answering: a whole workload in one compiled pass over a release, or over the truth."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glasshouse.analyst.answers.evidence import Evidence, seats_of
+from glasshouse.analyst.answers.perturbed_answers import Perturbation
+from glasshouse.analyst.answers.proportions import Places, Proportions
+from glasshouse.analyst.questions.asked_values import check_domain
+from glasshouse.errors import InputError, ParameterError, SchemaError
+from glasshouse.kernels import compiled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.analyst.usefulness.workloads import Workload
+    from glasshouse.microdata import Microdata
+    from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
+    from glasshouse.release import Release
+    from glasshouse.release.contents import Published, Seats
+
+__all__ = ["Answers", "answer", "count", "independent"]
+
+_WIDTH = 1.959963984540054  # of a 95 % interval, in standard errors
+_BLOCK = 64  # questions that the kernels answer side by side
+_KERNELS = "glasshouse.analyst.answers._kernels"
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """An estimate with its standard error for every question of a workload."""
+
+    values: NDArray[np.float64]
+    errors: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def covers(self, truth: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each 95 % interval has the true count in it."""
+        rounding = 1e-9 * np.maximum(truth, 1)
+        return np.asarray(np.abs(self.values - truth) <= _WIDTH * self.errors + rounding)
+
+
+def answer(
+    release: Release,
+    workload: Workload,
+    *,
+    taxonomies: Mapping[str, Taxonomy] | None = None,
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+    threads: int = 0,
+) -> Answers:
+    """Answer all questions of a workload from a release.
+
+    The model is that of `glasshouse.analyst.answers.estimates`. What a cell stands for are the values of the workload's domain
+    in it, each as likely as any other: where an integer attribute lacks some values, or a float attribute has few, this
+    knows more than `query`, which takes every number in an interval as possible.
+
+    Parameters
+    ----------
+    release
+        What was published.
+    workload
+        The questions.
+    taxonomies, ordered
+        As for `query`.
+    threads
+        How many threads to use; all cores by default. The answers do not depend on it.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> table = gh.synthetic.hospital(500, seed=1)
+    >>> release = gh.publish(table, principle=gh.LDiversity(ell=3), recoding=gh.Anatomy(), source=gh.Source.seeded(1))
+    >>> workload = gh.Workload.anatomy(table, qd=2, n=100)
+    >>> found = gh.answer(release, workload)
+    >>> bool(np.mean(found.covers(count(table, workload))) > 0.5)
+    True
+    """
+    evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
+    for name in workload.domains:
+        if name not in evidence.kinds:
+            raise SchemaError.unknown(name, tuple(evidence.kinds), role="a column of the release")
+    for name, domain in workload.domains.items():
+        check_domain(evidence, name, domain)
+    values, errors = np.zeros(len(workload)), np.zeros(len(workload))
+    for published, seats, questions in _by_table(evidence, workload):
+        work = _from_sample if published.kind == "sample" else _from_groups
+        found = work(evidence, published, seats, workload.take(questions), threads)
+        values[questions], errors[questions] = found
+    return Answers(values, errors)
+
+
+def count(table: Microdata, workload: Workload, *, threads: int = 0) -> NDArray[np.int64]:
+    """The true counts."""
+    columns = [table.column(name) for name in workload.domains]
+    codes = np.stack([column.codes for column in columns], dtype=np.int32)
+    kernel = compiled(_KERNELS).exact_counts
+    found = np.zeros(len(workload), np.int64)
+    places = [
+        _places(domain, column.domain.listed())
+        for domain, column in zip(workload.domains.values(), columns, strict=True)
+    ]
+
+    def work(questions: NDArray[np.int64]) -> None:
+        used = _constrained(workload, questions)
+        rows = [workload.wanted[d][questions][:, places[d]].T for d in used]
+        starts, members = _stacked(rows, len(questions), np.int32)
+        counts = np.zeros(len(questions), np.int64)
+        kernel(np.ascontiguousarray(codes[used]), starts, members, counts)
+        found[questions] = counts
+
+    _in_blocks(work, workload, threads)
+    return found
+
+
+def independent(table: Microdata, workload: Workload) -> NDArray[np.float64]:
+    """Answers from two tables without a link: exact quasi-identifiers, and how often each sensitive value occurs.
+
+    MINIMALITY 5.3's baseline, Base: what can be had without learning anything about how the two go together.
+    """
+    everything = tuple(np.ones_like(wanted) for wanted in workload.wanted)
+    quasi = type(workload)(domains=workload.domains, wanted=(*workload.wanted[:-1], everything[-1]), name="")
+    alone = type(workload)(domains=workload.domains, wanted=(*everything[:-1], workload.wanted[-1]), name="")
+    return count(table, quasi) * (count(table, alone) / max(1, table.n_tuples))
+
+
+# --- which table answers ----------------------------------------------------------------------------------------------
+
+
+def _by_table(evidence: Evidence, workload: Workload) -> Iterator[tuple[Published, Seats, NDArray[np.int64]]]:
+    """The table that answers each question: the one that `query` would ask."""
+    names = list(workload.domains)
+    constrained = np.stack([~wanted.all(axis=1) for wanted in workload.wanted], axis=1)
+    patterns, of_question = np.unique(constrained, axis=0, return_inverse=True)
+    found: dict[tuple[str, ...], tuple[Published, Seats, list[int]]] = {}
+    for number, pattern in enumerate(patterns):
+        asked = [name for name, is_asked in zip(names, pattern, strict=True) if is_asked]
+        published, seats = seats_of(evidence, asked)
+        same = found.setdefault((published.column, *seats.quasi), (published, seats, []))
+        same[2].extend(np.flatnonzero(of_question.reshape(-1) == number).tolist())
+    for published, seats, questions in found.values():
+        yield published, seats, np.array(sorted(questions))
+
+
+# --- releases ---------------------------------------------------------------------------------------------------------
+
+
+class _Table:
+    """A table of seats as the kernels want it."""
+
+    def __init__(self, evidence: Evidence, seats: Seats, workload: Workload, order: NDArray[np.int64]) -> None:
+        self._workload = workload
+        self.asked = [place for place, name in enumerate(workload.domains) if name in seats.quasi]
+        names = list(workload.domains)
+        self.cells = {d: seats.of_seat[seats.quasi.index(names[d])][order].astype(np.int32) for d in self.asked}
+        self._proportions = {
+            d: Proportions.of(
+                evidence.supports(seats, names[d]), Places(workload.domains[names[d]], evidence.kinds[names[d]])
+            )
+            for d in self.asked
+            if not workload.wanted[d].all()
+        }
+
+    def block(self, questions: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
+        """The cells of the attributes that some of the questions constrain, and the part of each that they cover."""
+        used = [d for d in _constrained(self._workload, questions) if d in self._proportions]
+        rows = [self._proportions[d].covered(self._workload.wanted[d][questions]) for d in used]
+        n_seats = len(next(iter(self.cells.values()))) if self.cells else 0
+        cells = np.stack([self.cells[d] for d in used]) if used else np.empty((0, n_seats), np.int32)
+        return (cells, *_stacked(rows, len(questions), np.float64))
+
+
+def _from_groups(
+    evidence: Evidence, published: Published, seats: Seats, workload: Workload, threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Estimates and standard errors from groups with the histograms of their values."""
+    by_group = np.argsort(seats.group, kind="stable")
+    table = _Table(evidence, seats, workload, by_group)
+    borders = np.searchsorted(seats.group[by_group], np.arange(published.n_groups + 1)).astype(np.int64)
+    counts, numbers = seats.count[by_group].astype(np.int32), published.counts.astype(np.int32)
+    wanted = _wanted(evidence, published, workload)
+    kernel = compiled(_KERNELS).expected_counts
+    means, variances = np.zeros(len(workload)), np.zeros(len(workload))
+
+    def work(questions: NDArray[np.int64]) -> None:
+        cells, starts, shares = table.block(questions)
+        masks = np.ascontiguousarray(-wanted[questions].T.astype(np.int32))
+        inside, spread, mean, variance = np.zeros((4, len(questions)))
+        matching = np.zeros(len(questions), np.int32)
+        kernel(
+            cells, counts, borders, starts, shares,
+            published.offsets, published.codes, numbers, masks,
+            inside, spread, matching, mean, variance,
+        )  # fmt: skip
+        means[questions], variances[questions] = mean, variance
+
+    _in_blocks(work, workload, threads)
+    return means, np.sqrt(np.maximum(variances, 0.0))
+
+
+def _from_sample(
+    evidence: Evidence, published: Published, seats: Seats, workload: Workload, threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Estimates and standard errors from a perturbed sample."""
+    table = _Table(evidence, seats, workload, np.arange(len(seats)))
+    values = evidence.domain_of(published)
+    perturbation = Perturbation.of(evidence.release, published, seats, values)
+    wanted = _wanted(evidence, published, workload)
+    perturbation.check(wanted)
+    shown, sizes = perturbation.shown.astype(np.int32), seats.count.astype(np.int32)
+    kernel = compiled(_KERNELS).shown_counts
+    means, variances = np.zeros(len(workload)), np.zeros(len(workload))
+
+    def work(questions: NDArray[np.int64]) -> None:
+        cells, starts, shares = table.block(questions)
+        rows = np.ascontiguousarray(wanted[questions].T.astype(np.float64))
+        sums = np.zeros((4, len(questions)))
+        kernel(cells, sizes, starts, shares, shown, rows, *sums)
+        means[questions], variances[questions] = perturbation.counts(wanted[questions], *sums)
+
+    _in_blocks(work, workload, threads)
+    return means, np.sqrt(np.maximum(variances, 0.0))
+
+
+def _wanted(evidence: Evidence, published: Published, workload: Workload) -> NDArray[np.bool_]:
+    """Which sensitive values each question wants (questions x values of the release)."""
+    values = evidence.domain_of(published)
+    if published.column != workload.sensitive:  # a table that says nothing of them answers who does not ask
+        return np.ones((len(workload), len(values)), bool)
+    asked = workload.wanted[-1]
+    if published.kind != "sample":
+        return asked[:, _places(workload.domains[workload.sensitive], values)]
+    # a value that was declared, and that no tuple has, can be shown; only who asks for all asks for it
+    found = np.repeat(np.all(asked, axis=1, keepdims=True), len(values), axis=1)
+    places = Places(workload.domains[workload.sensitive], "category")
+    for i, value in enumerate(values):
+        place = places.of(value)
+        if place is not None:
+            found[:, i] = asked[:, place]
+    return found
+
+
+# --- blocks of questions ----------------------------------------------------------------------------------------------
+
+
+def _places(domain: Sequence[Any], values: Sequence[Any]) -> NDArray[np.int64]:
+    """Where each value stands in the workload's domain."""
+    if len(domain) == len(values) and all(a == b and type(a) is type(b) for a, b in zip(domain, values, strict=True)):
+        return np.arange(len(values))  # a workload that was drawn for this table: nothing need be looked up
+    places = Places(domain, "category")
+    found = [places.of(value) for value in values]
+    if None in found:
+        raise InputError(
+            f"the value {values[found.index(None)]!r} is not in the workload's domain: was it drawn for another table?"
+        )
+    return np.array(found, np.int64)
+
+
+def _constrained(workload: Workload, questions: NDArray[np.int64]) -> list[int]:
+    """The attributes that some of the questions constrain."""
+    return [d for d, wanted in enumerate(workload.wanted) if not wanted[questions].all()]
+
+
+def _stacked(rows: list[NDArray[Any]], width: int, kind: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Rows of all attributes below each other, one of ones and one for products; and where each attribute starts."""
+    starts = np.cumsum([0, *(len(some) for some in rows)]).astype(np.int64)
+    found = np.ones((int(starts[-1]) + 2, width), kind)
+    for start, some in zip(starts[:-1], rows, strict=True):
+        found[start : start + len(some)] = some
+    return starts[:-1], found
+
+
+def _in_blocks(work: Callable[[NDArray[np.int64]], None], workload: Workload, threads: int) -> None:
+    """Do the questions in blocks, on several threads; those that constrain the same attributes stay together."""
+    if threads < 0:
+        raise ParameterError("answer", "threads", "a whole number of at least 0", threads)
+    constrained = np.stack([~wanted.all(axis=1) for wanted in workload.wanted])
+    order = np.lexsort(constrained)
+    blocks = [order[start : start + _BLOCK] for start in range(0, len(order), _BLOCK)]
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        list(pool.map(work, blocks))

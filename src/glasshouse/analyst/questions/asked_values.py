@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asked values: what the values in a question mean for a release, before anything is counted.
+
+Zero is the right answer to a question about a value that nobody has, and the wrong one to a question with a slip in it.
+Where a release shows which texts a column can have (its sensitive values, exact cells, a declared tree or order), any
+other is refused, with the nearest that there is. Where it does not, or the value is a number or a date, the question
+is answered, and the answer says that no published cell has the value. Both look at nothing but the release and what
+its reader brought along.
+
+Where a taxonomy is known, a node may be asked for: it stands for all values below it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.analyst.answers.evidence import seats_of
+from glasshouse.analyst.answers.node_supports import NodeSupport
+from glasshouse.analyst.answers.supports import CellSupports, Listed, OrMissing, Prefix, Span, number_of
+from glasshouse.analyst.questions.question import Not, Test
+from glasshouse.analyst.questions.value_sets import Listing, ValueSet
+from glasshouse.errors import DomainError, InputError, near_text
+from glasshouse.microdata.domains import few, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from glasshouse.analyst.answers.evidence import Evidence
+    from glasshouse.analyst.answers.supports import Support
+    from glasshouse.analyst.questions.question import Condition, Question
+
+__all__ = ["check_domain", "settled"]
+
+
+def settled(evidence: Evidence, question: Question) -> tuple[Question, tuple[str, ...]]:
+    """The question with nodes replaced by the values below them, and what its reader should know of its values.
+
+    A text that the column cannot have is a `DomainError`.
+    """
+    settling = _Settling(evidence)
+    where = settling.condition(question.where)
+    named = [*question.group_by, *(measure.column for measure in question.measures)]
+    settling.notes += [
+        f"{name!r} is {side}-coded: {text} stands for itself and everything {'above' if side == 'top' else 'below'}"
+        for name in named
+        if name is not None
+        for side, text in evidence.limits.get(name, {}).items()
+    ]
+    return replace(question, where=where), tuple(dict.fromkeys(settling.notes))
+
+
+def check_domain(evidence: Evidence, column: str, values: Iterable[Any]) -> None:
+    """Refuse texts that are in no declared tree or order of the column, where there is one."""
+    known = _declared(evidence, column)
+    if known is not None and evidence.kinds[column] == "category":
+        for value in values:
+            if value is not None and text_of(value) not in known:
+                raise DomainError.unknown(text_of(value), list(known), column=column)
+
+
+@dataclass(eq=False)
+class _Settling:
+    """One question on its way to what it means for a release."""
+
+    evidence: Evidence
+    notes: list[str] = field(default_factory=list)
+
+    def condition(self, condition: Condition) -> Condition:
+        if isinstance(condition, Test):
+            return Test(condition.column, self._values(condition.column, condition.values))
+        if isinstance(condition, Not):
+            return Not(self.condition(condition.part))
+        return type(condition)(tuple(self.condition(part) for part in condition.parts))
+
+    def _values(self, column: str, values: ValueSet) -> ValueSet:
+        if not values.cuts:
+            return values
+        if self.evidence.kinds[column] == "category":
+            return self._texts(column, values)
+        self._check_limits(column, values)
+        self._note_numbers(column, values)
+        return values
+
+    def _check_limits(self, column: str, values: ValueSet) -> None:
+        """Refuse to tell apart what lies beyond a top or bottom code, which one value stands for."""
+        reader = CellSupports(name=column, kind=self.evidence.kinds[column])
+        for name, text in self.evidence.limits.get(column, {}).items():
+            side = ValueSet.above if name == "top" else ValueSet.below
+            beyond = side(reader.value(text), closed=True, whole=reader.kind in ("integer", "date"))
+            asked = values & beyond
+            if not asked.is_empty and asked != beyond:
+                sign = ">=" if name == "top" else "<="
+                raise InputError(
+                    f"column {column!r} is {name}-coded: {text} stands for itself and everything "
+                    f"{'above' if name == 'top' else 'below'}. Ask for {column} {sign} {text}, or for nothing beyond it"
+                )
+
+    def _texts(self, column: str, values: ValueSet) -> ValueSet:
+        """Texts of a column: known ones, and the leaves of nodes."""
+        pieces = values.pieces()
+        if not isinstance(pieces, Listing):  # a range of texts
+            return values
+        asked = [text_of(value) for value in pieces.values]
+        below = self._below(column)
+        known = self._known(column)
+        shown = _Shown(self._supports(column))
+        unseen = []
+        for text in asked:
+            if known is not None and text not in known and text not in below:
+                raise DomainError.unknown(text, [*known, *below], column=column)
+            if text not in below and not shown.has(text):
+                unseen.append(text)
+        if unseen:
+            self._note_texts(column, unseen, shown)
+        leaves = [leaf for text in asked for leaf in below.get(text, (text,))]
+        found = ValueSet.of([*leaves, *([None] if values.missing != pieces.cofinite else [])])
+        return ~found if pieces.cofinite else found
+
+    def _note_texts(self, column: str, unseen: list[str], shown: _Shown) -> None:
+        near = near_text(unseen[0], list(shown.texts)) if len(unseen) == 1 else None
+        hint = "" if near is None else f"; there is {near!r}"
+        self.notes.append(f"no published cell of {column!r} has {few(unseen, 3)}: nobody is counted for it{hint}")
+
+    def _note_numbers(self, column: str, values: ValueSet) -> None:
+        """Say so if no cell has any of the values, or if they have no share of what is measured."""
+        supports = self._supports(column)
+        if any(_touches(support, values) for support in supports):
+            kind = self.evidence.kinds[column]
+            if kind in ("float", "timestamp") and not any(support.share(values) > 0 for support in supports):
+                self.notes.append(
+                    f"{column!r} is measured, not counted, and one exact value has no share of an interval: ask for "
+                    "BETWEEN two values"
+                )
+            return
+        self.notes.append(
+            f"no published cell of {column!r} has a value in {_in_words(values)}: nobody is counted for it"
+        )
+
+    def _supports(self, column: str) -> Sequence[Support]:
+        evidence = self.evidence
+        if column in evidence.release.recipe.sensitive:
+            published = evidence.published(column)
+            return [Listed((value,)) for value in evidence.domain_of(published)]
+        _, seats = seats_of(evidence, [column])
+        return evidence.supports(seats, column)
+
+    def _below(self, column: str) -> dict[str, tuple[str, ...]]:
+        """The nodes of a known taxonomy, with the values below each."""
+        taxonomy = self.evidence.taxonomies.get(column)
+        return {} if taxonomy is None else dict(taxonomy.leaves_below)
+
+    def _known(self, column: str) -> frozenset[str] | None:
+        """All texts that a column can have; None if the release does not tell."""
+        evidence = self.evidence
+        if column in evidence.release.recipe.sensitive:
+            published = evidence.published(column)
+            if published.kind == "sample" and evidence.release.recipe.recoding.get("domain") is None:
+                return None
+            return frozenset(text_of(value) for value in evidence.domain_of(published) if value is not None)
+        declared = _declared(evidence, column)
+        if declared is not None or not evidence.is_exact:
+            return declared
+        return frozenset(
+            text_of(value)
+            for support in self._supports(column)
+            for value in support.listed() or ()
+            if value is not None
+        )
+
+
+def _declared(evidence: Evidence, column: str) -> frozenset[str] | None:
+    taxonomy = evidence.taxonomies.get(column)
+    if taxonomy is not None and taxonomy.is_listed:
+        return frozenset(taxonomy.leaves)
+    return frozenset(map(text_of, evidence.ordered[column])) if column in evidence.ordered else None
+
+
+class _Shown:
+    """The texts that some cells stand for."""
+
+    def __init__(self, supports: Sequence[Support]) -> None:
+        self.texts: set[str] = set()
+        self._prefixes: list[Prefix] = []
+        for support in supports:
+            inner = support.support if isinstance(support, OrMissing) else support
+            if isinstance(inner, Prefix):
+                self._prefixes.append(inner)
+            elif isinstance(inner, NodeSupport):
+                self.texts.add(inner.label)
+            else:
+                self.texts.update(text_of(value) for value in inner.listed() or () if value is not None)
+
+    def has(self, text: str) -> bool:
+        """Whether some cell may stand for a text."""
+        return text in self.texts or any(prefix.covers(text) for prefix in self._prefixes)
+
+
+def _touches(support: Support, values: ValueSet) -> bool:
+    """Whether a cell has one of the values, be it a single point of what is measured."""
+    inner = support.support if isinstance(support, OrMissing) else support
+    if isinstance(support, OrMissing) and None in values:
+        return True
+    if not isinstance(inner, Span):
+        return inner.share(values) > 0
+    for low, high, _, _ in values.intervals():
+        start = inner.low if low is None else number_of(low, inner.kind)
+        stop = inner.high if high is None else number_of(high, inner.kind)
+        if start <= inner.high and stop >= inner.low:
+            return True
+    return False
+
+
+def _in_words(values: ValueSet) -> str:
+    text = str(values)
+    return text if len(text) <= 60 else f"{text[:57]}..."

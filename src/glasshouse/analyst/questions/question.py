@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions: what is asked of a release, however it was written.
+
+A condition is made of tests, each of which says that a tuple's value of one column is in a set. It is either true or
+false of a tuple: `Not` takes all tuples that its part does not take, those with missing values among them. What SQL
+makes of missing values is settled where SQL is read.
+
+An estimator needs no more than conjunctions: `disjoint_terms` divides any condition into some that no tuple satisfies
+twice, so that their answers add up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from glasshouse.analyst.questions.value_sets import ValueSet, common_parts
+from glasshouse.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["EVERYBODY", "And", "Condition", "Measure", "Not", "Or", "Question", "Test", "disjoint_terms"]
+
+_MOST_TERMS = 4_096
+_MOST_WORK = 1_000_000  # tests looked at: some seconds; to tell whether a condition holds for anybody can take forever
+_MOST_NESTED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """The value of a column is in a set; None in the set stands for a missing value."""
+
+    __test__ = False  # pytest collects classes of this name
+
+    column: str
+    values: ValueSet
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """Every part holds; without parts, of everybody."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Some part holds; without parts, of nobody."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The part does not hold."""
+
+    part: Condition
+
+
+Condition = Test | And | Or | Not
+
+EVERYBODY = And(())
+_NOBODY = Or(())
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number that is asked for."""
+
+    kind: Literal["count", "sum", "avg"]
+    column: str | None  # what is added up or averaged; None for a count
+    name: str  # its heading in the answer
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("count", "sum", "avg"):
+            raise ParameterError("Measure", "kind", "'count', 'sum' or 'avg'", self.kind)
+        if (self.column is None) != (self.kind == "count"):
+            raise ParameterError("Measure", "column", "given for a sum or an average, and only there", self.column)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: some measures, over the tuples that satisfy a condition, perhaps apart for each group of them."""
+
+    measures: tuple[Measure, ...]  # what is asked for, at least one
+    where: Condition = EVERYBODY  # of which tuples
+    group_by: tuple[str, ...] = ()  # apart for each combination of values of these columns
+    headings: tuple[str, ...] = ()  # how these columns are called in the answer; by their own names unless told
+
+    def __post_init__(self) -> None:
+        if not self.headings:
+            object.__setattr__(self, "headings", self.group_by)
+        if len(self.headings) != len(self.group_by):
+            raise ParameterError("Question", "headings", "one for each grouping column", self.headings)
+
+
+def disjoint_terms(
+    condition: Condition, *, most: int = _MOST_TERMS, work: int = _MOST_WORK
+) -> list[dict[str, ValueSet]]:
+    """Divide a condition into conjunctions: a tuple that satisfies it satisfies exactly one of them, others none.
+
+    One column after the other is decided: its values are divided into parts that no test tells apart, values that
+    leave the same rest of the condition are put together, and the rest is divided in turn (Shannon's expansion). A
+    conjunction is the columns that matter and the values wanted; ``{}`` is everybody, and no conjunction nobody. Where
+    there would be more than ``most``, or more than ``work`` tests are looked at on the way, that is an `InputError`.
+
+    >>> young, women = Test("age", ValueSet.below(30)), Test("sex", ValueSet.of(["F"]))
+    >>> disjoint_terms(And((young, women)))
+    [{'age': <ValueSet (-inf, 30)>, 'sex': <ValueSet {F}>}]
+    >>> disjoint_terms(Or((young, women)))
+    [{'age': <ValueSet (-inf, 30)>}, {'age': <ValueSet [30, inf) or missing>, 'sex': <ValueSet {F}>}]
+    """
+    _check_nesting(condition)
+    found: list[dict[str, ValueSet]] = []
+    undecided: list[tuple[dict[str, ValueSet], Condition]] = [({}, _reduced(condition, negated=False))]
+    while undecided:
+        term, rest = undecided.pop()
+        terms, term, rest = _at_once(term, rest)
+        found += terms
+        if rest == EVERYBODY:
+            found.append(term)
+        elif rest != _NOBODY:
+            tests = list(_tests(rest))
+            column = _next_column(rest, tests)
+            parts = common_parts(list(dict.fromkeys(test.values for test in tests if test.column == column)))
+            work -= len(tests) * len(parts)
+            undecided += reversed(_decided(term, rest, column, parts.values()))
+        if work < 0 or len(found) + len(undecided) > most:
+            raise InputError(
+                f"the condition is too involved: it divides into more than {most:,} separate cases, or takes too "
+                "long to divide; ask in parts, or with fewer ORs between different columns"
+            )
+    return _merged(found)
+
+
+def _at_once(
+    term: dict[str, ValueSet], rest: Condition
+) -> tuple[list[dict[str, ValueSet]], dict[str, ValueSet], Condition]:
+    """Decide the columns that only one test is about, if it stands at the top: terms, and what is left to divide."""
+    if isinstance(rest, Test):
+        return [{**term, rest.column: rest.values}], term, _NOBODY
+    if not isinstance(rest, And | Or):
+        return [], term, rest
+    tests = Counter(test.column for test in _tests(rest))
+    alone = [part for part in rest.parts if isinstance(part, Test) and tests[part.column] == 1]
+    others = [part for part in rest.parts if not (isinstance(part, Test) and tests[part.column] == 1)]
+    if isinstance(rest, And):
+        return [], {**term, **{test.column: test.values for test in alone}}, _joined(And, others)
+    found = []
+    for test in alone:
+        found.append({**term, test.column: test.values})
+        term = {**term, test.column: ~test.values}
+    return found, term, _joined(Or, others)
+
+
+def _decided(
+    term: dict[str, ValueSet], rest: Condition, column: str, parts: Iterable[ValueSet]
+) -> list[tuple[dict[str, ValueSet], Condition]]:
+    """What remains of the condition for the column's values, put together where the same remains."""
+    by_rest: dict[Condition, list[ValueSet]] = {}
+    for part in parts:
+        by_rest.setdefault(_given(rest, column, part), []).append(part)
+    return [
+        (_with(term, column, ValueSet.any_of(own)), remains) for remains, own in by_rest.items() if remains != _NOBODY
+    ]
+
+
+def _next_column(rest: Condition, tests: list[Test]) -> str:
+    """One that a single test may decide everything by; otherwise the one that most tests are about."""
+    if isinstance(rest, And | Or):
+        for part in rest.parts:
+            if isinstance(part, Test):
+                return part.column
+    return Counter(test.column for test in tests).most_common(1)[0][0]
+
+
+def _tests(condition: Condition) -> Iterator[Test]:
+    if isinstance(condition, Test):
+        yield condition
+    elif isinstance(condition, Not):
+        yield from _tests(condition.part)
+    else:
+        for part in condition.parts:
+            yield from _tests(part)
+
+
+def _given(condition: Condition, column: str, part: ValueSet) -> Condition:
+    """What remains of a reduced condition once the value is known to be in a part that no test divides."""
+    if isinstance(condition, Test):
+        if condition.column != column:
+            return condition
+        return _NOBODY if (part & condition.values).is_empty else EVERYBODY
+    if isinstance(condition, Not):
+        raise AssertionError("a reduced condition has no Not in it")
+    parts = [_given(own, column, part) for own in condition.parts]
+    return _joined(type(condition), parts)
+
+
+def _reduced(condition: Condition, *, negated: bool) -> Condition:
+    """The same condition without `Not`, one test for each column side by side, without what is always true or false."""
+    if isinstance(condition, Not):
+        return _reduced(condition.part, negated=not negated)
+    if isinstance(condition, Test):
+        test = Test(condition.column, ~condition.values) if negated else condition
+        return _joined(And, [test])
+    parts = [_reduced(part, negated=negated) for part in condition.parts]
+    return _joined(And if isinstance(condition, And) != negated else Or, parts)
+
+
+def _joined(kind: type[And | Or], parts: list[Condition]) -> Condition:
+    """All of some reduced conditions (`And`), or any of them (`Or`), reduced."""
+    join, decided = (ValueSet.all_of, _NOBODY) if kind is And else (ValueSet.any_of, EVERYBODY)
+    tests, others = _sorted_out(parts, kind)
+    kept: dict[Condition, None] = {}
+    for column, values in tests.items():
+        test = Test(column, values[0] if len(values) == 1 else join(values))
+        if test.values.is_empty if kind is And else test.values.is_everything:
+            return decided
+        if not (test.values.is_everything if kind is And else test.values.is_empty):
+            kept[test] = None
+    kept.update(others)
+    if decided in kept:
+        return decided
+    return next(iter(kept)) if len(kept) == 1 else kind(tuple(kept))
+
+
+def _sorted_out(
+    parts: list[Condition], kind: type[And | Or]
+) -> tuple[dict[str, list[ValueSet]], dict[Condition, None]]:
+    """The tests by column, and the other parts, each once; parts of the same kind are taken apart."""
+    tests: dict[str, list[ValueSet]] = {}
+    others: dict[Condition, None] = {}
+    for part in parts:
+        inner = part.parts if isinstance(part, kind) else (part,)
+        for own in inner:
+            if isinstance(own, Test):
+                tests.setdefault(own.column, []).append(own.values)
+            else:
+                others[own] = None
+    return tests, others
+
+
+def _merged(terms: list[dict[str, ValueSet]]) -> list[dict[str, ValueSet]]:
+    """Put terms together that differ in one column alone, as long as there are such.
+
+    A term that has no test of a column has no disjoint twin there: only those that have one are compared, by the sum of
+    the hashes of their other tests before they are compared in full.
+    """
+    before = len(terms) + 1
+    while 1 < len(terms) < before:
+        before = len(terms)
+        sums = list(map(_sum, terms))
+        for column in dict.fromkeys(name for term in terms for name in term):
+            rest = [
+                total - hash((column, term[column])) if column in term else None
+                for total, term in zip(sums, terms, strict=True)
+            ]
+            if len(set(rest) - {None}) < len(rest) - rest.count(None):
+                terms = _merged_along(terms, column, rest)
+                sums = list(map(_sum, terms))
+    return terms
+
+
+def _sum(term: dict[str, ValueSet]) -> int:
+    return sum(map(hash, term.items()))
+
+
+def _merged_along(terms: list[dict[str, ValueSet]], column: str, rest: list[int | None]) -> list[dict[str, ValueSet]]:
+    """Put terms together that differ in a column alone; others than those whose rest occurs twice cannot."""
+    occurs = Counter(rest)
+    kept: list[dict[str, ValueSet]] = []
+    alike: dict[frozenset[tuple[str, ValueSet]], list[dict[str, ValueSet]]] = {}
+    for term, own in zip(terms, rest, strict=True):
+        if own is None or occurs[own] == 1:
+            kept.append(term)
+        else:
+            others = frozenset(item for item in term.items() if item[0] != column)
+            alike.setdefault(others, []).append(term)
+    return kept + [_with(own[0], column, ValueSet.any_of([term[column] for term in own])) for own in alike.values()]
+
+
+def _with(term: dict[str, ValueSet], column: str, values: ValueSet) -> dict[str, ValueSet]:
+    """The term with other values for one column, which is left out if it does not matter."""
+    if values.is_everything:
+        return {name: own for name, own in term.items() if name != column}
+    return {**term, column: values}
+
+
+def _check_nesting(condition: Condition) -> None:
+    """Refuse conditions inside conditions without end, before anything recurses into them."""
+    level: list[Condition] = [condition]
+    for _ in range(_MOST_NESTED):
+        inner = [part for own in level if isinstance(own, And | Or) for part in own.parts]
+        level = inner + [own.part for own in level if isinstance(own, Not)]
+        if not level:
+            return
+        if len(level) > _MOST_WORK:
+            break
+    raise InputError(f"the condition is too large, or nested more than {_MOST_NESTED} levels deep")

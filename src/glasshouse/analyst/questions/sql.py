@@ -1,0 +1,591 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SQL: a question about a release, as an analyst writes it.
+
+::
+
+    SELECT COUNT(*) [AS name] [, SUM(column), AVG(column)] [, column ...]
+    [FROM release] [WHERE condition] [GROUP BY column, ...]
+
+A condition compares columns with values (``=  <>  <  <=  >  >=  BETWEEN  IN  IS NULL``) under ``AND``, ``OR``, ``NOT``
+and parentheses. sqlglot parses, and is imported when the first question is read; here its tree is turned into a
+`Question`, by the keys of its nodes (``and``, ``between``, ...), and everything else is refused by name.
+
+SQL knows three answers. A missing value compared with anything is neither true nor false but *unknown*, the negation of
+unknown is unknown, and only what is true is counted: both ``sex = 'F'`` and ``NOT sex = 'F'`` pass over people whose
+sex is missing, and ``IS NULL`` alone finds them. Negations are therefore carried down to the tests, where it is known
+what makes a test true and what makes it false.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from math import isinf
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from glasshouse.analyst.questions.clocks import Clock
+from glasshouse.analyst.questions.question import EVERYBODY, And, Condition, Measure, Or, Question, Test
+from glasshouse.analyst.questions.value_sets import ValueSet
+from glasshouse.errors import DomainError, InputError, MissingExtra, SchemaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["question_of"]
+
+_MOST_CHARACTERS = 200_000
+_MOST_NESTED = 24  # the parser takes some 25 Python frames for each level, of the thousand that there are
+
+_QUESTION = (
+    "a question is SELECT COUNT(*), SUM(column), AVG(column) or columns, with FROM release, WHERE and GROUP BY if "
+    "wanted"
+)
+_CONDITION = (
+    "a condition compares a column with values, by =, <>, <, <=, >, >=, BETWEEN, IN or IS NULL, with AND, OR, NOT and "
+    "parentheses"
+)
+
+# Parts of a statement and of a condition that are not supported, by the parser's names, in the words of SQL.
+_CLAUSES = {
+    "cluster": "CLUSTER BY",
+    "connect": "CONNECT BY",
+    "db": "the name of a database",
+    "distribute": "DISTRIBUTE BY",
+    "joins": "a JOIN, or a second table,",
+    "laterals": "LATERAL",
+    "locks": "FOR UPDATE",
+    "match": "MATCH_RECOGNIZE",
+    "order": "ORDER BY",
+    "pivots": "PIVOT",
+    "sort": "SORT BY",
+    "windows": "WINDOW",
+}
+_CONSTRUCTS = {
+    **dict.fromkeys(("add", "sub", "mul", "div", "intdiv", "mod", "neg", "dpipe", "pow"), "arithmetic"),
+    **dict.fromkeys(("bitwiseand", "bitwiseor", "bitwisexor", "bitwisenot"), "arithmetic on bits"),
+    **dict.fromkeys(("select", "subquery", "exists", "union", "intersect", "except"), "a subquery"),
+    **dict.fromkeys(("like", "ilike", "similarto", "glob", "regexplike", "regexpilike", "escape"), "LIKE"),
+    **dict.fromkeys(("eq", "neq", "lt", "lte", "gt", "gte", "between", "in", "is"), "a comparison of a comparison"),
+    **dict.fromkeys(("and", "or", "not"), "a comparison of a condition"),
+    **dict.fromkeys(("nullsafeeq", "nullsafeneq"), "IS DISTINCT FROM"),
+    **dict.fromkeys(("placeholder", "parameter"), "a parameter"),
+    **dict.fromkeys(("tuple", "array", "struct", "bracket"), "a list of columns or values outside IN"),
+    **dict.fromkeys(("case", "if"), "CASE"),
+    **dict.fromkeys(("cast", "trycast"), "CAST"),
+    **dict.fromkeys(("any", "all"), "ANY or ALL"),
+    "window": "OVER",
+    "star": "*",
+    "dot": "a dot in a name",
+}
+_LARGEST_EXPONENT = 400  # beyond every float, and small enough to be written out
+
+# What a column of each kind holds, and how its values are written.
+_WRITTEN = {
+    "integer": ("whole numbers", "write a number, as in 30"),
+    "float": ("numbers", "write a number, as in 2.5"),
+    "category": ("texts", "write a text in single quotes, as in 'flu'"),
+    "boolean": ("true or false", "write TRUE or FALSE"),
+    "date": ("dates", "write a date, as in DATE '2024-05-01'"),
+    "timestamp": ("times", "write a time, as in TIMESTAMP '2024-05-01 12:30:00'"),
+}
+_FLIPPED = {"eq": "eq", "neq": "neq", "lt": "gt", "lte": "gte", "gt": "lt", "gte": "lte"}
+_NEGATED = {"eq": "neq", "neq": "eq", "lt": "gte", "lte": "gt", "gt": "lte", "gte": "lt"}
+_MISSING = ValueSet.of([None])
+_PRESENT = ~_MISSING
+
+
+def question_of(sql: str, columns: Mapping[str, str], clock: Callable[[str], Clock] | None = None) -> Question:
+    """Read a question in SQL about columns of these kinds; ``clock`` tells by which clock a column's times are shown.
+
+    The condition has no `Not` in it, and grouping columns come in the order in which they were selected. What is no
+    such question is an `InputError`: a `SchemaError` if there is no such column, a `DomainError` if a column is
+    compared with a value of another kind.
+
+    >>> question = question_of("SELECT COUNT(*) WHERE age BETWEEN 30 AND 40", {"age": "integer"})
+    >>> question.where
+    Test(column='age', values=<ValueSet [30, 40]>)
+    >>> question.measures
+    (Measure(kind='count', column=None, name='count'),)
+    """
+    return _Reader(columns, clock or (lambda column: Clock(column, frozenset()))).question(_parsed(sql))
+
+
+@dataclass(eq=False)
+class _Reader:
+    """Turns the parser's tree into a question about some columns."""
+
+    columns: Mapping[str, str]
+    clock: Callable[[str], Clock]
+    tables: set[str] = field(default_factory=lambda: {"release"})
+
+    def question(self, select: Any) -> Question:
+        for name, value in select.args.items():
+            name = name.rstrip("_")  # older parsers say "from", newer ones "from_"
+            if value and name not in ("expressions", "from", "where", "group"):
+                raise _unsupported(_CLAUSES.get(name, name.upper()), _QUESTION)
+        args = {name.rstrip("_"): value for name, value in select.args.items()}
+        if args.get("from"):
+            self._read_table(args["from"].this)
+        measures: list[Measure] = []
+        selected: dict[str, str] = {}  # headings by column
+        for item in args["expressions"]:
+            self._read_item(item, measures, selected)
+        grouped = self._grouped(args.get("group"), selected)
+        self._check_selection(measures, selected, grouped)
+        where = self.condition(args["where"].this) if args.get("where") else EVERYBODY
+        return Question(tuple(measures), where, tuple(selected), tuple(selected.values()))
+
+    def _read_table(self, table: Any) -> None:
+        if table.key != "table" or table.this.key != "identifier":
+            raise _unsupported("FROM with a subquery or a function", _QUESTION)
+        extra = [name for name, value in table.args.items() if value and name not in ("this", "alias")]
+        if extra:
+            raise _unsupported(_CLAUSES.get(extra[0], extra[0].upper()) + " in FROM", _QUESTION)
+        if table.name.casefold() != "release":
+            raise InputError(f"there is no table {_shown(table.name)}: the only one is called release")
+        if table.alias:
+            self.tables = {table.alias.casefold()}
+
+    def _read_item(self, item: Any, measures: list[Measure], selected: dict[str, str]) -> None:
+        """One entry of SELECT: a measure or a column."""
+        node, heading = (item.this, item.alias) if item.key == "alias" else (item, None)
+        node = _bare(node)
+        if node.key == "column":
+            name = self._column(node, "a selected column")
+            if name in selected:
+                raise SchemaError(f"column {name!r} is selected twice", column=name)
+            selected[name] = heading or name
+        elif node.key == "count":
+            if node.this is None or node.this.key != "star" or node.expressions:
+                inside = "DISTINCT" if node.this is not None and node.this.key == "distinct" else "anything but *"
+                raise InputError(f"COUNT of {inside} is not supported: COUNT(*) counts people, WHERE says which ones")
+            measures.append(Measure("count", None, heading or "count"))
+        elif node.key in ("sum", "avg"):
+            name = self._summed(node)
+            measures.append(Measure(node.key, name, heading or f"{node.key}({name})"))
+        else:
+            raise self._refused(node, place=" in SELECT", supported=_QUESTION)
+
+    def _summed(self, node: Any) -> str:
+        of = node.key.upper()
+        if node.this is None:
+            raise _unsupported(f"{of} of nothing", f"write {of}(column)")
+        inner = _bare(node.this)
+        if inner.key != "column":
+            raise self._refused(inner, place=f" in {of}", supported=f"write {of}(column)")
+        name = self._column(inner, f"a column of {of}")
+        kind = self.columns[name]
+        if kind not in ("integer", "float"):
+            raise DomainError(f"{of} needs a column of numbers, and {name!r} holds {_WRITTEN[kind][0]}", column=name)
+        return name
+
+    def _grouped(self, group: Any, selected: Mapping[str, str]) -> list[str]:
+        """The columns of GROUP BY, by their names or by their headings."""
+        if group is None:
+            return []
+        if any(value for name, value in group.args.items() if name != "expressions"):
+            raise _unsupported("GROUP BY with ALL, ROLLUP, CUBE or GROUPING SETS", "write GROUP BY column, ...")
+        by_heading = {heading.casefold(): name for name, heading in selected.items()}
+        found = []
+        for node in map(_bare, group.expressions):
+            if node.key == "literal":
+                raise _unsupported("GROUP BY with the number of a column", "write GROUP BY column, ...")
+            if node.key != "column":
+                raise self._refused(node, place=" in GROUP BY", supported="write GROUP BY column, ...")
+            named = by_heading.get(node.name.casefold())
+            known = {name.casefold() for name in self.columns}
+            if named is not None and node.name.casefold() not in known and not node.table:
+                found.append(named)
+            else:
+                found.append(self._column(node, "a column of GROUP BY"))
+        return found
+
+    def _check_selection(self, measures: list[Measure], selected: Mapping[str, str], grouped: list[str]) -> None:
+        for name in selected:
+            if name not in grouped:
+                raise InputError(f"column {name!r} is selected, and not in GROUP BY: add it there")
+        for name in grouped:
+            if name not in selected:
+                raise InputError(f"column {name!r} is in GROUP BY, and not selected: add it to SELECT")
+        if not measures:
+            raise InputError("the question asks for no number: add COUNT(*), SUM(column) or AVG(column) to SELECT")
+        headings = [*selected.values(), *(measure.name for measure in measures)]
+        for heading in headings:
+            if headings.count(heading) > 1:
+                raise InputError(f"two columns of the answer are called {heading!r}: rename one, as in COUNT(*) AS n")
+
+    def condition(self, node: Any, *, negated: bool = False) -> Condition:
+        """A condition, or what makes it false: for missing values these are not each other's opposites."""
+        while node.key in ("paren", "not"):
+            negated ^= node.key == "not"
+            node = node.this
+        if node.key in ("and", "or"):
+            parts = tuple(self.condition(part, negated=negated) for part in _flattened(node))
+            return And(parts) if (node.key == "and") != negated else Or(parts)
+        if node.key == "boolean":
+            return And(()) if node.this != negated else Or(())
+        if node.key == "null":
+            return Or(())
+        if node.key == "column":
+            return self._flag(node, negated=negated)
+        if node.key in _FLIPPED:
+            return self._comparison(node, negated=negated)
+        if node.key in ("between", "in", "is"):
+            subject = self._subject(node)
+            return Test(subject, getattr(self, f"_{node.key}")(node, subject, negated=negated))
+        if node.key == "literal":
+            raise InputError(f"{_shown(node.name)} alone is no condition: {_CONDITION}")
+        raise self._refused(node)
+
+    def _flag(self, node: Any, *, negated: bool) -> Test:
+        """A column of truth values is a condition by itself."""
+        name = self._column(node, "a column of the condition")
+        if self.columns[name] != "boolean":
+            raise InputError(f"column {name!r} alone is no condition: {_CONDITION}")
+        return Test(name, ValueSet.of([not negated]))
+
+    def _comparison(self, node: Any, *, negated: bool) -> Test:
+        left, right, how = _bare(node.this), _bare(node.expression), node.key
+        if self._unquoted_name(left) or self._unquoted_name(right):
+            raise self._refused(left, right)
+        if left.key != "column" and right.key == "column":
+            left, right, how = right, left, _FLIPPED[how]
+        if left.key != "column":
+            raise self._refused(left, right)
+        if right.key == "column":
+            raise self._two_columns(left, right)
+        name = self._column(left, "a column of the condition")
+        value = self._value(right, name)
+        return Test(name, self._compared(_NEGATED[how] if negated else how, value, name))
+
+    def _compared(self, how: str, value: Any, name: str) -> ValueSet:
+        """The values for which a comparison is true; with NULL it never is."""
+        if value is None:
+            return ValueSet.nothing()
+        whole = self.columns[name] in ("integer", "date")
+        if how in ("eq", "neq"):
+            equal = ValueSet.of([value], whole=whole)
+            return equal if how == "eq" else ~equal & _PRESENT
+        side = ValueSet.below if how in ("lt", "lte") else ValueSet.above
+        return side(value, closed=how in ("lte", "gte"), whole=whole)
+
+    def _subject(self, node: Any) -> str:
+        """The column that BETWEEN, IN or IS is about."""
+        subject = _bare(node.this)
+        if subject.key != "column":
+            raise self._refused(subject)
+        return self._column(subject, "a column of the condition")
+
+    def _between(self, node: Any, name: str, *, negated: bool) -> ValueSet:
+        if node.args.get("symmetric"):
+            raise _unsupported("BETWEEN SYMMETRIC", _CONDITION)
+        low, high = (self._value(node.args[end], name) for end in ("low", "high"))
+        if negated:
+            return self._compared("lt", low, name) | self._compared("gt", high, name)
+        return self._compared("gte", low, name) & self._compared("lte", high, name)
+
+    def _in(self, node: Any, name: str, *, negated: bool) -> ValueSet:
+        if node.args.get("query"):
+            raise _unsupported("a subquery", _CONDITION)
+        if not node.expressions or any(value for key, value in node.args.items() if key not in ("this", "expressions")):
+            raise _unsupported("IN without a list of values", _CONDITION)
+        values = [self._value(value, name) for value in node.expressions]
+        if negated and None in values:  # it might be the missing one
+            return ValueSet.nothing()
+        whole = self.columns[name] in ("integer", "date")
+        listed = ValueSet.of([value for value in values if value is not None], whole=whole)
+        return ~listed & _PRESENT if negated else listed
+
+    def _is(self, node: Any, name: str, *, negated: bool) -> ValueSet:
+        if _bare(node.expression).key != "null":
+            raise _unsupported("IS with anything but NULL", _CONDITION)
+        return _PRESENT if negated else _MISSING
+
+    def _refused(self, *nodes: Any, place: str = "", supported: str = _CONDITION) -> InputError:
+        """What stands where a column should: name the construct, or the column that was meant."""
+        for node in nodes:
+            meant = self._unquoted_name(node)
+            if meant is not None:
+                return SchemaError(
+                    f'the name of column {meant!r} needs double quotes: write "{meant}"', column=meant, suggestion=meant
+                )
+        for node in nodes:
+            if node.key not in ("literal", "boolean", "null", "column"):
+                return _unsupported(_name_of(node) + place, supported)
+        return _unsupported("a value without a column" + place, supported)
+
+    def _unquoted_name(self, node: Any) -> str | None:
+        """The column whose name has signs in it and was written without quotes, as in marital-status."""
+        if node.key != "sub":
+            return None
+        words, left = [], [node]
+        while left:
+            part = left.pop()
+            if part.key == "sub":
+                left += [part.expression, part.this]
+            elif part.key in ("column", "literal"):
+                words.append(part.name)
+            else:
+                return None
+        written = "-".join(words).casefold()
+        return next((name for name in self.columns if name.casefold() == written), None)
+
+    def _two_columns(self, *nodes: Any) -> InputError:
+        """Refuse to compare columns; a text without single quotes is taken for one."""
+        unknown = [node for node in nodes if not self._is_known(node)]
+        if len(unknown) == 1:
+            name = unknown[0].name
+            return SchemaError(
+                f"there is no column {name!r}: if it is a text, write it in single quotes, '{name}'", column=name
+            )
+        for node in nodes:
+            self._column(node, "a column of the condition")
+        return _unsupported("a comparison of two columns", _CONDITION)
+
+    def _is_known(self, node: Any) -> bool:
+        try:
+            self._column(node, "")
+        except InputError:
+            return False
+        return True
+
+    def _column(self, node: Any, role: str) -> str:
+        """The column that a name stands for; unquoted names match in any case."""
+        if node.this.key != "identifier":
+            raise _unsupported(_name_of(node.this), _QUESTION)
+        name, table = str(node.name), str(node.table)
+        if table and (node.args.get("db") or table.casefold() not in self.tables):
+            dotted = ".".join(part.name for part in node.parts)
+            if dotted in self.columns:
+                raise SchemaError(f'the name of column {dotted!r} needs double quotes: write "{dotted}"', column=dotted)
+            raise SchemaError.unknown(dotted, list(self.columns), role=role)
+        if name in self.columns:
+            return name
+        matches = [own for own in self.columns if own.casefold() == name.casefold()]
+        if node.this.args.get("quoted") or not matches:
+            raise SchemaError.unknown(name, list(self.columns), role=role)
+        if len(matches) > 1:
+            listed = " or ".join(f'"{own}"' for own in matches)
+            raise SchemaError(f"{name!r} may be one of several columns: write {listed}", column=name)
+        return matches[0]
+
+    def _value(self, node: Any, name: str) -> Any:
+        """What a literal means for a column; None for NULL."""
+        node = _bare(node)
+        if node.key == "column":
+            raise self._two_columns(node)
+        value = _literal(node)
+        if value is None:
+            raise self._refused(node)
+        return None if value.written == "null" else _fitting(value, name, self.columns[name], self.clock)
+
+
+# ------------------------------------------------------------------------------------------------------- literals
+
+
+class _Literal(NamedTuple):
+    """A literal: what it was written as, and its text; SQL's NULL is a value too."""
+
+    written: Literal["number", "text", "date", "timestamp", "boolean", "null"]
+    text: str
+
+    def __str__(self) -> str:
+        article = {"text": "the text ", "number": "the number "}.get(self.written, "")
+        return article + (_shown(self.text) if self.written != "boolean" else self.text)
+
+
+def _literal(node: Any) -> _Literal | None:
+    """A value as it is written; None if it is none."""
+    sign = ""
+    while node.key == "neg":
+        sign = "" if sign else "-"
+        node = _bare(node.this)
+    if node.key == "literal":
+        if not node.is_string:
+            return _Literal("number", sign + node.name)
+        return None if sign else _Literal("text", node.name)
+    if sign:
+        return None
+    if node.key == "boolean":
+        return _Literal("boolean", "TRUE" if node.this else "FALSE")
+    if node.key == "null":
+        return _Literal("null", "NULL")
+    if node.key == "cast" and node.this.key == "literal" and node.this.is_string:
+        to = str(node.args["to"].this.name)
+        if to == "DATE":
+            return _Literal("date", node.this.name)
+        if to.startswith(("TIMESTAMP", "DATETIME")):
+            return _Literal("timestamp", node.this.name)
+    return None
+
+
+def _fitting(value: _Literal, name: str, kind: str, clock: Callable[[str], Clock]) -> Any:
+    """A literal as a value of a column; ``clock`` tells by which clock the column's times are shown."""
+    found: Any = None
+    if value.written == "number" and kind in ("integer", "float"):
+        found = _number(value.text, name, kind)
+    elif value.written == "text" and kind == "category":
+        found = value.text
+    elif value.written == "boolean" and kind == "boolean":
+        found = value.text == "TRUE"
+    elif value.written in ("text", "date") and kind == "date":
+        found = _date(value.text)
+    elif value.written in ("text", "date", "timestamp") and kind == "timestamp":
+        found = _time(value.text)
+        found = None if found is None else clock(name).moment(found)
+    if found is None:
+        holds, write = _WRITTEN[kind]
+        raise DomainError(
+            f"column {name!r} holds {holds} and cannot be compared with {value}: {write}",
+            column=name,
+            values=[value.text],
+        )
+    return found
+
+
+def _number(text: str, name: str, kind: str) -> Decimal | float:
+    """A number, exactly where whole numbers are compared with it."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        raise DomainError(f"column {name!r}: {_shown(text)} is not a number", column=name, values=[text]) from None
+    if (number and abs(number.adjusted()) > _LARGEST_EXPONENT) or (kind == "float" and isinf(float(number))):
+        raise DomainError(
+            f"column {name!r} is compared with a number beyond all bounds, {_shown(text)}", column=name, values=[text]
+        )
+    return number if kind == "integer" else float(number)
+
+
+def _date(text: str) -> dt.date | None:
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+        return None
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _time(text: str) -> dt.datetime | None:
+    """A time by the clock that the release shows, or with an offset."""
+    if not re.fullmatch(
+        r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?)?", text, re.ASCII
+    ):
+        return None
+    try:
+        found = dt.datetime.fromisoformat(text)
+        return found if found.tzinfo is None else found.astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+# ------------------------------------------------------------------------------------------------------- parsing
+
+
+def _parsed(sql: str) -> Any:
+    """The parser's tree of the one SELECT in a text."""
+    try:
+        from sqlglot import Dialect
+        from sqlglot.errors import SqlglotError
+    except ImportError:
+        raise MissingExtra("a question in SQL", extra="sql") from None
+    if len(sql) > _MOST_CHARACTERS:
+        raise InputError(f"the question has {len(sql):,} characters, where {_MOST_CHARACTERS:,} are allowed")
+    dialect = Dialect.get_or_raise("duckdb")
+    try:
+        tokens = dialect.tokenize(sql)
+    except SqlglotError:
+        raise InputError("the question cannot be read: a quotation mark is opened and never closed") from None
+    _check_tokens(tokens)
+    try:
+        trees = [tree for tree in dialect.parser().parse(tokens, sql) if tree is not None and tree.key != "semicolon"]
+    except SqlglotError as error:
+        raise InputError(_where_it_fails(error)) from None
+    except Exception:  # whatever else a parser stumbles over in an arbitrary text
+        raise InputError(f"the question cannot be read: {_QUESTION}") from None
+    if trees[0].key != "select":
+        raise _unsupported(trees[0].key.upper(), _QUESTION)
+    return trees[0]
+
+
+def _check_tokens(tokens: Sequence[Any]) -> None:
+    """One statement that begins with SELECT, whose brackets match and are not too deep for the parser."""
+    kinds = [token.token_type.name for token in tokens]
+    while kinds and kinds[-1] == "SEMICOLON":
+        kinds.pop()
+    if not kinds:
+        raise InputError(f"the question is empty: {_QUESTION}")
+    if kinds[0] == "WITH":
+        raise _unsupported("WITH", _QUESTION)
+    if kinds[0] != "SELECT":
+        raise InputError(f"the question begins with {_shown(tokens[0].text)}: {_QUESTION}")
+    if "SEMICOLON" in kinds:
+        raise _unsupported("a second statement", _QUESTION)
+    depths, nested = [0], 0
+    for token, kind in zip(tokens, kinds, strict=False):
+        nested = nested + 1 if kind == "NOT" else 0 if kind != "L_PAREN" else nested
+        if kind == "L_PAREN":
+            depths.append(depths[-1] + nested + 1)
+            nested = 0
+        elif kind == "R_PAREN" and len(depths) == 1:
+            raise InputError(f"the question closes a parenthesis that it never opened, {_place(token)}")
+        elif kind == "R_PAREN":
+            depths.pop()
+        if depths[-1] + nested > _MOST_NESTED:
+            raise InputError(f"the question is nested more than {_MOST_NESTED} levels deep, {_place(token)}")
+    if len(depths) > 1:
+        raise InputError("the question opens a parenthesis that it never closes")
+
+
+def _place(token: Any) -> str:
+    return f"at line {token.line}, column {token.col - len(token.text) + 1}"
+
+
+def _where_it_fails(error: Any) -> str:
+    """A syntax error: where, without the parser's own words."""
+    details = getattr(error, "errors", None) or [{}]
+    word, line, end = (details[0].get(key) for key in ("highlight", "line", "col"))
+    if not word or line is None or end is None:
+        return f"the question cannot be read: {_QUESTION}"
+    place = f"line {line}, column {max(end - len(word) + 1, 1)}"
+    return f"the question cannot be read at {_shown(word)} ({place}): {_QUESTION}"
+
+
+def _shown(text: str, most: int = 40) -> str:
+    """A text in quotes, cut off where it is long."""
+    return repr(text if len(text) <= most else text[:most] + "...")
+
+
+def _unsupported(construct: str, supported: str) -> InputError:
+    """What to raise for a construct that is not supported, with what is."""
+    return InputError(f"{construct} is not supported: {supported}")
+
+
+def _name_of(node: Any) -> str:
+    """A construct in the words of SQL."""
+    if node.key in _CONSTRUCTS:
+        return _CONSTRUCTS[node.key]
+    if node.key == "anonymous":
+        return f"the function {node.name.upper()}"
+    return f"the function {node.sql_name()}" if hasattr(node, "sql_name") else str(node.key).upper()
+
+
+def _bare(node: Any) -> Any:
+    """A node without the parentheses around it."""
+    while node.key == "paren":
+        node = node.this
+    return node
+
+
+def _flattened(node: Any) -> list[Any]:
+    """The parts of a chain of ANDs, or of ORs, in order; a chain of thousands is a tree as deep."""
+    parts, left = [], [node]
+    while left:
+        part = left.pop()
+        if _bare(part).key == node.key:
+            part = _bare(part)
+            left += [part.expression, part.this]
+        else:
+            parts.append(part)
+    return parts

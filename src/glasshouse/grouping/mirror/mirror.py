@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mirror: halve the table again and again while both halves are safe; a failed test does not say which half failed.
+
+A method of this project, for any principle. A node's candidate split is chosen by quasi-identifiers alone, into halves
+of exactly equal size. Whoever exchanges the values of the two halves of a node that stayed whole gets a table that
+would have stayed whole too: so knowing the algorithm is no help (Theorem M1). A further candidate takes half of either
+half, and keeps this symmetry. Under frequency l-diversity leaves are divided further, down to l or 2 l tuples, in a way
+that keeps it too (Theorem M2). Definition, theorems and proofs are in the documentation, under "Mirror".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from glasshouse.engines import Memory, Nodes
+from glasshouse.engines.sorting import joined, shuffle_runs, sorted_by
+from glasshouse.errors import ParameterError, SchemaError
+from glasshouse.grouping.anatomize.anatomize import anatomize_segments, labelled_segments
+from glasshouse.grouping.method import Method, check_priority, chosen_blindly, least_size, quasi_claim
+from glasshouse.grouping.mirror.halves import HalvedRows, blocks_of
+from glasshouse.grouping.perimeter import multipliers, read_weights, weigh, weighted_places
+from glasshouse.grouping.transparent.ace import Buckets, ace_segments, sliced_segments
+from glasshouse.grouping.transparent.packed_rows import packed_rows
+from glasshouse.kernels import compiled
+from glasshouse.microdata.counts import Counts
+from glasshouse.microdata.groups import Groups, tie_order
+from glasshouse.principles.claim import Adversary, Claim
+from glasshouse.principles.parameters import Exact, fraction, integer, plain
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from glasshouse.grouping.perimeter import Places, Weights
+    from glasshouse.grouping.transparent.packed_rows import PackedRows
+    from glasshouse.microdata import Microdata
+    from glasshouse.principles.principle import Requirement
+    from glasshouse.randomness import Draws, Source
+    from glasshouse.release.layout import Layout
+
+__all__ = ["Mirror", "alike_together", "balanced_segments", "balanced_slices", "group_size"]
+
+INNER = ("ace", "anatomize", "none")
+_FINEST = 10**6  # of the slack: what it is multiplied by must fit into 64 bits
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mirror(Method):
+    """Halve the table along one attribute, and each half again, while both halves obey the principle.
+
+    1. *Sizes.* ``2^h k`` tuples are halved, with k at least ``floor`` and such that few are left over. The remainder is
+       a uniformly random subset, drawn again until it and the rest obey the principle (and made larger if that does
+       not come to an end), and is divided by the same method as a table of its own.
+    2. *Halving.* A node of more than k tuples has one candidate: of the halvings along each attribute the one with the
+       least total perimeter, weighted if there are ``weights``, then the first attribute. Tuples with equal values are
+       ordered by all quasi-identifiers, so that those who are alike stay together. The halving is made if both halves
+       obey.
+    3. *Failures.* If not, every part of the node that earlier failures made, its *faces*, is parted in two, and the
+       next candidate halves each of them: so either half takes as much from every face. After ``mirrors`` failures the
+       node is a leaf. A node of k tuples is a leaf untested.
+    4. *Leaves* are groups. Under frequency l-diversity of one column they are divided further. A node is then tested
+       only if its own values leave room for it: if it is diverse enough for ``slack`` times l (and a whole table, or a
+       remainder, for ``start`` times l). Untested leaves are divided by ``inner``. After its first failure a node is a
+       leaf, and divided into groups that take half of their tuples from either half.
+
+    Parameters
+    ----------
+    floor
+        The least size of a node; by default l (2 l if l is odd) where leaves are divided further, else the least size
+        that the principle names, or 8 if it names none. It is never less than the former. Larger nodes leave a smaller
+        remainder.
+    inner
+        Under frequency l-diversity of one column, how untested leaves are divided: by ``ace``, whose groups lie close
+        together, or ``anatomize``, whose groups have more varied values; or ``none``, and all leaves are groups as they
+        are. If it is not given, what suits the recoding: ``ace`` for boxes, ``anatomize`` where quasi-identifiers are
+        published exactly. It is not used under other principles.
+    slack
+        Under frequency l-diversity of one column, how much more diverse than l a node must be to be tested, 1 or more.
+        From 2 on no test can fail.
+    start
+        The same for the whole table and for a remainder: with less than this, they are not halved at all.
+    mirrors
+        Where leaves are groups, how many halvings of a node may fail before it is a leaf.
+    priority
+        The quasi-identifiers that may be halved, the first of them preferred where perimeters are equal; all of them if
+        it is empty. It must not be chosen by a look at this table's sensitive values. Public knowledge and earlier
+        releases are fine.
+    weights
+        What questions ask about, and how often: numbers from 0 on by quasi-identifier, as a mapping, as pairs or as
+        text (``"age:3,sex:1"``). Widths count so much in perimeters, those of attributes that are not named not at all;
+        if it is empty all count alike. As public as ``priority`` must be.
+
+    Guarantee
+    ---------
+    Holds against an *algorithm-aware* adversary, under every principle. Where leaves are groups, what she believes of
+    anybody is exactly the published distribution of their group (Theorem M1), so that whatever the principle promises
+    about published distributions holds for her beliefs. Where leaves are divided further she believes nothing above 1/l
+    (Theorem M2). She holds all tables equally likely beforehand and has corrupted nobody.
+
+    Cost
+    ----
+    O(n d log n) time, and memory as `Hybrid`: ten million tuples with four attributes take about three times as long as
+    sorting ten million numbers. Nodes are independent of each other, and use all threads.
+
+    Examples
+    --------
+    >>> from glasshouse.microdata import examples
+    >>> from glasshouse.principles import LDiversity, Requirement
+    >>> table = examples.transparent_t1()
+    >>> groups = Mirror(floor=2).divide(table, Requirement.of(LDiversity(ell=2), table))
+    >>> groups.sizes.tolist()
+    [2, 2, 2, 2]
+    """
+
+    name: ClassVar[str] = "mirror"
+    randomised: ClassVar[bool] = True
+
+    floor: int | None = None
+    inner: str | None = None
+    slack: Exact = "1.2"
+    start: Exact = "1.75"
+    mirrors: int = 3
+    priority: tuple[str, ...] = ()
+    weights: Weights = ()
+
+    def __post_init__(self) -> None:
+        if self.floor is not None:
+            object.__setattr__(self, "floor", integer("Mirror", "floor", self.floor, least=1))
+        if self.inner is not None and self.inner not in INNER:
+            raise ParameterError("Mirror", "inner", "'ace', 'anatomize' or 'none'", self.inner)
+        for name in ("slack", "start"):
+            share = fraction("Mirror", name, getattr(self, name), least=1)
+            if max(share.numerator, share.denominator) > _FINEST:
+                raise ParameterError("Mirror", name, "a number >= 1 with at most six digits", getattr(self, name))
+            object.__setattr__(self, name, plain(share))
+        object.__setattr__(self, "mirrors", integer("Mirror", "mirrors", self.mirrors, least=1))
+        object.__setattr__(self, "priority", check_priority("Mirror", self.priority))
+        object.__setattr__(self, "weights", read_weights("Mirror", self.weights))
+
+    def suiting(self, layout: Layout) -> Mirror:
+        """The same method with ``inner`` settled: ``ace`` for cells that enclose whole groups."""
+        return replace(self, inner="ace" if layout.around_groups else "anatomize") if self.inner is None else self
+
+    def claim(self, requirement: Requirement) -> Claim:
+        """State what the groups promise: against whom, and why."""
+        assumptions = chosen_blindly(self, "priority", "weights")
+        if not requirement.columns:
+            return quasi_claim(assumptions)
+        if self._ell(requirement) is None:
+            return Claim(
+                adversary=Adversary.ALGORITHM_AWARE,
+                theorem=(
+                    "Mirror, Theorem M1: exchanging the values of two equal halves that could not be parted gives a "
+                    "table in which they could not be parted, so what she believes of anybody is exactly the published "
+                    "distribution of their group, of which the principle speaks"
+                ),
+                assumptions=assumptions,
+            )
+        inner = "MINIMALITY Claim 4" if self.inner == "anatomize" else "TRANSPARENT Theorem 2"
+        return Claim(
+            adversary=Adversary.ALGORITHM_AWARE,
+            theorem=(
+                "Mirror, Theorem M2: groups inside a node that stayed whole take half of their tuples from either of "
+                "its equal halves, so exchanging the halves' values changes no probability; other leaves tell nothing "
+                f"by themselves ({inner})"
+            ),
+            assumptions=assumptions,
+        )
+
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        """Divide ``table`` into groups that satisfy ``requirement``, by random choices of ``source``."""
+        dims, by = self._dims(table), multipliers(self.weights, [column.name for column in table.quasi])
+        requirement.check_eligible()
+        ell = self._ell(requirement)
+        floor, step = self.floor or least_size(requirement), 1
+        if ell is not None:  # failed leaves have 2 k tuples or more: whole groups
+            floor, step = max(self.floor or 0, group_size(ell)), group_size(ell) // 2
+        worth = None if ell is None else partial(_has_slack, ell, Fraction(self.start))
+        blocks = blocks_of(alike_together(table, source, engine), requirement, floor, step, source, worth)
+        order = blocks[0].order if len(blocks) == 1 else np.concatenate([block.order for block in blocks])
+        column = requirement.columns[0] if requirement.columns else table.quasi[0]  # a code is packed in any case
+        places = weigh(weighted_places(table), by, table)
+        rows = HalvedRows(packed_rows(table, column, order), places, dims)
+        starts = np.cumsum([0, *(len(block.order) for block in blocks)]).tolist()
+        if ell is None:
+            leaves = [
+                rows.leaves(start, block.k, len(block.order), requirement, self.mirrors, engine)
+                for start, block in zip(starts, blocks, strict=False)
+            ]
+            return rows.packed.groups(np.append(np.sort(Nodes.join(leaves).starts), table.n_tuples))
+        tested = [
+            rows.tested(start, block.k, len(block.order), ell, Fraction(self.slack), engine)
+            for start, block in zip(starts, blocks, strict=False)
+        ]
+        untested, failed = (_ascending(Nodes.join([nodes[which] for nodes in tested])) for which in (0, 1))
+        return self._refined(table, rows, places, untested, failed, ell, source, engine)
+
+    def _ell(self, requirement: Requirement) -> int | None:
+        """The l for which leaves are divided further, if they are."""
+        return None if self.inner == "none" else requirement.frequency_ell
+
+    def _dims(self, table: Microdata) -> list[int]:
+        """The numbers of the attributes that may be halved."""
+        names = [column.name for column in table.quasi]
+        for name in self.priority:
+            if name not in names:
+                raise SchemaError.unknown(name, names, role="priority")
+        return [names.index(name) for name in self.priority or names]
+
+    def _refined(
+        self,
+        table: Microdata,
+        rows: HalvedRows,
+        places: Places,
+        untested: Nodes,
+        failed: Nodes,
+        ell: int,
+        source: Source,
+        engine: Memory,
+    ) -> Groups:
+        """Divide leaves further: those that were not tested by the inner method, the others into balanced groups."""
+        labels = np.empty(table.n_tuples, np.int32)
+        n_groups = 0
+        inside, balanced = source.child("untested leaves"), source.child("failed leaves")
+
+        def label(numbers: NDArray[np.int32], groups: Groups) -> None:
+            nonlocal n_groups
+            labels[numbers] = groups.labels + np.int32(n_groups)
+            n_groups += groups.n_groups
+
+        if self.inner == "anatomize":
+            if len(failed):
+                codes, numbers, offsets = rows.take(failed)
+                found = balanced_segments(codes, offsets, rows.packed.n_values, ell, balanced, engine)
+                label(numbers, Groups(found, len(codes) // group_size(ell)))
+            if len(untested):
+                codes, numbers, offsets = rows.take(untested)
+                found = anatomize_segments(codes, offsets, rows.packed.n_values, ell, inside, engine)
+                label(numbers, Groups(found, int(found.max()) + 1))
+        else:
+            if len(failed):
+                packed, numbers, offsets = rows.taken(_halves(failed), balanced)
+                label(numbers, balanced_slices(packed, offsets[::2], places, ell, balanced, engine))
+            if len(untested):
+                packed, numbers, offsets = rows.taken(untested, inside)
+                label(numbers, ace_segments(packed, offsets, places, ell, inside, engine))
+        return Groups(labels, n_groups)
+
+
+def alike_together(table: Microdata, source: Source, engine: Memory) -> NDArray[np.int32]:
+    """The tuples sorted by all quasi-identifiers, one after another; those who are equal in all of them in tie order.
+
+    A value in the middle is shared by both halves: sorted like this, its tuples go left and right by their other
+    values, and few who are alike are parted.
+    """
+    order, _ = sorted_by(joined([column.codes for column in table.quasi], engine), tie_order(table, source), engine)
+    return order
+
+
+def _halves(nodes: Nodes) -> Nodes:
+    """The left and the right half of every node, one after the other."""
+    middles = (nodes.starts + nodes.stops) // 2
+    return Nodes(np.stack([nodes.starts, middles], axis=1).ravel(), np.stack([middles, nodes.stops], axis=1).ravel())
+
+
+def _has_slack(ell: int, slack: Fraction, n: int, most: int) -> bool:
+    """Whether n tuples, most of which with one value are ``most``, are diverse enough to be tested."""
+    return most * ell * slack <= n
+
+
+def _ascending(nodes: Nodes) -> Nodes:
+    """The same nodes in the order in which they lie, whoever found them first."""
+    return nodes[np.argsort(nodes.starts)]
+
+
+# ------------------------------------------------------------------------------------------------- balanced groups
+#
+# How a leaf is divided whose halving failed, so that nobody can tell which half was to blame.
+#
+# A group takes as many tuples from one half as from the other, and no value more often than l-diversity allows. Which
+# values it takes from which half is a function of the two histograms alone, a fair coin says which half plays the first
+# part, and who of those with a value in a half goes where is uniformly random. The three together keep the guarantee
+# (Theorem M2 in the documentation); each of them alone does not.
+#
+# There are two ways to go on. Groups are planned one by one, and tuples dealt to them: values then come in many
+# different combinations, which tells most where quasi-identifiers are published exactly. Or as many groups as possible
+# are planned alike, tuples dealt to the *columns* of such a bucket (all with one value, all from one half), and the
+# bucket sliced by quasi-identifiers as Ace slices its own: groups then lie close together, which is what boxes need.
+
+
+def group_size(ell: int) -> int:
+    """Tuples of a balanced group: l of them, or 2 l where l is odd, so that either half gives half of them.
+
+    >>> group_size(4), group_size(3)
+    (4, 6)
+    """
+    return ell if ell % 2 == 0 else 2 * ell
+
+
+def balanced_segments(
+    sensitive: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    n_values: int,
+    ell: int,
+    source: Draws,
+    engine: Memory | None = None,
+) -> NDArray[np.int32]:
+    """Divide every leaf of a list into balanced groups.
+
+    Groups of a leaf are planned one after another; let m of them be left. A group takes a value at most once (twice if
+    l is odd): first every value as often as m - 1 groups could not take it; then values in the order of a list, once
+    each (then, if l is odd, once more), as long as half of the group can still come from either half. What can come
+    from either half comes from the first one, as the coin says, until that has given its share. The list has the values
+    by how many tuples are left of them, the largest number first, then by code: as `Anatomize` takes them.
+
+    Parameters and result are those of `anatomize_segments`. A segment is a leaf, in which the left half comes before
+    the right one: a multiple of `group_size`, l-diverse.
+
+    Examples
+    --------
+    >>> from glasshouse.randomness import Source
+    >>> codes, offsets = np.array([0, 0, 1, 1, 1, 2, 2, 3], np.int32), np.array([0, 4, 8])
+    >>> balanced_segments(codes, offsets, 4, 2, Source.seeded(1)).tolist()
+    [1, 0, 0, 1, 2, 3, 2, 3]
+    """
+    return labelled_segments(_balance, "balanced", sensitive, offsets, n_values, ell, source, engine or Memory())
+
+
+def balanced_slices(
+    rows: PackedRows,
+    offsets: NDArray[np.int64],
+    places: Places,
+    ell: int,
+    source: Draws,
+    engine: Memory,
+) -> Groups:
+    """Divide every leaf of a list into balanced groups whose quasi-identifiers are close.
+
+    Groups are planned as in `balanced_segments`, but each plan is used for as many groups as leave counts that the
+    others can take. Those groups are a bucket, with a column for each of their tuples; tuples are dealt to columns, and
+    the bucket is divided by quasi-identifiers alone, with no regard to what its columns hold (TRANSPARENT Figure 8).
+
+    Tuples come packed, leaf after leaf, in each the left half before the right one.
+    """
+    size = group_size(ell)
+
+    def plan(codes: NDArray[np.int32], within: NDArray[np.int64], draws: Draws) -> Buckets:
+        halves, first, values, starts, slots, columns, lengths = _planned(
+            codes, within, rows.n_values, ell, draws, alike=True
+        )
+        return Buckets(
+            segments=halves,
+            classes=first,
+            values=values,
+            runs=starts,
+            handed=slots,
+            columns=columns,
+            lengths=lengths,
+            widths=np.full(len(lengths), size, np.int32),
+        )
+
+    return sliced_segments(rows, offsets, places, plan, source, engine)
+
+
+def _balance(
+    codes: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    n_values: int,
+    ell: int,
+    source: Draws,
+    engine: Memory,
+    labels: NDArray[np.int32],
+) -> int:
+    """Divide the leaves of one piece: fill ``labels``, from 0, and return how many groups there are."""
+    halves, first, values, starts, slots, *_ = _planned(codes, offsets, n_values, ell, source, alike=False)
+    slots //= np.int32(group_size(ell))  # every bucket is one group
+    shuffle_runs(slots, starts, source, engine)
+    handing = compiled("glasshouse.grouping.anatomize._kernels")
+    handing.hand_out(codes, halves, first, values, starts, np.zeros(n_values, np.int64), slots, labels)
+    return len(codes) // group_size(ell)
+
+
+def _planned(
+    codes: NDArray[np.int32], offsets: NDArray[np.int64], n_values: int, ell: int, source: Draws, *, alike: bool
+) -> tuple[Any, ...]:
+    """Toss the coins and plan: halves, classes (first, values, starts), a column for each slot, and the buckets."""
+    middles = (offsets[:-1] + offsets[1:]) // 2
+    halves = np.append(np.stack([offsets[:-1], middles], axis=1).ravel(), offsets[-1])
+    first, values, sizes = Counts(codes, halves, n_values).histogram
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    slots, columns = np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
+    lengths = np.empty(len(codes) // group_size(ell), np.int32)
+    coins = source.belows(2, len(middles))
+    kernels = compiled("glasshouse.grouping.mirror._balanced_kernels")
+    of_value = np.zeros((8, n_values), np.int64)
+    of_count = np.full((2, 2 * int(sizes.max(initial=0)) + 1), -1, np.int64)
+    leaves = kernels.Leaves(first, values, sizes, starts, *of_value, *of_count)
+    chosen = np.empty(group_size(ell), np.int64)
+    n_kinds = kernels.plan_groups(leaves, coins, ell, alike, chosen, columns, lengths, slots)
+    return halves, first, values, starts, slots, columns, lengths[:n_kinds]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attack: play the adversary against a release, and see what she would believe about every person.
+
+An attack is given the release and what she holds, and never the microdata.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from glasshouse import catalog
+from glasshouse.adversary import Knowledge, ReverseEngineering
+from glasshouse.adversary.foreign_groups import FOREIGN
+from glasshouse.adversary.task import Algorithm
+from glasshouse.errors import InputError
+from glasshouse.recoding import Boxes
+
+if TYPE_CHECKING:
+    from glasshouse.adversary import Posterior
+    from glasshouse.release import Recipe, Release
+
+__all__ = ["algorithm_of", "attack"]
+
+
+def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -> Posterior:
+    """Compute what an adversary believes about everybody whom she knows of, after she has seen a release.
+
+    Parameters
+    ----------
+    release
+        What was published, from `publish` or `load`.
+    attack
+        How she reasons: an attack, or the name of one, which then has its usual parameters. ``"linking"``, from the
+        release alone, is the default; others are ``"reverse-engineering"``, from the algorithm too, ``"minimality"``,
+        ``"corruption"`` and ``"intersection"``.
+    knowledge
+        What she holds beside the release. Her external table is coded in the taxonomies and orders that the release
+        carries. Where it carries only a part of what she needs, read the table with the whole, or be refused.
+
+    Returns
+    -------
+    Posterior
+        Her beliefs, how they were obtained, and who is most exposed.
+
+    Examples
+    --------
+    The voter list of ANATOMY Table 5: Emily, who is not in the table, hides the others a little.
+
+    >>> import glasshouse as gh
+    >>> patients = gh.examples.anatomy_table1()
+    >>> release = gh.publish(patients, principle=gh.LDiversity(ell=2), method=gh.Separate(), recoding=gh.Anatomy())
+    >>> voters = gh.read(gh.examples.anatomy_table5(), identifier="Name", quasi=["Age", "Sex", "Zipcode"])
+    >>> beliefs = gh.attack(release, knowledge=gh.Knowledge(external=voters))
+    >>> beliefs.present("Alice"), beliefs.present("Emily"), beliefs.of("Alice")["flu"]
+    (1.0, 0.0, 0.25)
+    """
+    if not isinstance(knowledge, Knowledge):
+        raise InputError("knowledge must say what she holds: gh.Knowledge(external=gh.read(...))")
+    chosen: Any = catalog.chosen(catalog.ATTACKS, "linking" if attack is None else attack)
+    if isinstance(chosen, ReverseEngineering):
+        return chosen.attack(release, knowledge, algorithm_of(knowledge.recipe or release.recipe))
+    beliefs: Posterior = chosen.attack(release, knowledge)
+    return beliefs
+
+
+def algorithm_of(recipe: Recipe) -> Algorithm:
+    """The principle, the method and the recoding that a recipe names."""
+    for what, named in (("principle", recipe.principle), ("method", recipe.method)):
+        if not named:
+            raise InputError(f"reverse engineering needs the {what} that made the release: state it")
+    recoding = Boxes() if recipe.recoding.get("name") == FOREIGN else catalog.recoding_of(recipe)
+    return Algorithm(catalog.principle_of(recipe), catalog.method_of(recipe), recoding)

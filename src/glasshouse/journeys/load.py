@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loading: a release comes back from its folder, and its recipe names things that there are.
+
+`glasshouse.release.load` checks the files and knows no method. Whoever asks or attacks a release believes its recipe;
+so here, where the catalogue is known, principle, method and recoding are made of it once, and the guarantee is made of
+them again. What cannot be made is refused before anybody believes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from glasshouse import catalog
+from glasshouse.cells import bare, parts_of
+from glasshouse.declarations import Declared, check_cells
+from glasshouse.errors import GlasshouseError, SourceError
+from glasshouse.journeys.promise import promised_by_recipe
+from glasshouse.microdata.domains import text_of
+from glasshouse.recoding.columns import cells_of
+from glasshouse.release.layout import FOREIGN, PERTURBED
+from glasshouse.release.package import read as reading
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from glasshouse.recoding import Perturbed
+    from glasshouse.release import Recipe, Release
+
+__all__ = ["load"]
+
+
+def load(path: str | Path, *, most_bytes: int = reading.MOST_BYTES) -> Release:
+    """Read a release back from its folder, after checking its files, its tables and its recipe.
+
+    Releases of every format that was ever written are read. One that was tampered with, cut short or added to is
+    refused, and so is what Glasshouse did not write. The guarantee is made again from the recipe. A release of this
+    version that states another one is refused; the words of other versions are not compared, and are not shown either.
+
+    Parameters
+    ----------
+    path
+        The folder of the release.
+    most_bytes
+        Memory that its tables may take; more is refused before they are read. By default 4 GiB.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import glasshouse as gh
+    >>> release = gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(ell=2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     release.save(f"{folder}/release")
+    ...     gh.load(f"{folder}/release").guarantee == release.guarantee
+    True
+    """
+    release = reading.load(path, most_bytes=most_bytes)
+    try:
+        _check_recipe(release)
+        promised = promised_by_recipe(release)
+    except (GlasshouseError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        raise SourceError(
+            f"{path}: the release has a recipe that this version of Glasshouse cannot read: it was tampered with, or a "
+            "newer version wrote it",
+            source=path,
+        ) from None
+    try:
+        _check_declared(release)
+    except (GlasshouseError, ArithmeticError, LookupError, TypeError, ValueError):
+        raise SourceError(
+            f"{path}: the release carries a taxonomy or an order that does not fit its cells: it was tampered with",
+            source=path,
+        ) from None
+    if not release.other_writer and release.guarantee != promised:
+        raise SourceError(
+            f"{path}: the release states a guarantee that is not the one that its recipe stands for: refused",
+            source=path,
+        )
+    return replace(release, guarantee=promised)
+
+
+def _check_declared(release: Release) -> None:
+    """Every taxonomy can be made, and every cell that should be a node of one, or lie in an order, does."""
+    declared = Declared.carried_by(release)
+    recoding = catalog.RECODINGS.get(str(release.recipe.recoding["name"]))
+    shows_nodes = recoding is not None and catalog.recoding_of(release.recipe).shows_nodes
+    for column in release.columns:
+        told = column.declared
+        if told is None or told["kind"] == "unknown nodes":
+            continue
+        cells = cells_of(release.tables, column.name)
+        if column.name in declared.taxonomies and shows_nodes and column.kind == "category":
+            check_cells(column.name, declared.taxonomies[column.name], cells)
+        if told["kind"] == "nodes" and shows_nodes != bool(told["nodes"]) and cells:
+            raise ValueError("nodes where cells are none, or none where they are")
+        if told["kind"] == "nodes" and shows_nodes:
+            labels = {node["label"] for node in told["nodes"]}
+            if {cell if cell in labels else bare(cell) for cell in cells} != labels:
+                raise ValueError("the nodes are others than the cells")
+        if column.name in declared.ordered:
+            known = set(map(str, declared.ordered[column.name]))
+            ends = (end for cell in cells if cell.startswith("[") for end in parts_of(cell[1:-1], ","))
+            if not all(bare(end.strip()) in known for end in ends):
+                raise ValueError("an interval has an end that is not in the order")
+
+
+def _check_recipe(release: Release) -> None:
+    recipe: Recipe = release.recipe
+    if release.layout is FOREIGN:
+        return
+    principle = catalog.principle_of(recipe)
+    if isinstance(principle, dict) and not set(principle) <= set(recipe.sensitive):
+        raise ValueError("a principle of a column that is not there")
+    catalog.method_of(recipe)
+    recoding = catalog.recoding_of(recipe)
+    if release.layout is PERTURBED:
+        _check_sample(release, recoding)
+
+
+def _check_sample(release: Release, recoding: Perturbed) -> None:
+    """A retention is stated, and every value that is shown is one of the declared domain."""
+    if recoding.p is None or len(release.recipe.sensitive) != 1:
+        raise ValueError("a perturbed sample says with which retention")
+    declared = release.recipe.recoding.get("domain")
+    if declared is None:
+        return
+    if not all(map(_is_value, declared)):
+        raise ValueError("a domain of something else than values")
+    known = [None if value is None else text_of(value) for value in declared]
+    (column,) = release.recipe.sensitive
+    shown = {None if value is None else text_of(value) for value in release.data[column].unique().to_pylist()}
+    if len(set(known)) < len(known) or not shown <= set(known):
+        raise ValueError("a value that is not in the domain")
+
+
+def _is_value(value: object) -> bool:
+    """Whether a column can have it: a text, a truth value, a number that fits into 64 bits, or none."""
+    if isinstance(value, int):
+        return -(1 << 63) <= value < 1 << 63
+    return value is None or isinstance(value, str | float)

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one column holds, and the role that its name and its values suggest.
+
+The words that tell a role are in `role_words`; the numbers below, rules of thumb all of them, say when values do.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from glasshouse.microdata.domains import Column, code, text_of
+from glasshouse.microdata.inspection.role_words import NAMES, NUMBERS, PERSONAL, QUASI, SENSITIVE, first_match
+from glasshouse.microdata.inspection.uniqueness import n_unique, percent, share
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["ColumnReport", "Measured", "measure", "with_roles"]
+
+Role = Literal["identifier", "quasi", "sensitive", "leave out"]
+
+NEARLY_DISTINCT = 0.95  # share of different values from which text or whole numbers look like a key
+HARDLY_REPEATS = 0.3  # the same for a column that is called a number or a key: a person may have several rows
+FINGERPRINT = 0.1  # share of rows from which a column of unknown meaning singles out too many alone
+FREE_TEXT_WORDS = 8  # mean number of words in a value from which a column is prose
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ColumnReport:
+    """What one column holds, and the role suggested for it.
+
+    Parameters
+    ----------
+    name, kind
+        The column, and its type in plain words: integer, float, date, timestamp, boolean, category; text where
+        hardly a value repeats or the values are prose; empty where there is none.
+    n_tuples, missing
+        Rows of the table, and rows in which this column has no value.
+    distinct
+        Different values, missing not counted.
+    most_frequent, most_frequent_count
+        The most frequent value (the first in order, on a tie) and its rows. The value is never in the ``repr``.
+    unique
+        Rows whose value no other row has; missing counts as a value.
+    role, reason
+        ``identifier``, ``quasi``, ``sensitive`` or ``leave out``; and why, in a phrase.
+    """
+
+    name: str
+    kind: str
+    n_tuples: int
+    missing: int
+    distinct: int
+    most_frequent: bool | int | float | str | None = field(repr=False)
+    most_frequent_count: int
+    unique: int
+    role: Role = "leave out"
+    reason: str = ""
+
+    @property
+    def most_frequent_share(self) -> float:
+        """Share of rows with the most frequent value."""
+        return share(self.most_frequent_count, self.n_tuples)
+
+    @property
+    def unique_share(self) -> float:
+        """Share of rows that this column singles out alone."""
+        return share(self.unique, self.n_tuples)
+
+    @property
+    def distinct_share(self) -> float:
+        """Different values per row that has one: 1 if no value repeats."""
+        return share(self.distinct, self.n_tuples - self.missing)
+
+    @property
+    def is_amount(self) -> bool:
+        """Whether it holds numbers or times, which must be binned before they can be a sensitive value."""
+        return self.kind in ("integer", "float", "date", "timestamp")
+
+    @property
+    def largest_ell(self) -> int:
+        """The largest ell for which the whole table is l-diverse by frequency here, missing a value; 0 without rows."""
+        return self.n_tuples // max(self.most_frequent_count, self.missing, 1)
+
+    @property
+    def largest_ell_complete(self) -> int:
+        """The same for the rows that have a value; 0 if none has."""
+        return (self.n_tuples - self.missing) // max(self.most_frequent_count, 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; it holds the most frequent value."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return {**fields, "most_frequent_share": self.most_frequent_share, "unique_share": self.unique_share}
+
+
+class Measured(NamedTuple):
+    """A column's report, still without a role; its codes; and whether its values are prose."""
+
+    report: ColumnReport
+    column: Column
+    is_prose: bool
+
+
+def measure(name: str, values: pa.Array) -> Measured:
+    """Code one column and count its values; a column without a single value is of kind ``empty``.
+
+    >>> report = measure("sex", pa.array(["F", "M", "F", None])).report
+    >>> report.distinct, report.missing, report.unique
+    (2, 1, 2)
+    """
+    empty = pa.types.is_null(values.type)
+    column = code(values.cast(pa.string()) if empty else values, name=name, missing=values.null_count > 0)
+    domain = column.domain
+    counts = np.bincount(column.codes, minlength=domain.missing_code + 1)
+    present = counts[: domain.missing_code]
+    top = int(present.argmax()) if len(present) else None
+    report = ColumnReport(
+        name=name,
+        kind="empty" if empty else domain.kind,
+        n_tuples=len(values),
+        missing=int(counts[domain.missing_code]),
+        distinct=len(present),
+        most_frequent=None if top is None else _plain(domain.values, top),
+        most_frequent_count=0 if top is None else int(present[top]),
+        unique=n_unique(counts),
+    )
+    blanks = pc.mean(pc.count_substring(domain.values, " ")).as_py() if domain.kind == "category" else None
+    is_prose = blanks is not None and blanks + 1 >= FREE_TEXT_WORDS
+    if domain.kind == "category" and (is_prose or _nearly_distinct(report)):
+        report = replace(report, kind="text")
+    return Measured(report, column, is_prose)
+
+
+def with_roles(measured: Sequence[Measured], *, sensitive: str | None) -> tuple[list[ColumnReport], str | None]:
+    """Suggest a role for each column; return the reports and the sensitive column, the named or else the likeliest."""
+    topics = {m.report.name: topic for m in measured if (topic := _topic(m)) is not None}
+    chosen = sensitive or _likeliest([m.report for m in measured], topics)
+    reports = []
+    for m in measured:
+        role, reason = _role(m, topics.get(m.report.name))
+        if m.report.name == sensitive:
+            role, reason = "sensitive", "named as the sensitive column"
+        elif role == "sensitive" and topics[m.report.name].name == "work" and m.report.name != chosen:
+            role, reason = "quasi", f"others may know it ({topics[m.report.name].piece!r})"
+        reports.append(replace(m.report, role=role, reason=reason))
+    return reports, chosen
+
+
+class _Topic(NamedTuple):
+    """The sensitive topic that a column's name tells of, and the piece of the name that does."""
+
+    name: str
+    piece: str
+
+
+def _topic(m: Measured) -> _Topic | None:
+    """Find the sensitive topic that a name tells of, unless an earlier word wins or the values cannot be protected."""
+    name, kind = m.report.name, m.report.kind
+    if m.is_prose or m.report.distinct < 2 or kind in ("date", "timestamp") or first_match(name, PERSONAL):
+        return None
+    known = first_match(name, QUASI)
+    for topic, words in SENSITIVE.items():
+        found = first_match(name, words)
+        if found and (known is None or found.position < known.position):
+            return _Topic(topic, found.piece)
+    return None
+
+
+def _likeliest(reports: Sequence[ColumnReport], topics: dict[str, _Topic]) -> str | None:
+    """Choose the column to protect: one that can be l-diverse at all, that needs no bins, and of the gravest topic."""
+    gravity = list(SENSITIVE)
+
+    def preference(report: ColumnReport) -> tuple[bool, bool, int, int, str]:
+        ell, grave = report.largest_ell, gravity.index(topics[report.name].name)
+        return (ell < 2, report.is_amount, grave, -ell, report.name)
+
+    likeliest = min((report for report in reports if report.name in topics), key=preference, default=None)
+    return likeliest.name if likeliest else None
+
+
+def _role(m: Measured, topic: _Topic | None) -> tuple[Role, str]:
+    """Suggest a role: first by what the values rule out, then by words, then by what the values suggest."""
+    report, name = m.report, m.report.name
+    if report.distinct == 0:
+        return "leave out", "no value at all"
+    if found := first_match(name, PERSONAL):
+        return "identifier", f"names or reaches a person ({found.piece!r})"
+    if report.distinct == 1:
+        return "leave out", "one value only"
+    if m.is_prose:
+        return "leave out", "free text: cannot be generalised, may name people"
+    if topic:
+        return "sensitive", f"{topic.name} ({topic.piece!r})"
+    if found := first_match(name, QUASI):
+        return "quasi", f"others may know it ({found.piece!r})"
+    if found := first_match(name, NAMES):
+        return "identifier", f"names a person ({found.piece!r})"
+    found = first_match(name, NUMBERS)
+    if found and report.kind in ("integer", "category", "text") and report.distinct_share >= HARDLY_REPEATS:
+        return "identifier", f"a number of people ({found.piece!r}), hardly repeats"
+    return _role_by_values(report)
+
+
+def _role_by_values(report: ColumnReport) -> tuple[Role, str]:
+    """Suggest a role for a column whose name says nothing."""
+    if report.kind in ("date", "timestamp"):
+        return "quasi", f"a {report.kind}: others may know it"
+    if report.kind in ("text", "integer") and _nearly_distinct(report):
+        return "identifier", "no value repeats" if report.distinct_share == 1 else "hardly any value repeats"
+    if report.unique_share >= FINGERPRINT:
+        return "leave out", f"meaning unknown, singles out {percent(report.unique_share)} of rows alone"
+    return "quasi", "meaning unknown: others may know it"
+
+
+def _nearly_distinct(report: ColumnReport) -> bool:
+    return report.distinct > 1 and report.distinct_share >= NEARLY_DISTINCT
+
+
+def _plain(values: pa.Array, index: int) -> bool | int | float | str:
+    """Show one value as JSON can hold it: finite numbers, truth values and text as they are, the rest as text."""
+    kind = values.type
+    if str(kind).startswith(("timestamp[ns", "time64[ns")):  # Python counts microseconds
+        shorter = pa.time64("us") if pa.types.is_time(kind) else pa.timestamp("us", kind.tz)
+        value = values.slice(index, 1).cast(shorter, safe=False)[0].as_py()
+    else:
+        value = values[index].as_py()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, bool | int | float | str) else text_of(value)

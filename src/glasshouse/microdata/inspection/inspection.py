@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inspect: look at a table before publishing it, and see who would stand out.
+
+For each column its type, its values and a suggested role; for the columns that others may know, the share of rows that
+two, three or all of them single out; for the sensitive column, the largest ell that can be promised; and the cautions
+that stop publishing until they are answered.
+
+The report is for the data steward's eyes: it shows the most frequent value of each column, and values that look alike.
+Its ``repr``, which ends up in logs, does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from glasshouse.errors import SchemaError
+from glasshouse.microdata.cautions import Findings
+from glasshouse.microdata.domains import text_of
+from glasshouse.microdata.inspection.column_report import ColumnReport, Measured, measure, with_roles
+from glasshouse.microdata.inspection.uniqueness import (
+    Uniqueness,
+    best_pairs_and_triples,
+    most_distinguishing,
+    percent,
+    uniqueness,
+)
+from glasshouse.microdata.reading.sources import Source, open_source
+from glasshouse.microdata.roles import names_given
+from glasshouse.visible import in_lines, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from glasshouse.microdata.cautions import Caution
+
+__all__ = ["ColumnReport", "Inspection", "SensitiveReport", "Uniqueness", "inspect"]
+
+MOST_CANDIDATES = 12  # pairs and triples are tried among so many quasi-identifiers: 66 pairs and 220 triples
+WIDTH = 100  # of the printed report
+NAME_WIDTH = 28  # longer names of columns are cut in the printed table
+VALUE_WIDTH = 18  # longer values too
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SensitiveReport:
+    """What can be promised for the sensitive column.
+
+    Parameters
+    ----------
+    column, named
+        The column, and whether the caller named it; otherwise it is a suggestion.
+    largest_ell
+        The largest ell of any release of the whole table: its rows divided by those of the most frequent value,
+        rounded down. Missing counts as a value.
+    largest_ell_complete
+        The same if the rows that miss the sensitive value are dropped.
+    must_be_binned
+        Whether it holds amounts: distinct amounts satisfy l-diversity and protect nothing.
+    """
+
+    column: str
+    named: bool
+    largest_ell: int
+    largest_ell_complete: int
+    must_be_binned: bool
+
+    def __str__(self) -> str:
+        text = f"{self.column}: ell can be at most {self.largest_ell:,}"
+        if self.largest_ell_complete != self.largest_ell:
+            text += f", or {self.largest_ell_complete:,} without the rows that miss it"
+        if self.largest_ell < 2:
+            text += " (more than half of the rows have the same value)"
+        if self.must_be_binned:
+            text += (
+                "; but it holds amounts, and distinct amounts satisfy l-diversity and protect nothing: bin it (bins=), "
+                "which lowers ell, or list it in categorical= if its numbers are names"
+            )
+        return text
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Inspection:
+    """The report of `inspect`; prints as a text of at most 100 columns.
+
+    Parameters
+    ----------
+    n_tuples
+        Rows of the table.
+    columns
+        One report a column, in the order of the table.
+    pairs, triples
+        The two and three suggested quasi-identifiers that single out the most rows, best first.
+    together
+        How many rows all suggested quasi-identifiers together single out; None where there are none.
+    sensitive
+        What can be promised for the sensitive column, named or suggested; None where there is none.
+    notices
+        What reading assumed, and what to mind.
+    cautions
+        What stops publishing, with these roles, until it is mended or accepted.
+    """
+
+    n_tuples: int
+    columns: tuple[ColumnReport, ...]
+    pairs: tuple[Uniqueness, ...]
+    triples: tuple[Uniqueness, ...]
+    together: Uniqueness | None
+    sensitive: SensitiveReport | None
+    notices: tuple[str, ...]
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def suggested(self) -> dict[str, Any]:
+        """The suggested roles as keyword arguments for `read`: ``identifier``, ``quasi`` and ``sensitive``.
+
+        The identifier is the first that no row misses and no two rows share, for `read` refuses any other.
+        """
+        return {
+            "identifier": next((column.name for column in self.columns if _is_key(column)), None),
+            "quasi": [column.name for column in self.columns if column.role == "quasi"],
+            "sensitive": self.sensitive.column if self.sensitive else None,
+        }
+
+    @property
+    def risk(self) -> tuple[str, ...]:
+        """How identifying the quasi-identifiers are, a sentence each, the fewest columns first."""
+        more = [self.together] if self.together and len(self.together.columns) not in (2, 3) else []
+        return tuple(map(str, (*self.pairs, *self.triples, *more)))
+
+    def column(self, name: str) -> ColumnReport:
+        """Find a column's report by the column's name."""
+        for report in self.columns:
+            if report.name == name:
+                return report
+        raise SchemaError.unknown(name, [report.name for report in self.columns], role="a column of the report")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data that JSON can hold. It contains values of the table: keep it inside."""
+        return {
+            "n_tuples": self.n_tuples,
+            "columns": [column.to_dict() for column in self.columns],
+            "pairs": [_uniqueness_dict(pair) for pair in self.pairs],
+            "triples": [_uniqueness_dict(triple) for triple in self.triples],
+            "together": _uniqueness_dict(self.together) if self.together else None,
+            "sensitive": asdict(self.sensitive) if self.sensitive else None,
+            "suggested": self.suggested,
+            "risk": list(self.risk),
+            "notices": list(self.notices),
+            "cautions": [{**caution.to_dict(), "examples": list(caution.shown)} for caution in self.cautions],
+        }
+
+    def __str__(self) -> str:
+        return in_lines(_lines(self))
+
+
+def inspect(
+    source: Any,
+    *,
+    sensitive: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
+) -> Inspection:
+    """Look at a table before publishing it: types, values, likely roles, who stands out, the largest feasible ell.
+
+    Roles are suggested by the words in a column's name and by how often its values repeat; they are a start, not a
+    verdict. Every share is counted on all rows, never on a sample. Pairs and triples are tried among the suggested
+    quasi-identifiers; if there are more than twelve, among the twelve in which two random rows differ most often, and
+    a notice says so.
+
+    Parameters
+    ----------
+    source
+        A path, the address of a database or a frame: whatever `read` takes.
+    sensitive
+        The sensitive column, if it is known; otherwise the likeliest one is suggested.
+    delimiter, encoding
+        Of a CSV file, where the detection should not decide.
+    table, query
+        Of a database: what to look at.
+
+    Examples
+    --------
+    >>> patients = {"age": [30, 30, 41, 52], "sex": ["F", "M", "F", "F"], "disease": ["flu", "flu", "ulcer", "HIV"]}
+    >>> report = inspect(patients)
+    >>> report.suggested
+    {'identifier': None, 'quasi': ['age', 'sex'], 'sensitive': 'disease'}
+    >>> report.risk
+    ('100 % of rows are unique in (age, sex)',)
+    >>> print(report.sensitive)
+    disease: ell can be at most 2
+    """
+    if sensitive is not None:
+        (sensitive,) = names_given("sensitive", [sensitive])
+    opened = open_source(source, delimiter=delimiter, encoding=encoding, table=table, query=query)
+    return _inspected(opened, sensitive)
+
+
+def _inspected(opened: Source, sensitive: str | None) -> Inspection:
+    table: pa.Table = opened.table
+    if sensitive is not None and sensitive not in table.column_names:
+        raise SchemaError.unknown(sensitive, table.column_names, role="sensitive")
+
+    measured = [measure(name, table.column(name).combine_chunks()) for name in table.column_names]
+    reports, chosen = with_roles(measured, sensitive=sensitive)
+    quasi = [m.column for m, report in zip(measured, reports, strict=True) if report.role == "quasi"]
+    findings = _findings(opened, measured, reports)
+    pairs, triples = best_pairs_and_triples(most_distinguishing(quasi, most=MOST_CANDIDATES))
+    return Inspection(
+        n_tuples=table.num_rows,
+        columns=tuple(reports),
+        pairs=pairs,
+        triples=triples,
+        together=uniqueness(quasi) if quasi else None,
+        sensitive=next((_outlook(r, named=sensitive is not None) for r in reports if r.name == chosen), None),
+        notices=(*opened.notices, *_warnings(measured, reports, chosen), *findings.notices),
+        cautions=tuple(findings.cautions),
+    )
+
+
+def _findings(opened: Source, measured: Sequence[Measured], reports: Sequence[ColumnReport]) -> Findings:
+    """Look at the texts of every column as `read` would, with the suggested roles."""
+    findings = Findings(opened.written)
+    for m, report in zip(measured, reports, strict=True):
+        if report.role == "leave out":
+            findings.pass_over(report.name)
+            continue
+        domain = m.column.domain
+        findings.look(report.name, report.role, domain.values, m.column.rows, gaps=domain.missing)
+    return findings
+
+
+def _outlook(report: ColumnReport, *, named: bool) -> SensitiveReport:
+    return SensitiveReport(
+        column=report.name,
+        named=named,
+        largest_ell=report.largest_ell,
+        largest_ell_complete=report.largest_ell_complete,
+        must_be_binned=report.is_amount,
+    )
+
+
+def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], chosen: str | None) -> Iterator[str]:
+    """Say what to mind before the table is read with these roles."""
+    quasi = [report for report in reports if report.role == "quasi"]
+    if len(quasi) > MOST_CANDIDATES:
+        tried = f"the {MOST_CANDIDATES} most distinguishing of {len(quasi)} quasi-identifiers"
+        yield f"pairs and triples were tried among {tried} only"
+    if not quasi:
+        yield "no column looks like a quasi-identifier: name what others may know about everyone (quasi=)"
+    if chosen is None:
+        yield "no column looks sensitive: name the one that must not be learned (sensitive=)"
+    others = [report.name for report in reports if report.role == "sensitive" and report.name != chosen]
+    if others:
+        yield f"also sensitive, and not published unless named: {', '.join(others)}"
+    if not any(map(_is_key, reports)):
+        repeated = [report.name for report in reports if report.role == "identifier"]
+        why = f": values of {', '.join(repeated)} repeat or are missing" if repeated else ""
+        yield f"no column can serve as identifier{why}; the guarantee is per row, so see that nobody has two rows"
+    gaps = [report for report in reports if report.missing and (report.role == "quasi" or report.name == chosen)]
+    if gaps:
+        listed = ", ".join(f"{report.name} ({report.missing:,})" for report in gaps)
+        yield f"missing values in {listed}: read them with missing='category' or missing='drop'"
+    for m, report in zip(measured, reports, strict=True):
+        values = m.column.domain.values
+        if report.role == "quasi" and report.kind == "float" and pc.any(pc.is_inf(values)).as_py():
+            yield f"{report.name} has infinite values: give it a bottom or top code"
+
+
+def _is_key(report: ColumnReport) -> bool:
+    return report.role == "identifier" and report.distinct == report.n_tuples
+
+
+def _uniqueness_dict(found: Uniqueness) -> dict[str, Any]:
+    return {"columns": list(found.columns), "unique": found.unique, "share": found.share}
+
+
+def _lines(report: Inspection) -> Iterator[str]:
+    """Print the columns, their roles, the risk, the sensitive value, the notices and the call that comes next."""
+    yield f"{report.n_tuples:,} rows, {len(report.columns):,} columns"
+    yield ""
+    heads = ("column", "type", "distinct", "missing", "most frequent", "share", "unique rows")
+    yield from _grid([heads, *map(_cells, report.columns)], right={2, 3, 5, 6})
+    yield from ("", "Suggested roles")
+    for role in ("identifier", "quasi", "sensitive", "leave out"):
+        for column in report.columns:
+            if column.role == role:
+                name = _printable(column.name, NAME_WIDTH)
+                yield from _item(f"{role:<10}  {name:<{NAME_WIDTH}}  {column.reason}", indent=NAME_WIDTH + 16)
+    sections = {
+        "How identifying (missing counts as a value)": report.risk,
+        "Sensitive value": [str(report.sensitive)] if report.sensitive else [],
+        "Notices": report.notices,
+    }
+    for head, sentences in sections.items():
+        if sentences:
+            yield from ("", head)
+            for sentence in sentences:
+                yield from _item(sentence)
+    if report.cautions:
+        yield from ("", "Cautions (nothing is published until each is answered)")
+        for caution in report.cautions:
+            yield from _item(str(caution))
+            for example in caution.shown:
+                yield from _item(f"    {example}", indent=8)
+            yield from _item(f"    {caution.answer}", indent=8)
+    if report.suggested["quasi"]:
+        yield from ("", "To read it with these roles")
+        roles = ", ".join(f"{role}={names!r}" for role, names in report.suggested.items() if names)
+        yield from _item(f"gh.read(source, {roles})", indent=10)
+
+
+def _cells(column: ColumnReport) -> tuple[str, ...]:
+    return (
+        _printable(column.name, NAME_WIDTH),
+        column.kind,
+        f"{column.distinct:,}",
+        f"{column.missing:,}",
+        "" if column.most_frequent is None else _printable(text_of(column.most_frequent), VALUE_WIDTH),
+        percent(column.most_frequent_share),
+        percent(column.unique_share),
+    )
+
+
+def _grid(rows: Sequence[tuple[str, ...]], *, right: set[int]) -> Iterator[str]:
+    """Lay out rows under each other, some columns flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [text.rjust(widths[i]) if i in right else text.ljust(widths[i]) for i, text in enumerate(row)]
+        yield ("  " + "  ".join(cells)).rstrip()
+
+
+def _item(text: str, *, indent: int = 4) -> list[str]:
+    return wrap(
+        _printable(text), WIDTH, initial_indent="  ", subsequent_indent=" " * indent, break_on_hyphens=False
+    )  # fmt: skip
+
+
+def _printable(text: str, most: int | None = None) -> str:
+    """Text for a terminal: no control characters, cut to ``most`` characters."""
+    clean = visible(text)
+    return clean if most is None or len(clean) <= most else clean[: most - 1] + "…"

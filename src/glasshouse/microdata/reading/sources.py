@@ -1,0 +1,466 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The door through which tables come in: files and frames, told apart by what they are, made into one form.
+
+A file is told by its first bytes, not by its name: Parquet, Arrow IPC (Feather) as file or stream, delimited text,
+plain or compressed with gzip or zstd. A frame comes in through Arrow: pandas, polars, pyarrow, a DuckDB relation, a
+dict of lists, and whatever has the Arrow PyCapsule interface. Behind the door every table has the normal form of
+`glasshouse.microdata.reading.normal_form`, so that no later step depends on where it came from.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import ipc
+
+from glasshouse.database import is_address
+from glasshouse.errors import DomainError, GlasshouseError, InputError, SchemaError, SourceError
+from glasshouse.microdata.cautions import Written
+from glasshouse.microdata.reading.delimited import (
+    DELIMITERS,
+    HEAD_BYTES,
+    NULL_SPELLINGS,
+    Loaded,
+    open_bytes,
+    read_delimited,
+)
+from glasshouse.microdata.reading.normal_form import normalise, refuse_nested
+from glasshouse.unpacking import Refused, growth_of
+from glasshouse.unpacking.arrow_ipc import messages, unpacked_bytes
+from glasshouse.unpacking.budget import Room, is_text
+
+__all__ = ["NULL_SPELLINGS", "Source", "open_source"]
+
+_ACCEPTED = (
+    "a path (CSV, Parquet, Arrow IPC), the address of a PostgreSQL database, a pandas or polars frame, a pyarrow "
+    "table, a DuckDB relation, a dict of lists, or an object with the Arrow PyCapsule interface (__arrow_c_stream__)"
+)
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_FOREIGN = {
+    b"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet: save the sheet as CSV",
+    b"BZh": "compressed with bzip2: unpack it, or use gzip or zstd",
+    b"\xfd7zXZ": "compressed with xz: unpack it, or use gzip or zstd",
+    b"PARE": "encrypted Parquet: decrypt it first",
+    b"FEA1": "a Feather file of version 1: write it again as version 2 or Parquet",
+    b"SQLite format 3": "an SQLite database: read the table with DuckDB or pandas and pass the result",
+    b"\x89HDF": "an HDF5 file: read the table with pandas and pass the frame",
+    b"$FL": "an SPSS file: read it with pandas and pass the frame",
+    b"%PDF": "a PDF: save the table as CSV",
+}
+_TEXT_SUFFIXES = {"", ".csv", ".tsv", ".psv", ".tab", ".txt", ".dat", ".data"}
+_ADDRESS = re.compile(r"[\w+.-]{2,}:/")  # with two strokes, of which a path keeps one
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # of UTF-16 and UTF-32, whose text is full of NULs
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Source:
+    """A table that came in, in its normal form."""
+
+    # the columns that were asked for, in the order of the source; every column is one contiguous array
+    table: pa.Table = field(repr=False)
+    kind: str  # through which door: ``file``, ``postgres``, ``pandas``, ``polars``, ``duckdb`` or ``arrow``
+    columns: tuple[str, ...]  # all column names of the source in their order, also those that were not loaded
+    notices: tuple[str, ...] = ()  # what was assumed, in sentences
+    # declared orders of loaded columns that are ordered categories: all their values, lowest first
+    orders: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, repr=False)
+    # how the source writes records: values may hold several of them
+    written: Written = field(default=Written(n_columns=0, delimiters=()), repr=False)
+
+
+def open_source(
+    source: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str = ".",
+    null_values: Sequence[str] = NULL_SPELLINGS,
+    narrow: bool = False,
+    table: str | None = None,
+    query: str | None = None,
+) -> Source:
+    """Open a file, a frame or a table of a database, as `read` takes them, as a table in normal form. None is changed.
+
+    Lazy frames and relations are run, and so is a reader of batches: once. Of ``columns`` those that the source does
+    not have are passed over: compare with `Source.columns`. ``null_values`` replaces the spellings of missing values:
+    ``(*NULL_SPELLINGS, "?")`` adds one. With ``narrow`` integers stay as narrow as they came, and the texts of a
+    database in their dictionaries. A source that cannot be read or has no rows is a `SourceError`, column names that
+    are missing or repeated are a `SchemaError`, and values that no plain type can hold a `DomainError`.
+
+    >>> opened = open_source({"age": [30, None], "zip": ["01234", "12345"]}, columns=["zip"])
+    >>> opened
+    Source(kind='arrow', columns=('age', 'zip'), notices=())
+    >>> opened.table.column_names
+    ['zip']
+    """
+    wanted = None if columns is None else frozenset([columns] if isinstance(columns, str) else columns)
+    text = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "null_values": null_values}
+    load, name, kind = _door(source, text, {"table": table, "query": query})
+    known: list[str] = []
+
+    def choose(names: Sequence[str]) -> list[str]:
+        known[:] = names
+        check_column_names(known, name)
+        return [column for column in known if wanted is None or column in wanted]
+
+    coded = narrow and kind == "postgres"
+    try:
+        loaded = Loaded(*load(choose))
+        if loaded.table.num_columns and not loaded.table.num_rows:
+            raise SourceError(f"{name} has no rows", source=source)
+        normal, orders, assumed = normalise(loaded.table, whole_floats=kind == "pandas", narrow=narrow, coded=coded)
+    except MemoryError:
+        raise SourceError(
+            f"{name} does not fit into the memory of this machine: a CSV or Parquet file can be published in batches, "
+            "with the engine on disk",
+            source=source,
+        ) from None
+    return Source(
+        table=normal,
+        kind=kind,
+        columns=tuple(known),
+        notices=(*loaded.notices, *assumed),
+        orders=orders,
+        written=Written(
+            n_columns=len(known),
+            delimiters=tuple(DELIMITERS) if loaded.delimiter is None else (loaded.delimiter,),
+            breaks=loaded.breaks,
+        ),
+    )
+
+
+_Choose = Callable[[Sequence[str]], list[str]]
+_Loaded = tuple[pa.Table, tuple[str, ...]] | Loaded
+
+
+def _door(
+    source: Any, text: Mapping[str, Any], selected: Mapping[str, str | None]
+) -> tuple[Callable[[_Choose], _Loaded], str, str]:
+    """Find the way in: how to load, what to call it in messages, which kind."""
+    if is_address(source):
+        from glasshouse.microdata.reading.postgres import Selection, read_postgres
+
+        selection = Selection(source, **selected)
+        return partial(read_postgres, selection), str(selection), "postgres"
+    for option, given in selected.items():
+        if given is not None:
+            raise InputError(f"{option} belongs to a database: the source must be an address, postgresql://...")
+    if isinstance(source, str | os.PathLike):
+        path = existing_file(source)
+        return partial(_from_file, path, text), str(path), "file"
+    if _is_a(source, "pandas", "DataFrame"):
+        return partial(_from_pandas, source), "the pandas frame", "pandas"
+    if _is_a(source, "polars", "DataFrame") or _is_a(source, "polars", "LazyFrame"):
+        return partial(_from_polars, source), "the polars frame", "polars"
+    if _is_a(source, "duckdb", "DuckDBPyRelation"):
+        return partial(_from_duckdb, source), "the DuckDB relation", "duckdb"
+    if isinstance(source, Mapping):
+        return partial(_from_mapping, source), "the dict", "arrow"
+    if isinstance(source, pa.Table | pa.RecordBatch):
+        return partial(_from_table, source), "the Arrow table", "arrow"
+    if hasattr(source, "__arrow_c_stream__"):
+        return partial(_from_stream, source), f"the {type(source).__name__}", "arrow"
+    raise SourceError(f"a {type(source).__name__} is no table: pass {_ACCEPTED}", source=source)
+
+
+def check_column_names(names: Sequence[str], source: str) -> None:
+    if not names:
+        raise SchemaError(f"{source} has no columns")
+    nameless = [place for place, name in enumerate(names, start=1) if not name.strip()]
+    if nameless:
+        raise SchemaError(
+            f"column {nameless[0]:,} of {source} has no name: give it one. (Row numbers written by R or pandas have "
+            "none: write with row.names=FALSE or index=False.)",
+            column=names[nameless[0] - 1],
+        )
+    unwritable = [place for place, name in enumerate(names, start=1) if not is_unicode(name)]
+    if unwritable:
+        raise SchemaError(f"the name of column {unwritable[0]:,} of {source} is not Unicode text: rename it")
+    twice = next(((name, count) for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise SchemaError(
+            f"{source} has {twice[1]:,} columns named {twice[0]!r}: rename them, for a role needs one column",
+            column=twice[0],
+        )
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written: a lone half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# ---------------------------------------------------------------------------------------------------------- files
+
+
+def existing_file(source: str | os.PathLike[str]) -> Path:
+    """Find the file, or say why there is none."""
+    given = os.fspath(source)
+    if not isinstance(given, str):
+        raise SourceError("a path must be text, not bytes: use os.fsdecode", source=source)
+    if not is_unicode(given):  # Arrow opens no such file, and no message could be printed that names it
+        shown = given.encode("utf-8", "backslashreplace").decode()
+        raise SourceError(
+            f"the name {shown} is not UTF-8: rename the file, or the folder that it lies in", source=source
+        )
+    if "\n" in given:
+        raise SourceError("this text has several lines and is no path: save the table to a file, or pass a frame")
+    if _ADDRESS.match(given):
+        # not shown, for it may hold a password
+        raise SourceError("the source is an address: fetch the file first and pass its path")
+    path = Path(given).expanduser()
+    try:
+        if path.is_dir():
+            raise SourceError(f"{given} is a folder: pass one file in it", source=source)
+        if not path.exists():
+            raise SourceError(f"there is no file {given}{_near(path)}", source=source)
+        if not path.is_file():
+            raise SourceError(f"{given} is not a regular file: save its content to one", source=source)
+    except OSError as error:
+        raise SourceError(f"{given} cannot be opened: {error.strerror}", source=source) from None
+    return path
+
+
+def _near(path: Path) -> str:
+    """Name what the user may have meant."""
+    if not path.parent.is_dir():
+        return f": there is no folder {path.parent} either"
+    siblings = {
+        entry.name.lower(): entry.name for entry in path.parent.iterdir() if entry.is_file() and is_unicode(entry.name)
+    }
+    near = get_close_matches(path.name.lower(), siblings, n=1, cutoff=0.6)
+    return f": did you mean {path.with_name(siblings[near[0]])}?" if near else ": check the path"
+
+
+def _from_file(path: Path, text: Mapping[str, Any], choose: _Choose) -> _Loaded:
+    """Read the chosen columns of a file, by what its first bytes say it is."""
+    head, compression = beginning(path)
+    if not compression and head.startswith(b"PAR1"):
+        return _from_parquet(path, choose), ()
+    if not compression and head.startswith(b"ARROW1"):
+        return _from_ipc(path, ipc.open_file, choose), ()
+    if not compression and head.startswith(b"\xff\xff\xff\xff"):
+        return _from_ipc(path, ipc.open_stream, choose), ()
+    refuse_foreign(path, head, delimiter=text["delimiter"], encoding=text["encoding"])
+    return read_delimited(path, head=head, compression=compression, choose=choose, **text)
+
+
+def beginning(path: Path) -> tuple[bytes, str | None]:
+    """The first bytes of a file, unpacked, and how it is compressed; an empty one is refused."""
+    head, compression = _first_bytes(path, None), None
+    compression = next((name for magic, name in _COMPRESSIONS.items() if head.startswith(magic)), None)
+    if compression:
+        head = _first_bytes(path, compression)
+    if not head:
+        raise SourceError(f"{path} is empty", source=path)
+    return head, compression
+
+
+def _first_bytes(path: Path, compression: str | None) -> bytes:
+    with readable(path, f"{compression} file" if compression else "file"), open_bytes(path, compression) as stream:
+        return bytes(stream.read(HEAD_BYTES))
+
+
+def _from_parquet(path: Path, choose: _Choose) -> pa.Table:
+    room = Room.of(path)
+    with readable(path, "Parquet file"), pq.ParquetFile(path) as file:
+        schema, n_rows = _legible(file.schema_arrow), file.metadata.num_rows
+    chosen = choose(schema.names)
+    refuse_nested(schema, chosen)
+    room.check(n_rows * max(len(chosen), 1) * 8)
+    with readable(path, "Parquet file"):
+        growth = growth_of(path, chosen)
+    room.check(growth.n_bytes)
+    # texts are read as numbers into a dictionary: a long one that every row points at takes no room at first
+    texts = [name for name in chosen if is_text(schema.field(name).type) and name in growth.simple]
+    with readable(path, "Parquet file"), pq.ParquetFile(path, read_dictionary=texts) as file:
+        if growth.longest * n_rows > room.most:  # some rows at a time: each may be as long as a page
+            table = _in_steps(file, chosen, max(room.most // growth.longest // 8, 1), room)
+        else:
+            table = file.read(columns=chosen).select(chosen)
+        table.validate(full=True)  # that texts are UTF-8, and that dictionaries have all that rows point at
+    room.check_table(table)
+    return table
+
+
+def _legible(schema: pa.Schema) -> pa.Schema:
+    """The schema, of which every name and time zone is text; `UnicodeError` if one is not."""
+    for column in schema:
+        _ = column.name, str(column.type), getattr(column.type, "tz", None)
+    return schema
+
+
+def _in_steps(file: pq.ParquetFile, columns: list[str], n_rows: int, room: Room) -> pa.Table:
+    """Read some rows at a time, as long as there is room."""
+    batches, taken = [], 0
+    for batch in file.iter_batches(batch_size=n_rows, columns=columns):
+        taken += batch.get_total_buffer_size()
+        room.check(taken)
+        batches.append(batch)
+    return pa.Table.from_batches(batches).select(columns)
+
+
+def _from_ipc(path: Path, reader: Callable[..., Any], choose: _Choose) -> pa.Table:
+    room = Room.of(path)
+    with readable(path, "Arrow file"):
+        with pa.OSFile(str(path)) as file, reader(file) as opened:
+            schema = _legible(opened.schema)
+        chosen = choose(schema.names)
+        refuse_nested(schema, chosen)
+        with pa.OSFile(str(path)) as file:
+            room.check(sum(map(unpacked_bytes, messages(file))))
+        options = ipc.IpcReadOptions(included_fields=[schema.names.index(name) for name in chosen])
+        # with no field named, Arrow would include all
+        with pa.OSFile(str(path)) as file, reader(file, options=options) as opened:
+            table = opened.read_all() if chosen else pa.table({})
+        table.validate(full=True)  # Arrow believes whatever the file says, and would read beyond its end
+    room.check_table(table)
+    return table
+
+
+def refuse_foreign(path: Path, head: bytes, *, delimiter: str | None, encoding: str | None) -> None:
+    """Refuse what is no text, and text that is no table."""
+    for magic, what in _FOREIGN.items():
+        if head.startswith(magic):
+            raise SourceError(f"{path} is {what}", source=path)
+    if b"\0" in head and encoding is None and not head.startswith(_WIDE_MARKS):
+        raise SourceError(
+            f"{path} is neither Parquet nor Arrow IPC nor text: pass {_ACCEPTED}. (If it is text in UTF-16, pass "
+            "encoding='utf-16-le' or 'utf-16-be'.)",
+            source=path,
+        )
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    last = next((suffix for suffix in reversed(suffixes) if suffix not in (".gz", ".zst", ".zstd")), "")
+    if last not in _TEXT_SUFFIXES and delimiter is None:
+        raise SourceError(
+            f"{path} is text, but {last} does not say that it is a delimited table: if it is one, pass delimiter=",
+            source=path,
+        )
+
+
+@contextmanager
+def readable(path: Path, what: str) -> Iterator[None]:
+    """Say in our words that a file cannot be read."""
+    try:
+        yield
+    except (GlasshouseError, MemoryError):
+        raise
+    except PermissionError:
+        raise SourceError(f"{path} may not be read by this user: change its permissions", source=path) from None
+    except (pa.ArrowException, Refused, OSError, ValueError, LookupError, TypeError, EOFError):
+        raise SourceError(
+            f"{path} cannot be read: this {what} is damaged or cut short. Copy it or write it again", source=path
+        ) from None
+
+
+# --------------------------------------------------------------------------------------------------------- frames
+
+
+def _is_a(source: Any, module: str, name: str) -> bool:
+    """Whether the object is of that class, without importing what the user did not import."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(source, kind)
+
+
+def _from_pandas(frame: Any, choose: _Choose) -> _Loaded:
+    names = [str(name) for name in frame.columns]
+    chosen = choose(names)
+    places = {name: place for place, name in enumerate(names)}
+    columns = {name: _column(frame.iloc[:, places[name]], name) for name in chosen}
+    index = [str(name) for name in frame.index.names if name is not None]
+    notices = [f"the index of the frame is left out ({', '.join(index)}): reset_index() makes it a column"]
+    return pa.table(columns), tuple(notices if index else ())
+
+
+def _column(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
+    """One column of Python or pandas values as Arrow."""
+    try:
+        return pa.array(values, from_pandas=True)
+    except UnicodeEncodeError:
+        raise DomainError(
+            f"column {name!r} holds texts that are not Unicode (with a lone half of a surrogate pair): decode them "
+            "with the right encoding, or with errors='replace'",
+            column=name,
+        ) from None
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):  # their texts would show a value
+        raise DomainError(
+            f"column {name!r} mixes types, or holds values that Arrow does not know: make it all text, all numbers or "
+            "all dates",
+            column=name,
+        ) from None
+
+
+def _from_polars(frame: Any, choose: _Choose) -> _Loaded:
+    with _running("the polars query"):
+        chosen = choose(frame.collect_schema().names())
+        chosen_frame = frame.select(chosen)
+        collected = chosen_frame.collect() if hasattr(chosen_frame, "collect") else chosen_frame
+        return collected.to_arrow(), ()
+
+
+def _from_duckdb(relation: Any, choose: _Choose) -> _Loaded:
+    chosen = choose(list(relation.columns))
+    if not chosen:
+        return pa.table({}), ()
+    quoted = ('"' + name.replace('"', '""') + '"' for name in chosen)
+    with _running("the DuckDB query"):
+        return relation.project(", ".join(quoted)).to_arrow_table(), ()
+
+
+def _from_mapping(lists: Mapping[Any, Any], choose: _Choose) -> _Loaded:
+    by_name = {str(name): values for name, values in lists.items()}
+    chosen = choose([str(name) for name in lists])
+    for name in chosen:
+        if isinstance(by_name[name], str | bytes) or not hasattr(by_name[name], "__iter__"):
+            raise SchemaError(f"column {name!r} of the dict must be a list of values", column=name)
+    columns = {name: _column(by_name[name], name) for name in chosen}
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) > 1:
+        raise SchemaError(f"the columns of the dict have different lengths: {', '.join(map(str, sorted(lengths)))}")
+    return pa.table(columns), ()
+
+
+def _from_table(table: pa.Table | pa.RecordBatch, choose: _Choose) -> _Loaded:
+    chosen = choose(table.schema.names)
+    whole = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
+    return whole.select(chosen), ()
+
+
+def _from_stream(source: Any, choose: _Choose) -> _Loaded:
+    try:
+        reader = pa.RecordBatchReader.from_stream(source)
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
+        raise SourceError(
+            f"the Arrow stream of a {type(source).__name__} is no table (a single column, perhaps): pass {_ACCEPTED}",
+            source=source,
+        ) from None
+    chosen = choose(reader.schema.names)
+    with _running("the Arrow stream"):
+        return reader.read_all().select(chosen), ()
+
+
+@contextmanager
+def _running(what: str) -> Iterator[None]:
+    """Say that the user's own query failed, which a lazy source runs, and keep the cause."""
+    try:
+        yield
+    except GlasshouseError:
+        raise
+    except Exception as error:
+        raise SourceError(f"{what} failed with {type(error).__name__}: run it by itself to see why") from error

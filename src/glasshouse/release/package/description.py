@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packaging: the description that makes of published tables a Data Package, version 2 (https://datapackage.org).
+
+What is said of a table comes from the files that go out: every reader could have written it. Categories are the
+values that a column shows, where they are few.
+
+Every file is listed with size and SHA-256 under ``glasshouse.files``. The standard's own ``hash`` says the same of a
+table; its ``bytes`` does so of a CSV file only, for the standard's validator measures no Parquet file and would refuse
+each one that tells its size.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from glasshouse.errors import ParameterError
+from glasshouse.release.layout import COUNTS, NUMBERS
+from glasshouse.release.package.csv_cells import guarded_name
+from glasshouse.release.package.listing import checksum
+from glasshouse.release.package.manifest import DIALECT, FORMAT_VERSION, MANIFEST, README, SOFTWARE
+from glasshouse.release.package.readme import description, readme
+from glasshouse.release.package.tables import batches_of, field_type
+from glasshouse.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from glasshouse.release.release import PublishedColumn, Release
+
+__all__ = ["check_licence", "told_of", "write_manifest"]
+
+_PROFILES = "https://datapackage.org/profiles/2.0/"
+_MEDIA_TYPES = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
+_MOST_CATEGORIES = 64
+_LONGEST_CATEGORY = 200
+_UNITS = {"integer": "1", "date": "day", "timestamp": "instant", "float": "any number"}
+
+
+def check_licence(licence: str) -> str:
+    """Refuse a licence that a data package cannot name: an identifier, as SPDX and Open Definition give, or an address.
+
+    >>> check_licence("CC-BY-4.0")
+    'CC-BY-4.0'
+    """
+    if licence and not re.fullmatch(r"[-a-zA-Z0-9._]+|https?://[^\s]+", licence):
+        raise ParameterError("save", "licence", "an identifier such as 'CC-BY-4.0', or an address", licence)
+    return licence
+
+
+def write_manifest(
+    release: Release, folder: Path, format: str, marks: Mapping[str, Mapping[str, str]] | None = None
+) -> None:
+    """Describe the tables that were written to ``folder``, for machines and for people.
+
+    Of the release's own tables only the schemas matter: what is told of their content is read from the files.
+    ``marks`` are the words that tables of CSV have for missing texts, by table and column.
+    """
+    columns = {column.name: column for column in release.columns}
+    resources = [
+        _resource(name, table.schema, columns, folder, format, (marks or {}).get(name, {}))
+        for name, table in release.tables.items()
+    ]
+    words = {r["name"]: _missing_words(r) for r in resources} if format == "csv" else {}
+    (folder / README).write_text(readme(release, format, VERSION, words), encoding="utf-8", newline="\n")
+    files = [{"path": name, **_measured(folder / name)} for name in [*(r["path"] for r in resources), README]]
+    term = "path" if "://" in release.licence else "name"
+    manifest: dict[str, Any] = {
+        "$schema": f"{_PROFILES}datapackage.json",
+        "name": "glasshouse-release",
+        **({"title": release.title} if release.title else {}),
+        "description": description(release),
+        **({"licenses": [{term: check_licence(release.licence)}]} if release.licence else {}),
+        "resources": resources,
+        "glasshouse": {"format_version": FORMAT_VERSION, "software": SOFTWARE, **told_of(release), "files": files},
+    }
+    text = json.dumps(manifest, indent=2, ensure_ascii=False)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def _measured(file: Path) -> dict[str, Any]:
+    return {"bytes": file.stat().st_size, "hash": checksum(file)}
+
+
+def told_of(release: Release) -> dict[str, Any]:
+    """What a release says of itself besides its tables, as plain data."""
+    return {
+        "n_tuples": release.n_tuples,
+        "n_dropped": release.n_dropped,
+        "n_suppressed": release.n_suppressed,
+        "identified": release.identified,
+        "guarantee": release.guarantee.to_data(),
+        "recipe": release.recipe.to_data(),
+        "columns": [column.to_data() for column in release.columns],
+    }
+
+
+def _missing_words(resource: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What stands for a missing value, by the name that a column has in its file."""
+    schema = resource["schema"]
+    return {field["name"]: field.get("missingValues", schema["missingValues"]) for field in schema["fields"]}
+
+
+def _resource(
+    name: str,
+    schema: pa.Schema,
+    columns: Mapping[str, PublishedColumn],
+    folder: Path,
+    format: str,
+    marks: Mapping[str, str],
+) -> dict[str, Any]:
+    file = folder / f"{name}.{format}"
+    texts = [field.name for field in schema if field_type(field.type) == "string"]
+    shown = _shown(file, format, texts, marks)
+    measured = _measured(file)
+    if format == "parquet":
+        del measured["bytes"]
+    return {
+        "$schema": f"{_PROFILES}dataresource.json",
+        "name": name,
+        "type": "table",
+        "path": file.name,
+        "format": format,
+        "mediatype": _MEDIA_TYPES[format],
+        **({"encoding": "utf-8", "dialect": dict(DIALECT)} if format == "csv" else {}),
+        **measured,
+        "schema": {
+            "$schema": f"{_PROFILES}tableschema.json",
+            **({"missingValues": [""]} if format == "csv" else {}),
+            "fields": [_field(columns[f.name], f.type, shown.get(f.name), format, marks.get(f.name)) for f in schema],
+        },
+    }
+
+
+@dataclass
+class _Shown:
+    """What a text column shows: whether a value is missing or an empty text, and the values where they are few."""
+
+    missing: bool = False
+    empty: bool = False
+    values: set[str] | None = field(default_factory=set)
+
+    def see(self, distinct: set[str | None]) -> None:
+        """Take note of more values."""
+        self.missing |= None in distinct
+        self.empty |= "" in distinct
+        if self.values is not None:
+            self.values |= {value for value in distinct if value is not None}
+            if len(self.values) > _MOST_CATEGORIES or any(len(value) > _LONGEST_CATEGORY for value in self.values):
+                self.values = None
+
+
+def _shown(file: Path, format: str, columns: list[str], marks: Mapping[str, str]) -> dict[str, _Shown]:
+    """What text columns show, as it stands in the file."""
+    found = {name: _Shown() for name in columns}
+    if not columns:
+        return found
+    for batch in batches_of(file, format, columns):
+        for name, shown in found.items():
+            distinct = pc.unique(pa.chunked_array([_different(chunk) for chunk in batch[name].chunks], pa.string()))
+            if name in marks:
+                distinct = pc.if_else(pc.equal(distinct, marks[name]), None, distinct)
+            if len(distinct) > _MOST_CATEGORIES + 1:  # too many to be listed: look for two of them alone
+                shown.values = None
+                distinct = distinct.filter(pc.fill_null(pc.equal(distinct, ""), fill_value=True))
+            shown.see(set(distinct.to_pylist()))
+    return found
+
+
+def _different(texts: pa.Array) -> pa.Array:
+    """The different texts of a chunk; a dictionary of long ones is never written out row by row."""
+    if pa.types.is_dictionary(texts.type):
+        texts = texts.dictionary.take(pc.unique(texts.indices))
+    return pc.unique(texts.cast(pa.string()))
+
+
+def _field(
+    column: PublishedColumn, kind: pa.DataType, shown: _Shown | None, format: str, mark: str | None
+) -> dict[str, Any]:
+    name = guarded_name(column.name) if format == "csv" else column.name
+    told: dict[str, Any] = {"name": name, "type": field_type(kind), "description": column.meaning}
+    if told["type"] == "datetime" and format == "csv":
+        told["format"] = "any"
+    if column.name in (*NUMBERS, *COUNTS) and column.role == "added":
+        told["constraints"] = {"required": True, "minimum": 1}
+    if shown is not None:
+        if format == "csv" and shown.empty:  # which is then no missing value
+            told["missingValues"] = [] if mark is None else [mark]
+        if not shown.missing and not shown.empty:  # the standard's validator takes an empty text for no value
+            told["constraints"] = {"required": True}
+        if categories := _in_order(shown.values or set(), column):
+            told["categories"] = categories
+            if column.axis is not None and "heights" not in column.axis:
+                told["categoriesOrdered"] = True
+    return {**told, "glasshouse": _cells(column)}
+
+
+def _in_order(values: set[str], column: PublishedColumn) -> list[str]:
+    """Values in their declared order, if there is one; else by their texts."""
+    order = {} if column.axis is None else {value: i for i, value in enumerate(column.axis["order"])}
+    return sorted(values, key=lambda value: (order.get(value, len(order)), value))
+
+
+def _cells(column: PublishedColumn) -> dict[str, Any]:
+    """What shape cells have: exact values, or intervals with ends of this kind and in this unit, both included."""
+    told: dict[str, Any] = {"role": column.role, "kind": column.kind}
+    if column.role != "quasi-identifier" or "interval [" not in column.meaning:
+        return told
+    unit = {"unit": _UNITS[column.kind]} if column.kind in _UNITS else {}
+    return {**told, "interval": {"ends": column.kind, **unit, "both_ends_included": True}}

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The list of what Glasshouse wrote into a folder, with checksums: what is not on it belongs to somebody else.
+
+A release has its manifest. Every other folder that Glasshouse adds to or replaces has a ``contents.json``. A file is
+ours if the list has its name and its SHA-256; a name alone says nothing, for people keep their own notes and edit
+reports. The list only grows while a folder stands, so that a run that is killed half way never leaves a file of ours
+that the list does not know.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING, Final
+
+import pyarrow.parquet as pq
+
+from glasshouse.errors import OutputError, SourceError
+from glasshouse.release.package.manifest import MANIFEST, files_of_release, read_list
+from glasshouse.release.package.stage import Stage, alone_in, flush, left_behind, uninterrupted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+__all__ = [
+    "CONTENTS",
+    "add_files",
+    "checksum",
+    "private_file",
+    "refuse_strangers",
+    "release_named_by",
+    "stranger_in",
+    "write_contents",
+    "write_whole",
+]
+
+CONTENTS: Final = "contents.json"
+
+Listed = set[tuple[str, str]]
+"""Names of files, and SHA-256 sums that they may have."""
+
+
+def checksum(file: Path) -> str:
+    """The SHA-256 of a file, as manifests write it."""
+    with file.open("rb") as content:
+        return f"sha256:{hashlib.file_digest(content, 'sha256').hexdigest()}"
+
+
+def write_whole(file: Path, content: bytes | str, *, private: bool) -> None:
+    """Write a file, perhaps for its owner alone: the old one or the new one, whole, at any moment."""
+    file = file.resolve()
+    try:
+        _put(file.parent, {file.name: _encoded(content)}, inside=True, private=private)
+    except OSError as error:
+        raise OutputError(f"cannot write {file}: {os.strerror(error.errno or 0)}", path=file) from None
+
+
+def _encoded(content: bytes | str) -> bytes:
+    return content.encode() if isinstance(content, str) else content
+
+
+def private_file(path: Path) -> Path:
+    """Make an empty file that its owner alone can read, before anything is written to it."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    return path
+
+
+# -------------------------------------------------------------------------------------------------------- the list
+
+
+def write_contents(folder: Path, *, release: Path | None = None) -> None:
+    """List every file of a folder that was just filled; an audit also names the release that it belongs to."""
+    files = [path for path in sorted(folder.iterdir()) if path.name != CONTENTS]
+    _write(folder, {(path.name, checksum(path)) for path in files}, None if release is None else checksum(release))
+
+
+def _write(folder: Path, files: Listed, release: str | None) -> None:
+    told = {
+        "about": "files that Glasshouse wrote into this folder; a file that is not listed so is never replaced",
+        **({} if release is None else {"release": release}),
+        "files": [{"path": name, "hash": digest} for name, digest in sorted(files)],
+    }
+    _put(folder, {CONTENTS: (json.dumps(told, indent=2, ensure_ascii=False) + "\n").encode()})
+
+
+def _read(folder: Path) -> tuple[Listed, str | None] | None:
+    """The list of a folder and the release that it names; None if there is no list that can be read."""
+    try:
+        told = json.loads(read_list(folder, CONTENTS))
+        files = {(str(file["path"]), str(file["hash"])) for file in told["files"]}
+        return files, None if told.get("release") is None else str(told["release"])
+    except (OSError, SourceError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def release_named_by(audit: Path) -> str | None:
+    """The checksum of the manifest of the release that an audit belongs to; None if it does not say."""
+    found = _read(audit)
+    return None if found is None else found[1]
+
+
+# ------------------------------------------------------------------------------------------------- what is not ours
+
+
+def stranger_in(folder: Path) -> str | None:
+    """What in a folder is not as Glasshouse wrote it, in words; None if all of it is."""
+    try:
+        entries = sorted(folder.iterdir())
+        odd = next((path for path in entries if path.is_symlink() or not path.is_file()), None)
+        if odd is not None:
+            return f"{odd.name} was not written by Glasshouse"
+        names = {path.name for path in entries}
+        if MANIFEST in names:
+            listed, marker = files_of_release(folder) or None, MANIFEST
+        elif CONTENTS in names:
+            known, marker = _read(folder), CONTENTS
+            listed = None if known is None else known[0]
+        else:
+            return next((reason for path in entries if (reason := _unlisted(path)) is not None), None)
+        if listed is None:
+            return f"{marker} is not one that Glasshouse wrote"
+        for path in entries:
+            if path.name != marker and (path.name, checksum(path)) not in listed:
+                ours = any(path.name == name for name, _ in listed)
+                return f"{path.name} was {'changed since Glasshouse wrote it' if ours else 'not written by Glasshouse'}"
+    except OSError:
+        return "it cannot be read"
+    return None
+
+
+def _unlisted(path: Path) -> str | None:
+    """Why a file of a folder without a list is not taken for one of an audit of an earlier version; None if it is.
+
+    Such an audit had no list. Three of its files can be told by what is in them, and hold nothing that a person would
+    write. A page, or what an attack wrote, cannot be told from one that somebody edited.
+    """
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        if path.name == "report.json" and json.loads(path.read_bytes()).keys() >= {"notices", "achieved", "recipe"}:
+            return None
+        if path.name == "published.json" and json.loads(path.read_bytes()).keys() == {"key", "tables"}:
+            return None
+        if path.name == "partition.parquet" and pq.read_schema(path).names in (
+            ["row", "group"],
+            ["identifier", "group"],
+        ):
+            return None
+    return f"{path.name} is on no list of what Glasshouse wrote (earlier versions made none)"
+
+
+# ---------------------------------------------------------------------------------------------------- to add to it
+
+
+def add_files(folder: Path, files: Mapping[str, bytes | str]) -> None:
+    """Write files into a folder that stands, for its owner alone, in place of what Glasshouse wrote under these names.
+
+    Each file is the old one or the new one, whole, at any moment, and always on the list. A file of such a name that
+    is not ours is refused before anything is written.
+    """
+    contents = {name: _encoded(text) for name, text in files.items()}
+    try:
+        with alone_in(folder):
+            known, release = _read(folder) or (set(), None)
+            refuse_strangers(folder, contents)
+            new = {(name, f"sha256:{hashlib.sha256(content).hexdigest()}") for name, content in contents.items()}
+            _write(folder, known | new, release)
+            _put(folder, contents)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "writing failed"
+        raise OutputError(f"cannot write into {folder}: {reason}", path=folder) from error
+
+
+def refuse_strangers(folder: Path, names: Iterable[str]) -> None:
+    """Refuse to write files into a folder in place of what is not as Glasshouse wrote it."""
+    found = _read(folder)
+    known = set() if found is None else found[0]
+    for file in (folder / name for name in (CONTENTS, *names)):
+        if not os.path.lexists(file):
+            continue
+        plain = file.is_file() and not file.is_symlink()
+        if not plain or (found is None if file.name == CONTENTS else (file.name, checksum(file)) not in known):
+            raise OutputError(
+                f"{file} was not written by Glasshouse, or was changed since: it is not replaced. Move it elsewhere "
+                "first, or choose another folder",
+                path=file,
+            )
+
+
+def _put(folder: Path, files: Mapping[str, bytes], *, inside: bool = False, private: bool = True) -> None:
+    """Write files to a private folder beside or inside, bring them to disk, and move each into its place."""
+    for left in left_behind(folder):
+        shutil.rmtree(left, ignore_errors=True)
+    with uninterrupted():
+        stage = _stage(folder, inside=inside)
+    try:
+        for name, content in files.items():
+            ready = private_file(stage.folder / name) if private else stage.folder / name
+            with ready.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        with uninterrupted():
+            for name in files:
+                (stage.folder / name).replace(folder / name)
+        flush(folder)
+    finally:
+        with uninterrupted():
+            stage.discard()
+
+
+def _stage(folder: Path, *, inside: bool) -> Stage:
+    try:
+        return Stage(folder, inside=inside)
+    except PermissionError:  # the folder may be written, and the one in which it lies may not
+        return Stage(folder, inside=True)

@@ -1,0 +1,616 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manifest as it is read: every word of ``datapackage.json`` is checked before anything is done with it.
+
+The sender of a package writes its manifest. So nothing in it is believed: sizes are bounded, names are those of files
+in the folder, and whatever is malformed is refused with the reason, in one kind of error.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+
+from glasshouse.bounds import is_bounded
+from glasshouse.errors import SourceError
+from glasshouse.release.guarantee import ONE_ROW_PER_PERSON, Guarantee
+from glasshouse.release.layout import COUNTS, NUMBERS
+from glasshouse.release.package.csv_cells import unguarded_name
+from glasshouse.release.recipe import Recipe
+from glasshouse.release.release import PublishedColumn
+from glasshouse.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+__all__ = [
+    "DIALECT",
+    "FORMATS",
+    "FORMAT_VERSION",
+    "MANIFEST",
+    "MOST_MANIFEST",
+    "README",
+    "SOFTWARE",
+    "Manifest",
+    "PackagedFile",
+    "PackagedTable",
+    "check_declared",
+    "files_of_release",
+    "parse_manifest",
+    "read_bounded",
+    "read_list",
+]
+
+FORMAT_VERSION: Final = 3
+"""The format that is written; every one up to it is read."""
+
+SOFTWARE: Final = f"glasshouse {VERSION}"
+"""Who writes."""
+
+MANIFEST: Final = "datapackage.json"
+README: Final = "README.md"
+FORMATS: Final = ("parquet", "csv")
+MOST_MANIFEST: Final = 16 << 20
+"""Bytes of a manifest."""
+
+DIALECT: Final = {
+    "$schema": "https://datapackage.org/profiles/2.0/tabledialect.json",
+    "header": True,
+    "delimiter": ",",
+    "lineTerminator": "\n",
+    "quoteChar": '"',
+    "doubleQuote": True,
+}
+"""How the cells of a CSV file stand beside each other."""
+
+_GUARDED_SINCE = 3  # the format in which CSV files have apostrophes before what a spreadsheet would run
+_MOST_TUPLES = 1 << 40
+_DEEPEST = 100  # steps from a value to the root of a tree
+_MOST_NODES = 1 << 20  # of a taxonomy
+_LONGEST_LABEL = 10_000  # characters
+_OF_NODES = "a node of the attribute's taxonomy"  # what the meaning of a column says whose cells are nodes
+_OF_AN_ORDER = "an interval ["  # and of a column whose cells are intervals
+_UNORDERED = ("category", "boolean")  # kinds of values that have no order unless one is declared
+_DECLARED: Final[Mapping[str, tuple[str, ...]]] = {
+    "tree": ("tree",),
+    "nodes": ("nodes",),
+    "unknown nodes": (),
+    "order": ("order",),
+    "quantiles": (),
+    "intervals": ("width", "start", "fanout", "levels"),
+    "prefix": ("length",),
+    "dates": ("levels",),
+}
+"""What a release carries of a taxonomy or an order, by its kind."""
+_LIMITS: Final[Mapping[str, str]] = {
+    "integer": r"-?[0-9]{1,19}",
+    "float": r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,3})?",
+    "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}",
+    "timestamp": r"([0-9]{4}-[0-9]{2}-[0-9]{2}T)?[0-9:.]{5,15}([+-][0-9:]{5,8})?",
+}
+"""The text of a bottom or top code, by the kind of its column."""
+_PARAMETERS: Final[Mapping[str, tuple[float, float]]] = {
+    "width": (1e-30, 1e30),
+    "start": (0, 1e30),
+    "fanout": (2, 1e6),
+    "levels": (1, _DEEPEST),
+    "length": (1, 1_000),
+}
+"""The least and the largest size of a rule's parameter."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+_WRITER = re.compile(r"glasshouse [0-9][0-9A-Za-z.+_-]{0,39}")
+_TOLD_SINCE = 3  # the format that tells who was dropped and how, and whether there was an identifier
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")  # an escape of one half of a character
+_HASH = re.compile(r"sha256:[0-9a-f]{64}")
+_TYPES = ("string", "integer", "number", "boolean", "date", "datetime", "time")
+_KINDS = ("integer", "float", "date", "timestamp", "boolean", "category")
+_ROLES = ("quasi-identifier", "sensitive", "added")
+_KIND: Final[Mapping[type, str]] = {
+    str: "text",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackagedFile:
+    """A file of the folder: its name, how large it is, and its SHA-256."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackagedTable:
+    """A table of the release: in which file, in which format, with which columns of which types.
+
+    In a file of CSV of format 3 texts are guarded, and ``marks`` says what stands for a missing one, by column; and
+    ``missing`` what stands for a missing value of any kind, by the name that a column has in the file.
+    """
+
+    name: str
+    file: str
+    format: str
+    fields: Mapping[str, str]
+    guarded: bool = False
+    marks: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What the description of a release says, checked."""
+
+    version: int
+    files: tuple[PackagedFile, ...]
+    tables: tuple[PackagedTable, ...]
+    columns: tuple[PublishedColumn, ...]
+    recipe: Recipe
+    guarantee: Guarantee
+    n_tuples: int
+    n_dropped: int
+    n_suppressed: int
+    identified: bool
+    title: str
+    licence: str
+    description: str
+    software: str
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this version of Glasshouse wrote it, so that it must read as this version would write it."""
+        return self.version == FORMAT_VERSION and self.software == SOFTWARE
+
+
+def read_bounded(name: str, folder: int, most: int) -> bytes:
+    """Read a plain file of an opened folder, never through a link and never more than ``most`` bytes.
+
+    `FileNotFoundError` if there is none, `SourceError` for any other reason not to read it.
+    """
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        reason = "a link, which may lead anywhere" if error.errno == errno.ELOOP else "a file that may not be read"
+        raise SourceError(f"{name} cannot be read: it is {reason}") from None
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise SourceError(f"{name} cannot be read: it is no plain file")
+        if found.st_size > most:
+            raise SourceError(f"{name} has {found.st_size:,} bytes, where at most {most:,} are expected")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(found.st_size + 1)  # never what the manifest says: reading makes room beforehand
+    except OSError:
+        raise SourceError(f"{name} cannot be read: the disk is damaged") from None
+    finally:
+        os.close(descriptor)
+
+
+def read_list(folder: Path, name: str) -> bytes:
+    """Read the list of what is in a folder, its manifest for one; bounded and refused as by `read_bounded`."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        return read_bounded(name, descriptor, MOST_MANIFEST)
+    finally:
+        os.close(descriptor)
+
+
+def files_of_release(folder: Path) -> set[tuple[str, str]]:
+    """The files of a release with their checksums, by its manifest; empty if it is none."""
+    try:
+        manifest = parse_manifest(read_list(folder, MANIFEST))
+    except (OSError, SourceError):
+        return set()
+    return {(file.name, f"sha256:{file.sha256}") for file in manifest.files}
+
+
+def parse_manifest(content: bytes) -> Manifest:
+    """Read a manifest; whatever is wrong with it is told in a `SourceError`.
+
+    >>> parse_manifest(b"{}")
+    Traceback (most recent call last):
+    glasshouse.errors.SourceError: datapackage.json is not the description of a release: it has no 'glasshouse'
+    """
+    try:
+        data = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise SourceError(f"{MANIFEST} is not JSON, or says something twice, or is nested too deeply") from None
+    if not isinstance(data, dict):
+        _refuse("it is not an object")
+    if _HALF.search(content) and not _is_unicode(data):
+        _refuse("it has half a character, which no text can hold")
+    ours = _get(data, "glasshouse", dict)
+    version = _get(ours, "format_version", int)
+    if version > FORMAT_VERSION:
+        raise SourceError(
+            f"the release has format {version}, and this version of Glasshouse reads up to {FORMAT_VERSION}: install a "
+            "newer one"
+        )
+    if version < 1:
+        _refuse(f"there is no format {version}")
+    resources = [_item(resource, dict, "a resource") for resource in _get(data, "resources", list)]
+    if not resources:
+        _refuse("it lists no table")
+    tables = tuple(_table(resource, version) for resource in resources)
+    _different("tables", [table.name for table in tables])
+    manifest = Manifest(
+        version=version,
+        files=tuple(_file(r, r) for r in resources) if version == 1 else _files(ours, tables, resources),
+        tables=tables,
+        columns=tuple(_column(_item(c, dict, "a column"), version) for c in _get(ours, "columns", list)),
+        recipe=_recipe(_get(ours, "recipe", dict)),
+        guarantee=_guarantee(_get(ours, "guarantee", dict)),
+        n_tuples=_count(ours, "n_tuples"),
+        n_dropped=_count(ours, "n_dropped"),
+        **_about_dropped(ours, version),
+        title=_get(data, "title", str, ""),
+        licence=_licence(data),
+        description=_get(data, "description", str, ""),
+        software=_software(ours),
+    )
+    _check_columns(manifest)
+    return manifest
+
+
+# ------------------------------------------------------------------------------------------------------- its parts
+
+
+def _table(resource: Mapping[str, Any], version: int) -> PackagedTable:
+    name = _get(resource, "name", str)
+    if not _NAME.fullmatch(name):
+        _refuse("the name of a table has other characters than a-z, 0-9, - and _")
+    path = _get(resource, "path", str)
+    if path in ("", ".", "..") or "/" in path or "\\" in path or "\0" in path:
+        raise SourceError(f"the table {name!r} lies outside its folder: refused")
+    format = _get(resource, "format", str)
+    if format not in FORMATS or path != f"{name}.{format}":
+        _refuse(f"the table {name!r} is not in a file of its name that ends in .parquet or .csv")
+    guarded = format == "csv" and version >= _GUARDED_SINCE
+    odd = {"data", "compression", "extrapaths"} | (set() if guarded else {"dialect"})
+    if not odd.isdisjoint(resource) or (guarded and resource.get("dialect", DIALECT) != DIALECT):
+        _refuse(f"the table {name!r} is described in a way that Glasshouse does not write")
+    return _with_fields(PackagedTable(name=name, file=path, format=format, fields={}, guarded=guarded), resource)
+
+
+def _with_fields(table: PackagedTable, resource: Mapping[str, Any]) -> PackagedTable:
+    """The table with its columns, and what stands for missing values in each."""
+    name, guarded = table.name, table.guarded
+    fields: dict[str, str] = {}
+    marks: dict[str, str] = {}
+    missing: dict[str, tuple[str, ...]] = {}
+    for told in _get(_get(resource, "schema", dict), "fields", list):
+        in_file = _get(_item(told, dict, "a field"), "name", str)
+        column = unguarded_name(in_file) if guarded else in_file
+        kind = _get(told, "type", str)
+        if kind not in _TYPES or column in fields:
+            _refuse(f"the table {name!r} has a field of an unknown type, or the same field twice")
+        fields[column] = kind
+        words = _texts(told, "missingValues") if guarded and "missingValues" in told else ()
+        if len(words) > 1 or (words and (kind != "string" or not words[0])):
+            _refuse(f"the table {name!r} has several words for a missing value, or one in a column of no texts")
+        marks |= {column: words[0]} if words else {}
+        missing |= {in_file: words if "missingValues" in told else ("",)} if guarded else {}
+    if not fields:
+        _refuse(f"the table {name!r} has no fields")
+    return replace(table, fields=fields, marks=marks, missing=missing)
+
+
+def _files(
+    ours: Mapping[str, Any], tables: tuple[PackagedTable, ...], resources: list[dict[str, Any]]
+) -> tuple[PackagedFile, ...]:
+    """The list of all files; what is said of one twice must be the same."""
+    files = tuple(_file(_item(f, dict, "a file"), f) for f in _get(ours, "files", list))
+    _different("files", [file.name for file in files])
+    if {file.name for file in files} != {README, *(table.file for table in tables)}:
+        _refuse(f"its files are not its tables and a {README}")
+    by_name = {file.name: file for file in files}
+    for resource in resources:
+        file = by_name[resource["path"]]
+        told = _get(resource, "hash", str), _get(resource, "bytes", int, file.size)
+        if told != (f"sha256:{file.sha256}", file.size):
+            _refuse(f"it says two different things of {file.name}")
+    return files
+
+
+def _file(named: Mapping[str, Any], told: Mapping[str, Any]) -> PackagedFile:
+    digest = _get(told, "hash", str)
+    if not _HASH.fullmatch(digest):
+        _refuse("a checksum is not a SHA-256")
+    name, size = _get(named, "path", str), _count(told, "bytes")
+    return PackagedFile(name=name, size=size, sha256=digest.removeprefix("sha256:"))
+
+
+def _column(data: Mapping[str, Any], version: int) -> PublishedColumn:
+    _known(
+        data, {"name", "role", "kind", "meaning", "axis", *(["declared", "limits"] if version > 2 else [])}, "a column"
+    )
+    if _get(data, "role", str) not in _ROLES:
+        _refuse("a column has an unknown role")
+    if _get(data, "kind", str) not in _KINDS:
+        _refuse("a column has values of an unknown kind")
+    return PublishedColumn(
+        name=_get(data, "name", str),
+        role=data["role"],
+        kind=data["kind"],
+        meaning=_get(data, "meaning", str),
+        axis=_axis(data["axis"]) if "axis" in data else None,
+        declared=_declared(data, version),
+        limits=_limits(data) if "limits" in data else None,
+    )
+
+
+def _limits(column: Mapping[str, Any]) -> Mapping[str, str]:
+    """Bottom and top codes of a quasi-identifier that has an order of its own: a number or a date."""
+    limits = _get(column, "limits", dict)
+    _known(limits, {"bottom", "top"}, "a limit")
+    shape = _LIMITS.get(column["kind"])
+    if not limits or shape is None or column["role"] != "quasi-identifier":
+        _refuse("it has limits of a column that can have none")
+    if not all(re.fullmatch(shape, _get(limits, name, str)) for name in limits):
+        _refuse("a limit is no value of its column")
+    return dict(limits)
+
+
+def _declared(column: Mapping[str, Any], version: int) -> Mapping[str, Any] | None:
+    """What the release carries of a taxonomy or an order; up to format 2 the meaning alone tells that there is one.
+
+    Readers of the column must know then that it cannot be read alone.
+    """
+    if version < 3:
+        if column["role"] != "quasi-identifier":
+            return None
+        if _OF_NODES in column["meaning"]:
+            return {"kind": "unknown nodes"}
+        return {"kind": "order"} if _OF_AN_ORDER in column["meaning"] and column["kind"] in _UNORDERED else None
+    if "declared" not in column:
+        return None
+    if column["role"] != "quasi-identifier":
+        _refuse("it carries a taxonomy or an order of a column that is no quasi-identifier")
+    return check_declared(_get(column, "declared", dict))
+
+
+def check_declared(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Refuse what is no taxonomy, no rule and no order, or is larger than anybody needs; see `PublishedColumn`.
+
+    >>> check_declared({"kind": "prefix", "length": 5})
+    {'kind': 'prefix', 'length': 5}
+    """
+    kind = _get(data, "kind", str)
+    if kind not in _DECLARED:
+        _refuse("it carries a taxonomy of an unknown kind")
+    _known(data, {"kind", *_DECLARED[kind]}, "a taxonomy")
+    if kind == "tree":
+        return {"kind": kind, "tree": _tree(data)}
+    if kind == "nodes":
+        return {"kind": kind, "nodes": _nodes(data)}
+    if kind == "order":
+        return {
+            "kind": kind,
+            **({"order": list(_labels(_texts(data, "order"), "an order"))} if "order" in data else {}),
+        }
+    return {"kind": kind, **{name: _parameter(name, data[name]) for name in _DECLARED[kind] if name in data}}
+
+
+def _tree(data: Mapping[str, Any]) -> Any:
+    """A label, or a list of a label and of what is below it: walked through level by level, nothing recurses."""
+    level, labels = [data.get("tree")], 0
+    for _ in range(_DEEPEST + 1):
+        labels += len(level)
+        if labels > _MOST_NODES:
+            _refuse(f"a taxonomy has more than {_MOST_NODES:,} nodes")
+        below: list[Any] = []
+        for node in level:
+            label = node[0] if isinstance(node, list) and len(node) > 1 else node
+            _label(label)
+            below += node[1:] if isinstance(node, list) else []
+        if not below:
+            return data["tree"]
+        level = below
+    return _refuse(f"a taxonomy is more than {_DEEPEST} levels deep")
+
+
+def _nodes(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Nodes that are cells, each once; what one lies within comes before it, so that nothing goes round in a ring."""
+    found: dict[str, dict[str, Any]] = {}
+    for item in _get(data, "nodes", list):
+        node = _item(item, dict, "a node")
+        _known(node, {"label", "within", "leaf"}, "a node")
+        label = _label(_get(node, "label", str))
+        within = _get(node, "within", str) if "within" in node else None
+        if label in found or (within is not None and (within not in found or "leaf" in found[within])):
+            _refuse("the nodes of a taxonomy are listed twice, or lie within something that is no node")
+        if "leaf" in node and node["leaf"] is not True:
+            _refuse("a node of a taxonomy is a leaf, or nothing is said of it")
+        found[label] = dict(node)
+        if len(found) > _MOST_NODES:
+            _refuse(f"a taxonomy has more than {_MOST_NODES:,} nodes")
+    return list(found.values())
+
+
+def _parameter(name: str, value: Any) -> Any:
+    """A parameter of a rule: a number within bounds, or a few words."""
+    if name == "levels" and isinstance(value, list):
+        return list(_labels((_item(word, str, "a level") for word in value), "a rule", most=_DEEPEST))
+    if value is None and name == "levels":
+        return None
+    least, most = _PARAMETERS[name]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= abs(value) <= most:
+        _refuse(f"a taxonomy has {name!r} out of range")
+    return value
+
+
+def _labels(texts: Iterable[str], what: str, most: int = 1 << 20) -> tuple[str, ...]:
+    found = tuple(_label(text) for text in texts)
+    if not found or len(found) > most or len(set(found)) < len(found):
+        _refuse(f"{what} is empty, too long, or says something twice")
+    return found
+
+
+def _label(text: Any) -> str:
+    if not isinstance(text, str) or len(text) > _LONGEST_LABEL:
+        _refuse(f"a label is not a text of at most {_LONGEST_LABEL:,} characters")
+    return text
+
+
+def _axis(data: Any) -> Mapping[str, Any]:
+    """An order of values, and for each height of a tree the ancestor of each of them."""
+    axis = _item(data, dict, "an axis")
+    _known(axis, {"order", "heights"}, "an axis")
+    order = _texts(axis, "order")
+    heights = [
+        [_item(number, int, "an ancestor") for number in _item(level, list, "a height")]
+        for level in _get(axis, "heights", list, [])
+    ]
+    if any(len(level) != len(order) for level in heights) or len(heights) > _DEEPEST:
+        _refuse("an axis does not give every value a place")
+    return {"order": list(order), **({"heights": heights} if heights else {})}
+
+
+def _recipe(data: Mapping[str, Any]) -> Recipe:
+    _known(data, {"principle", "method", "recoding", "quasi", "sensitive", "suppress", "seeded"}, "the recipe")
+    for part in ("principle", "method", "recoding"):
+        _get(_get(data, part, dict), "name", str)
+        if not is_bounded(data[part]):
+            _refuse(f"the {part} is nested too deeply, too long, or has a number of too many digits")
+    quasi, sensitive = _texts(data, "quasi"), _texts(data, "sensitive")
+    if not quasi:
+        _refuse("the recipe names no quasi-identifier")
+    _different("columns", [*quasi, *sensitive])
+    return Recipe(
+        principle=data["principle"],
+        method=data["method"],
+        recoding=data["recoding"],
+        quasi=quasi,
+        sensitive=sensitive,
+        suppress=_get(data, "suppress", str),
+        seeded=_get(data, "seeded", bool),
+    )
+
+
+def _guarantee(data: Mapping[str, Any]) -> Guarantee:
+    words = ("promise", "adversary", "adversary_knows", "theorem")
+    _known(data, {*words, "assumptions", "limits"}, "the guarantee")
+    told = {word: _get(data, word, str) for word in words}
+    return Guarantee(**told, assumptions=_texts(data, "assumptions"), limits=_texts(data, "limits"))
+
+
+def _about_dropped(ours: Mapping[str, Any], version: int) -> dict[str, Any]:
+    """How many tuples were suppressed, and whether an identifier was declared.
+
+    Before format 3 only the guarantee and the recipe told. Where tuples could be dropped before the table was divided,
+    all that are missing are taken to have been dropped then, and for these nothing is promised.
+    """
+    if version >= _TOLD_SINCE:
+        return {"n_suppressed": _count(ours, "n_suppressed"), "identified": _get(ours, "identified", bool)}
+    suppresses = _get(_get(ours, "recipe", dict), "suppress", str) != "0"
+    return {
+        "n_suppressed": _count(ours, "n_dropped") if suppresses else 0,
+        "identified": ONE_ROW_PER_PERSON not in _texts(_get(ours, "guarantee", dict), "assumptions"),
+    }
+
+
+def _software(ours: Mapping[str, Any]) -> str:
+    software = _get(ours, "software", str)
+    if not _WRITER.fullmatch(software):
+        _refuse("it does not say which version of Glasshouse wrote it")
+    return software
+
+
+def _licence(data: Mapping[str, Any]) -> str:
+    licences = _get(data, "licenses", list, [])
+    if not licences:
+        return ""
+    licence = _item(licences[0], dict, "a licence")
+    return _get(licence, "name", str) if "name" in licence else _get(licence, "path", str)
+
+
+def _check_columns(manifest: Manifest) -> None:
+    """Every column of a table is explained, once, with the role that the recipe gives it; every file has one place."""
+    columns = {column.name: column.role for column in manifest.columns}
+    _different("columns", [column.name for column in manifest.columns])
+    recipe = manifest.recipe
+    roles = {
+        **dict.fromkeys(recipe.quasi, "quasi-identifier"),
+        **dict.fromkeys(recipe.sensitive, "sensitive"),
+        **{name: "added" for name in columns if name not in (*recipe.quasi, *recipe.sensitive)},
+    }
+    if roles != columns:
+        _refuse("the columns that it explains are not those of the recipe")
+    if not {name for name, role in columns.items() if role == "added"} <= {*NUMBERS, *COUNTS}:
+        _refuse("it has a column that is neither a quasi-identifier nor sensitive, nor one that Glasshouse adds")
+    shown = {name for table in manifest.tables for name in table.fields}
+    if not shown <= columns.keys():
+        _refuse("a table has a column that is not explained")
+
+
+# ------------------------------------------------------------------------------------------------------ its words
+
+
+def _get(data: Mapping[str, Any], key: str, kind: type[T], default: T | None = None) -> T:
+    if key not in data:
+        if default is not None:
+            return default
+        _refuse(f"it has no {key!r}" if key == "glasshouse" else f"something in it has no {key!r}")
+    return _item(data[key], kind, repr(key))
+
+
+def _item(value: Any, kind: type[T], what: str) -> T:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        _refuse(f"{what} is not {_KIND[kind]}")
+    return value
+
+
+def _texts(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    return tuple(_item(text, str, f"an entry of {key!r}") for text in _get(data, key, list))
+
+
+def _count(data: Mapping[str, Any], key: str) -> int:
+    number = _get(data, key, int)
+    if not 0 <= number <= _MOST_TUPLES:
+        _refuse(f"{key!r} is out of range")
+    return number
+
+
+def _known(data: Mapping[str, Any], keys: set[str], what: str) -> None:
+    if not data.keys() <= keys:
+        _refuse(f"{what} says something that this version does not know")
+
+
+def _different(what: str, names: Iterable[str]) -> None:
+    listed = list(names)
+    if len(set(listed)) < len(listed):
+        _refuse(f"two of its {what} have the same name")
+
+
+def _is_unicode(data: Any) -> bool:
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("the same key twice")
+    return found
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(word)
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise SourceError(f"{MANIFEST} is not the description of a release: {reason}")

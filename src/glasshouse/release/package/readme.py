@@ -1,0 +1,415 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The README of a release: what its tables mean, how to ask them, what is promised and what is not.
+
+It says what the manifest says, for people, and nothing else: no place, no time, no name of anybody. Names of columns
+and values come from the table: they are words to read, never a link, a picture, markup or the end of a table cell, so
+that nobody who reads the README in a browser is led anywhere by them.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.release.layout import ANATOMY, ANGEL, BOXES, COUNT, LAYOUTS, PERMUTATION, PERTURBED, TAXONOMIES, Layout
+from glasshouse.release.package.csv_cells import guarded_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from glasshouse.release.release import Release
+
+__all__ = ["code", "description", "prose", "readme"]
+
+_MEANINGS = {
+    BOXES.name: (
+        "Every row is one person. Sensitive values are as they were. Quasi-identifiers are as coarse as those of the "
+        "person's group: all rows with the same cells are one group, and nothing tells its members apart."
+    ),
+    ANATOMY.name: (
+        "Quasi-identifiers are exact, one row for each person, and every person has the number of a group. Sensitive "
+        "values are in a table of their own, counted by group. Who of a group has which of its values is not told: a "
+        "person of a group of ten in which a value occurs twice has it with probability 2/10."
+    ),
+    PERMUTATION.name: (
+        "A row is not a person. All quasi-identifiers and all sensitive values are exact, but inside every group (the "
+        "rows with the same Group-ID) sensitive values have changed places at random. Counts by group mean something; "
+        "what stands side by side in a row does not."
+    ),
+    ANGEL.name: (
+        "Sensitive values are counted by batch in the table `bt`. Each table `gt`, `gt_2`, ... has one row for each "
+        "person, with coarse quasi-identifiers and, where the table was made for sensitive values, the number of the "
+        "person's batch. Who of a batch has which of its values is not published."
+    ),
+    PERTURBED.name: (
+        "Every row stands for a group of G people, of whom it is one at random. Its sensitive value is that person's "
+        "with the probability that the column's meaning tells, and otherwise a random one: no row is true of anybody, "
+        "and a sensitive value may be absurd beside its quasi-identifiers."
+    ),
+}
+_MEANINGS[TAXONOMIES.name] = _MEANINGS[BOXES.name]
+_DECLARED = {
+    "tree": (
+        "a cell is a value, or a node of a tree, which stands for any of the values below it. The whole tree is there: "
+        "a list is a node with its label first and then all that is below it, a text is a value."
+    ),
+    "rule": "a cell is a value, or a label that says what it covers; the rule that makes the labels is there.",
+    "nodes": (
+        "a cell is a value, or a node of a tree, which stands for any of the values below it. Only the nodes are there "
+        "that occur in the tables, and which of them lies within which; the tree itself is not published here."
+    ),
+    "quantiles": "a cell is a value, or a label that says what it covers.",
+    "unknown nodes": "a cell is a value, or a node of a tree, which is not published here.",
+    "order": "an interval holds all values between its ends in the order that is there.",
+    "order untold": "an interval holds all values between its ends in an order that is not published here.",
+}
+
+
+def description(release: Release) -> str:
+    """Tell about a release in one sentence, for the manifest."""
+    return f"A table about people, so published that {release.guarantee.promise}. How to read it: README.md"
+
+
+def readme(
+    release: Release, format: str, version: str, missing: Mapping[str, Mapping[str, Sequence[str]]] | None = None
+) -> str:
+    """Tell about a release in Markdown; of CSV files also which words stand for missing values, by table and column."""
+    missing = missing or {}
+    parts = [
+        f"# {prose(release.title) or 'A table about people, released'}",
+        _about(release, version),
+        "## Tables",
+        _MEANINGS.get(_recoding(release), "What a column means is told below."),
+        *(_table(name, release, format) for name in release.tables),
+        *_declared(release),
+        "## Questions",
+        _questions(release, format, missing),
+        "## Missing values and odd texts",
+        _missing(missing),
+        "## What is promised",
+        _promise(release),
+        "## What is not promised",
+        _limits(release),
+        "## How it was made",
+        _recipe(release),
+    ]
+    if release.licence:
+        parts += ["## Licence", _licence(release.licence)]
+    return "\n\n".join(_wrapped(part) for part in parts) + "\n"
+
+
+def _about(release: Release, version: str) -> str:
+    dropped = f" {release.n_dropped:,} more were left out." if release.n_dropped else ""
+    return (
+        f"This folder holds {release.n_tuples:,} tuples, one for each person.{dropped} They were made by Glasshouse "
+        f"{version} so that the tables can be used and no person's sensitive value can be told from them, as far as is "
+        "promised below. `datapackage.json` describes the same for machines (a Data Package, datapackage.org), with "
+        "the checksum of every file."
+    )
+
+
+def _table(name: str, release: Release, format: str) -> str:
+    columns = {column.name: column for column in release.columns}
+    rows = [
+        f"| {code(_named(field.name, format)).replace('|', chr(92) + '|')} | {columns[field.name].role} | "
+        f"{columns[field.name].kind} | {prose(columns[field.name].meaning)} |"
+        for field in release.tables[name].schema
+    ]
+    head = [f"### `{name}.{format}`\n", "| column | role | values | what a cell means |", "| --- | --- | --- | --- |"]
+    return "\n".join([*head, *rows])
+
+
+def _declared(release: Release) -> list[str]:
+    """What a node covers, or in which order categories are, and where the rest of it is."""
+    lines = [
+        f"* {code(column.name)}: {_DECLARED.get(kind, _DECLARED['rule'])}"
+        for column in release.columns
+        if column.declared is not None
+        and (kind := _kind_of(column.declared)) is not None
+        and (kind.startswith("order") or _shows_nodes(release))
+    ]
+    if not lines:
+        return []
+    told = (
+        "What was declared of columns before the table was published. It is in `datapackage.json`, under "
+        "`glasshouse.columns`, as `declared`."
+    )
+    return ["### Taxonomies and orders", told, "\n".join(lines)]
+
+
+def _kind_of(declared: Mapping[str, Any]) -> str | None:
+    kind = str(declared["kind"])
+    if kind == "nodes" and not declared["nodes"]:
+        return None  # cells are no nodes
+    return f"{kind} untold" if kind == "order" and "order" not in declared else kind
+
+
+def _shows_nodes(release: Release) -> bool:
+    return TAXONOMIES.name in (release.recipe.recoding.get("name"), release.recipe.recoding.get("cells"))
+
+
+# ----------------------------------------------------------------------------------------------------- how to ask
+
+
+def _questions(release: Release, format: str, missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+    value = release.recipe.sensitive[0] if release.recipe.sensitive else None
+    asked = f"SELECT {_sql(value)}, COUNT(*) GROUP BY {_sql(value)}" if value else "SELECT COUNT(*)"
+    sentences = [
+        "Glasshouse answers questions about the people with an error bar, and takes account of all that is said above "
+        "(run it in this folder):",
+        _fenced("sh", f"glasshouse query . {_shell(asked)}"),
+        "Any other tool reads the tables as well. In SQL (DuckDB):",
+        _fenced("sql", _in_sql(release, format)),
+        "The same with pandas:",
+        _fenced("python", _in_pandas(release, format, missing)),
+        "Other tools do not know that a coarse cell is no exact value: count cells as they are, or ask Glasshouse.",
+    ]
+    return "\n\n".join(sentences)
+
+
+def _in_sql(release: Release, format: str) -> str:
+    """How often each sensitive value occurs; where values are apart from people, for whom they are expected."""
+    asked = _apart(release)
+    if asked is None:
+        (name,) = release.tables
+        size = _layout(release).size
+        weight = "COUNT(*) AS people" if size is None else f"SUM({_sql(size)}) AS weight"
+        shown = _sql(_named(_shown(release), format))
+        return f"SELECT {shown}, {weight}\nFROM {_file_in_sql(name, format)}\nGROUP BY ALL ORDER BY ALL"
+    number, values, column, people, shown = asked
+    column, shown, file = _named(column, format), _named(shown, format), _file_in_sql(values, format)
+    if people is None:
+        return f"SELECT {_sql(column)}, SUM({_sql(COUNT)}) AS people\nFROM {file}\nGROUP BY ALL ORDER BY ALL"
+    return (
+        f"WITH sizes AS (SELECT {_sql(number)}, SUM({_sql(COUNT)}) AS size FROM {file} GROUP BY ALL)\n"
+        f"SELECT {_sql(shown)}, {_sql(column)}, SUM({_sql(COUNT)} / size) AS expected\n"
+        f"FROM {_file_in_sql(people, format)} AS people\n"
+        f"JOIN {file} AS counts USING ({_sql(number)}) JOIN sizes USING ({_sql(number)})\n"
+        "GROUP BY ALL ORDER BY ALL"
+    )
+
+
+def _file_in_sql(name: str, format: str) -> str:
+    """A table as DuckDB reads it, with missing values and texts as they are."""
+    return (
+        f"'{name}.parquet'" if format == "parquet" else f"read_csv('{name}.csv', nullstr='', allow_quoted_nulls=false)"
+    )
+
+
+def _in_pandas(release: Release, format: str, missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+    asked = _apart(release)
+    if asked is None:
+        (name,) = release.tables
+        size = _layout(release).size
+        counted = ".size()" if size is None else f"[{size!r}].sum()"
+        grouped = f"data.groupby({_named(_shown(release), format)!r}, observed=True, dropna=False){counted}"
+        return f"import pandas as pd\n\ndata = {_read_by_pandas(name, format, missing)}\nprint({grouped})"
+    number, values, column, people, shown = asked
+    column, shown = _named(column, format), _named(shown, format)
+    lines = ["import pandas as pd\n", f"values = {_read_by_pandas(values, format, missing)}"]
+    if people is None:
+        return "\n".join([*lines, f"print(values.groupby({column!r}, observed=True, dropna=False)[{COUNT!r}].sum())"])
+    keys = [shown, column]
+    return "\n".join(
+        [
+            *lines,
+            f"people = {_read_by_pandas(people, format, missing)}",
+            f"values['expected'] = values[{COUNT!r}] / values.groupby({number!r})[{COUNT!r}].transform('sum')",
+            f"both = people.merge(values, on={number!r})",
+            f"print(both.groupby({keys!r}, observed=True, dropna=False)['expected'].sum())",
+        ]
+    )
+
+
+def _read_by_pandas(name: str, format: str, missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+    if format == "parquet":
+        return f"pd.read_parquet('{name}.parquet')"
+    words = {column: list(found) for column, found in missing[name].items() if found}
+    return f"pd.read_csv('{name}.csv', keep_default_na=False, na_values={words!r})"
+
+
+def _missing(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+    """How missing values, empty texts and the text NA are told apart; and what an apostrophe means."""
+    if not missing:
+        return (
+            "In these Parquet files a missing value is a null, and the empty text and a text such as `NA` are texts: "
+            "every reader of Parquet keeps them apart."
+        )
+    marked = {
+        (name, column): words[0] for name, found in missing.items() for column, words in found.items() if any(words)
+    }
+    told = [
+        f"* In {code(column)} of `{name}.csv`, which has empty texts as well, it is the word {code(word)}."
+        for (name, column), word in marked.items()
+    ]
+    calls = (f"NULLIF({_sql(column)}, {_text_in_sql(word)})" for (_, column), word in marked.items())
+    nulls = "".join(f", then {code(call)}" for call in calls)
+    return "\n".join(
+        [
+            "In these CSV files a missing value is an empty cell without quotes. Every cell in quotes is a text, also "
+            'the empty one (`""`) and texts such as `NA` and `null`. The manifest says so too (`missingValues`).',
+            *(["", *told] if told else []),
+            "",
+            "Many readers take such texts for missing values unless they are told not to:",
+            "",
+            "* pandas: as in the example above. Without these options it takes the empty text, `NA`, `null` and "
+            "others for missing ones.",
+            f"* DuckDB: `read_csv('FILE', nullstr='', allow_quoted_nulls=false)`{nulls}. Without these options it "
+            "takes the empty text for a missing one.",
+            "* polars: `pl.read_csv('FILE')` keeps them apart"
+            + ("; the words above are to be replaced by null." if marked else "."),
+            "* R: `readr::read_csv('FILE', na = '')` keeps the text `NA`, and takes the empty text for a missing one.",
+            "* Excel shows an empty text and a missing value alike.",
+            "",
+            "A text or a name of a column that a spreadsheet would run as a formula (one that begins with `=`, `+`, "
+            "`-`, `@`, a tab or a line break, and is no number) has an apostrophe before it in these files. Take one "
+            "away to have the text, where one of these characters follows; Glasshouse does.",
+        ]
+    )
+
+
+def _shown(release: Release) -> str:
+    """The column of a single table that an example counts."""
+    return release.recipe.sensitive[0] if release.recipe.sensitive else release.recipe.quasi[0]
+
+
+def _apart(release: Release) -> tuple[str, str, str, str | None, str] | None:
+    """Where values are apart from people: number, table and column of values, table and column of people."""
+    layout = _layout(release)
+    number = layout.number
+    if number is None or layout.counted is None or not release.recipe.sensitive:
+        return None
+    column = release.recipe.sensitive[0]
+    values = next(name for name, table in release.tables.items() if column in table.column_names)
+    for name, table in release.tables.items():
+        if number in table.column_names and COUNT not in table.column_names:
+            return number, values, column, name, next(c for c in table.column_names if c != number)
+    return number, values, column, None, ""
+
+
+# -------------------------------------------------------------------------------------------------- what is promised
+
+
+def _promise(release: Release) -> str:
+    guarantee = release.guarantee
+    lines = [
+        f"{prose(guarantee.promise[:1].upper() + guarantee.promise[1:])}.",
+        f"Against {prose(guarantee.adversary_knows)} (the *{prose(guarantee.adversary)}* adversary). Why: "
+        f"{prose(guarantee.theorem)}.",
+    ]
+    if guarantee.assumptions:
+        lines.append("Provided:\n\n" + "\n".join(f"* {prose(text)}" for text in guarantee.assumptions))
+    lines.append("Count it again, from these tables alone, with `glasshouse verify .`")
+    return "\n\n".join(lines)
+
+
+def _limits(release: Release) -> str:
+    seeded = ["that the random choices are secret: they came from a fixed seed, and this release is for tests"]
+    limits = [
+        *(seeded if release.recipe.seeded else []),
+        *release.guarantee.limits,
+        "anything about another release of the same people, beside this one",
+        "that nothing can be learned about groups of people: what holds for many is what a release is for",
+    ]
+    return "\n".join(f"* {prose(text)}" for text in limits)
+
+
+def _recipe(release: Release) -> str:
+    recipe = release.recipe
+    return (
+        f"Principle {code(str(recipe.principle.get('name')))}, method {code(str(recipe.method.get('name')))}, recoding "
+        f"{code(_recoding(release))}; all parameters are in `datapackage.json` under `glasshouse.recipe`. Knowing "
+        "them is part of what the promise takes into account where the adversary is algorithm-aware or corrupting."
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------- words
+
+
+def _layout(release: Release) -> Layout:
+    return LAYOUTS.get(_recoding(release), BOXES)
+
+
+def _recoding(release: Release) -> str:
+    return str(release.recipe.recoding.get("name"))
+
+
+def _sql(name: str) -> str:
+    """A name as SQL writes it, whatever characters it has."""
+    quoted = name.replace('"', '""')
+    return f'"{quoted}"'
+
+
+def _shell(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _fenced(language: str, code: str) -> str:
+    """A block of code; the fence is longer than any row of backticks in it."""
+    fence = "```"
+    while fence in code:
+        fence += "`"
+    return f"{fence}{language}\n{code}\n{fence}"
+
+
+def _named(name: str, format: str) -> str:
+    """The name of a column as its file has it."""
+    return guarded_name(name) if format == "csv" else name
+
+
+def _text_in_sql(text: str) -> str:
+    quoted = text.replace("'", "''")
+    return f"'{quoted}'"
+
+
+def _licence(licence: str) -> str:
+    """An address that can be followed, if it is nothing but one; else the identifier."""
+    return f"<{licence}>" if re.fullmatch(r"https?://[-\w.~:/?#@!$&'*+,;=%]+", licence, re.ASCII) else prose(licence)
+
+
+def _wrapped(part: str) -> str:
+    """Lines of prose at a readable width; headings, tables, lists and code as they are."""
+    lines: list[str] = []
+    code = False
+    for line in part.split("\n"):
+        if line.startswith("```"):
+            code = not code
+        if code or not line or line[0] in "#|`*" or len(line) <= 100:
+            lines.append(line)
+        else:
+            lines += textwrap.wrap(line, 100, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+_MARKUP = re.compile(r"[\\`*_\[\]<>|~&#!@]|(?<=:)/(?=/)|(?<=www)\.|(?<!\S)[-+](?!\w)")
+
+
+def prose(text: str) -> str:
+    """A text on one line, with a backslash before whatever Markdown would make something of.
+
+    >>> print(prose("see [here](https://example.org) <b>R&D</b>"))
+    see \\[here\\](https:\\//example.org) \\<b\\>R\\&D\\</b\\>
+    """
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", _line(text))
+
+
+def code(text: str) -> str:
+    """A text on one line, in a type of its own, exactly as it is.
+
+    >>> print(code("a`b"), code("age"))
+    `` a`b `` `age`
+    """
+    line = _line(text)
+    longest = max((len(run) for run in re.findall("`+", line)), default=0)
+    if not longest and line.strip():
+        return f"`{line}`"
+    fence = "`" * (longest + 1)
+    return f"{fence} {line} {fence}"
+
+
+def _line(text: str) -> str:
+    """A text on one line, without characters that nobody can see or that turn the direction of writing."""
+    shown = "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cf", "Cs") and not c.isspace() else c for c in text)
+    return " ".join(shown.split())

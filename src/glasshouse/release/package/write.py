@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Saving: a release becomes a folder with its tables, a ``datapackage.json`` and a ``README.md``.
+
+The folder is a Frictionless Data Package. It appears whole or not at all, and holds published content only: no index,
+no source path, no time stamp, no user name, no unused dictionary entry. The audit, which must stay inside, never shares
+a folder with it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.errors import OutputError, ParameterError
+from glasshouse.release.package.csv_cells import missing_marks
+from glasshouse.release.package.description import check_licence, write_manifest
+from glasshouse.release.package.folders import new_folder
+from glasshouse.release.package.listing import private_file, write_contents
+from glasshouse.release.package.manifest import FORMATS
+from glasshouse.release.package.tables import write_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from glasshouse.release.release import Release
+
+__all__ = ["check_savable", "refuse_seed", "save", "titled", "write_audit", "write_release"]
+
+
+def save(
+    release: Release,
+    path: str | Path,
+    *,
+    format: str = "parquet",
+    force: bool = False,
+    allow_seed: bool = False,
+    title: str | None = None,
+    licence: str | None = None,
+) -> None:
+    """Write a release to the folder ``path``.
+
+    Parameters
+    ----------
+    format
+        ``parquet`` or ``csv``.
+    force
+        Replace an existing release; any other existing folder is refused.
+    allow_seed
+        Write a release whose random choices came from a fixed seed: for tests and experiments, marked as such.
+    title
+        What the release is called.
+    licence
+        Under which terms it may be used: an identifier such as ``CC-BY-4.0``, or an address.
+    """
+    release = titled(release, title, licence)
+    check_savable(release, format, allow_seed=allow_seed)
+    with new_folder(path, force=force) as folder:
+        write_release(release, folder, format)
+
+
+def titled(release: Release, title: str | None, licence: str | None) -> Release:
+    """The release with another title or licence, where one is given."""
+    return replace(
+        release,
+        title=release.title if title is None else title,
+        licence=check_licence(release.licence if licence is None else licence),
+    )
+
+
+def check_savable(release: Release, format: str, *, allow_seed: bool) -> None:
+    """Refuse a format that nobody knows, and a fixed seed unless it is allowed."""
+    if format not in FORMATS:
+        raise ParameterError("save", "format", "'parquet' or 'csv'", format)
+    refuse_seed(release, allowed=allow_seed)
+
+
+def refuse_seed(release: Release, *, allowed: bool) -> None:
+    """Refuse to let a release out whose random choices came from a fixed seed, unless that is allowed."""
+    if release.recipe.seeded and not allowed:
+        raise OutputError(
+            "this release was made with a fixed seed, so its random choices can be repeated by anyone: make it again "
+            "without a seed, or pass allow_seed=True if it is for a test"
+        )
+
+
+def write_release(release: Release, folder: Path, format: str) -> None:
+    """Fill a new folder with the tables of a release and their description."""
+    marks = {name: missing_marks(table) for name, table in release.tables.items()} if format == "csv" else {}
+    for name, table in release.tables.items():
+        write_table(table, folder / f"{name}.{format}", format, marks.get(name))
+    write_manifest(release, folder, format, marks)
+
+
+def write_audit(folder: Path, report: Mapping[str, Any], partition: pa.Table | None = None) -> None:
+    """Fill an audit folder: the report on a release, and its partition, which later recodings of the table reuse."""
+    text = json.dumps(report, indent=2, ensure_ascii=False)
+    private_file(folder / "report.json").write_text(text + "\n", encoding="utf-8")
+    if partition is not None:
+        write_table(partition, private_file(folder / "partition.parquet"), "parquet")
+    write_contents(folder)

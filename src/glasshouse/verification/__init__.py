@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verify: count again what a table achieves, whichever tool made it.
+
+Groups are rows with equal values in all quasi-identifiers, whatever the order of the rows, their index, their types or
+their encoding. This is a second implementation of every principle: it shares nothing with the first but the reading of
+files, so that a mistake in one shows up in the other. `publish` runs it on the published tables before they leave.
+
+Counts are integers, shares and distances are fractions of integers; what is shown is rounded against the table, never
+for it.
+"""
+
+from glasshouse.verification.risk import Risk
+from glasshouse.verification.verification import Achieved, Attained, Check, Verification, WorstGroup
+from glasshouse.verification.verify_table import verify_table
+
+__all__ = ["Achieved", "Attained", "Check", "Risk", "Verification", "WorstGroup", "verify_table"]

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `glasshouse.verify` reports: numbers held exactly, and shown rounded against the table, never for it."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from glasshouse.visible import in_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from glasshouse.verification.risk import Risk
+
+__all__ = ["Achieved", "Attained", "Check", "Verification", "WorstGroup", "line", "rounded_up"]
+
+T = TypeVar("T")
+_MILLION = 1_000_000  # what is shown has six digits
+_WIDEST_CELL = 40  # characters of a cell that the text form shows
+_MOST_SHOWN = 8  # recursive (c, ell) pairs that the text form shows
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorstGroup:
+    """A group that attains a number: its published cells, its size, and how many other groups do the same.
+
+    A missing cell is None. Of several groups the one whose cells come first is named.
+    """
+
+    cells: Mapping[str, Any]
+    size: int
+    n_others: int = 0
+
+    def __str__(self) -> str:
+        cells = ", ".join(f"{name}={_cell(value)}" for name, value in self.cells.items())
+        others = f", and {self.n_others:,} other{'s' * (self.n_others > 1)}" if self.n_others else ""
+        return f"{cells} ({self.size:,} tuple{'s' * (self.size > 1)}{others})"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attained:
+    """A number, exactly, with the group that attains it."""
+
+    exact: Fraction
+    group: WorstGroup
+
+    @property
+    def up(self) -> float:
+        """The number to six digits, rounded up: for what should be small."""
+        return rounded_up(self.exact)
+
+    @property
+    def down(self) -> float:
+        """The number to six digits, rounded down: for what should be large."""
+        return math.floor(self.exact * _MILLION) / _MILLION
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Achieved:
+    """What the groups achieve for one sensitive column.
+
+    Attributes
+    ----------
+    frequency
+        The smallest of ``size / max_count``: frequency ell before it is made whole. Its reciprocal is alpha.
+    distinct
+        The smallest number of different values in a group.
+    entropy
+        ``exp`` of the smallest entropy, rounded down to a millionth.
+    recursive
+        For each ell the smallest c with ``n1 <= c * (n_ell + ... + n_m)`` in every group; ell goes up to the smallest
+        number of different values, or to 100.
+    closeness
+        By ground distance (``equal``, ``ordered``, ``hierarchical``) the largest earth mover's distance between a
+        group's distribution and the whole table's.
+    distance
+        Which of them is meant by ``t``.
+    designated
+        As `frequency`, of the designated values alone; None if there are none, or none occurs.
+    """
+
+    column: str
+    n_values: int
+    frequency: Attained
+    most_frequent: Any
+    distinct: Attained
+    entropy: Attained
+    recursive: Mapping[int, Attained]
+    closeness: Mapping[str, Attained]
+    distance: str
+    designated: Attained | None = None
+
+    @property
+    def ell(self) -> int:
+        """Frequency l-diversity: the largest whole ell with ``max_count * ell <= size`` in every group."""
+        return math.floor(self.frequency.exact)
+
+    @property
+    def ell_exact(self) -> Fraction:
+        """The smallest of ``size / max_count``, exactly."""
+        return self.frequency.exact
+
+    @property
+    def alpha_exact(self) -> Fraction:
+        """The largest share that one value has in a group, exactly."""
+        return 1 / self.frequency.exact
+
+    @property
+    def alpha(self) -> float:
+        """The largest share that one value has in a group, rounded up."""
+        return rounded_up(self.alpha_exact)
+
+    @property
+    def distinct_ell(self) -> int:
+        """The smallest number of different values in a group."""
+        return int(self.distinct.exact)
+
+    @property
+    def entropy_ell(self) -> float:
+        """``exp`` of the smallest entropy, rounded down."""
+        return self.entropy.down
+
+    @property
+    def t(self) -> float:
+        """The largest earth mover's distance, by the column's `distance`, rounded up."""
+        return self.closeness[self.distance].up
+
+    @property
+    def t_exact(self) -> Fraction:
+        """The largest earth mover's distance, by the column's `distance`, exactly."""
+        return self.closeness[self.distance].exact
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain data."""
+        frequency = _group(self.frequency.group)
+        return {
+            "values": self.n_values,
+            "ell": {"value": self.ell, "exact": str(self.ell_exact), "group": frequency},
+            "alpha": {
+                "value": self.alpha,
+                "exact": str(self.alpha_exact),
+                "most_frequent": _jsonable(self.most_frequent),
+                "group": frequency,
+            },
+            "distinct_ell": {"value": self.distinct_ell, "group": _group(self.distinct.group)},
+            "entropy_ell": {"value": self.entropy_ell, "group": _group(self.entropy.group)},
+            "designated_ell": self.designated and _attained(self.designated, self.designated.down),
+            "recursive": [{"ell": ell, **_attained(c, c.up, name="c")} for ell, c in self.recursive.items()],
+            "t": {
+                "value": self.t,
+                "distance": self.distance,
+                **{distance: _attained(t, t.up) for distance, t in self.closeness.items()},
+            },
+        }
+
+    def _lines(self) -> list[str]:
+        lines = [
+            "",
+            f"sensitive column {self.column} ({self.n_values:,} values)",
+            line("  frequency ell", f"{self.ell:,}", f"exactly {self.ell_exact}: {self.frequency.group}"),
+            line("  alpha, largest share", f"{self.alpha:.6f}", f"of {_cell(self.most_frequent)}, in that group"),
+            line("  distinct ell", f"{self.distinct_ell:,}", str(self.distinct.group)),
+            line("  entropy ell", f"{self.entropy_ell:.6f}", str(self.entropy.group)),
+        ]
+        if self.designated:
+            lines.append(line("  ell of designated", f"{self.designated.down:.6f}", str(self.designated.group)))
+        shown = [(ell, c) for ell, c in self.recursive.items() if ell > 1][:_MOST_SHOWN]
+        lines += [line(f"  recursive (c, {ell}), c", f"{c.up:.6f}", str(c.group)) for ell, c in shown]
+        if len(self.recursive) > len(shown) + 1:
+            lines.append(f"  ... and so on up to ell {len(self.recursive)}")
+        lines += [line(f"  t, {name} distance", f"{t.up:.6f}", str(t.group)) for name, t in self.closeness.items()]
+        return lines
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Check:
+    """One threshold that was asked for: whether every group keeps it, and if not, the worst that do not."""
+
+    asked: str
+    column: str | None
+    n_failing: int
+    n_tuples: int
+    worst: tuple[WorstGroup, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no group fails."""
+        return self.n_failing == 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain data."""
+        return {
+            "asked": self.asked,
+            "column": self.column,
+            "holds": self.holds,
+            "failing_groups": self.n_failing,
+            "failing_tuples": self.n_tuples,
+            "worst": [_group(group) for group in self.worst],
+        }
+
+    def _lines(self) -> list[str]:
+        what = self.asked if self.column is None else f"{self.asked} for {self.column}"
+        if self.holds:
+            return [f"  holds  {what}"]
+        failing = (
+            f"{self.n_failing:,} group{'s' * (self.n_failing > 1)} with {self.n_tuples:,} tuples do not; the worst:"
+        )
+        return [f"  FAILS  {what}: {failing}", *(f"           {group}" for group in self.worst)]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Verification:
+    """What a table achieves as it stands, whoever made it; `glasshouse.verify` makes one.
+
+    `ell`, `distinct_ell`, `entropy_ell`, `alpha` and `t` are numbers if there is one sensitive column, mappings by
+    column if there are several, and None if there is none. `columns` has everything, by column.
+    """
+
+    n_tuples: int
+    n_groups: int
+    quasi: tuple[str, ...]
+    smallest: WorstGroup
+    columns: Mapping[str, Achieved]
+    risk: Risk
+    checks: tuple[Check, ...] = ()
+    counting: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    @property
+    def k(self) -> int:
+        """The size of the smallest group."""
+        return self.smallest.size
+
+    @property
+    def average_size(self) -> Fraction:
+        """Tuples per group."""
+        return Fraction(self.n_tuples, self.n_groups)
+
+    @property
+    def ell(self) -> Any:
+        """Frequency l-diversity: the largest whole ell with ``max_count * ell <= size`` in every group."""
+        return self._of({name: column.ell for name, column in self.columns.items()})
+
+    @property
+    def distinct_ell(self) -> Any:
+        """The smallest number of different sensitive values in a group."""
+        return self._of({name: column.distinct_ell for name, column in self.columns.items()})
+
+    @property
+    def entropy_ell(self) -> Any:
+        """``exp`` of the smallest entropy, rounded down."""
+        return self._of({name: column.entropy_ell for name, column in self.columns.items()})
+
+    @property
+    def recursive(self) -> Any:
+        """For each ell the smallest c, exactly, for which every group is recursively (c, ell)-diverse."""
+        return self._of(
+            {n: {ell: c.exact for ell, c in column.recursive.items()} for n, column in self.columns.items()}
+        )
+
+    @property
+    def alpha(self) -> Any:
+        """The largest share that one sensitive value has in a group, rounded up."""
+        return self._of({name: column.alpha for name, column in self.columns.items()})
+
+    @property
+    def t(self) -> Any:
+        """The largest earth mover's distance, by the column's own ground distance, rounded up."""
+        return self._of({name: column.t for name, column in self.columns.items()})
+
+    @property
+    def t_exact(self) -> Any:
+        """The largest earth mover's distance, by the column's own ground distance, exactly."""
+        return self._of({name: column.t_exact for name, column in self.columns.items()})
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether every threshold that was asked for is kept; None if none was."""
+        return all(check.holds for check in self.checks) if self.checks else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain data, ready for JSON."""
+        return {
+            "tuples": self.n_tuples,
+            "groups": self.n_groups,
+            "average_size": float(self.average_size),
+            "quasi": list(self.quasi),
+            "k": {"value": self.k, "group": _group(self.smallest)},
+            "sensitive": {name: column.to_dict() for name, column in self.columns.items()},
+            "risk": self.risk.to_dict(),
+            "holds": self.holds,
+            "checks": [check.to_dict() for check in self.checks],
+            "counting": list(self.counting),
+            "notices": list(self.notices),
+        }
+
+    def __repr__(self) -> str:
+        of = ", ".join(f"{name}: ell={column.ell}, t={column.t:g}" for name, column in self.columns.items())
+        return f"Verification({self.n_tuples:,} tuples in {self.n_groups:,} groups, k={self.k}{'; ' if of else ''}{of})"
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.n_tuples:,} tuples, quasi-identifiers {', '.join(self.quasi)}",
+            line("groups", f"{self.n_groups:,}", f"{float(self.average_size):,.2f} tuples each on average"),
+            line("smallest group, k", f"{self.k:,}", str(self.smallest)),
+        ]
+        for column in self.columns.values():
+            lines += column._lines()
+        lines += self.risk._lines()
+        if self.checks:
+            lines += ["", "asked for", *(line for check in self.checks for line in check._lines())]
+        lines += ["", "how it was counted", *(f"  {line}" for line in (*self.counting, *self.notices))]
+        return in_lines(lines)
+
+    def _of(self, by_column: dict[str, T]) -> T | dict[str, T] | None:
+        if len(by_column) == 1:
+            return next(iter(by_column.values()))
+        return by_column or None
+
+
+def line(name: str, value: str, note: str) -> str:
+    """Lay out one line of the text form."""
+    return f"{name:<26} {value:>12}   {note}"
+
+
+def _cell(value: Any) -> str:
+    text = "(missing)" if value is None else str(value)
+    return text if len(text) <= _WIDEST_CELL else f"{text[: _WIDEST_CELL - 3]}..."
+
+
+def rounded_up(share: Fraction) -> float:
+    """Round a share to six digits, upwards."""
+    return math.ceil(share * _MILLION) / _MILLION
+
+
+def _attained(attained: Attained, shown: float, *, name: str = "value") -> dict[str, Any]:
+    return {name: shown, "exact": str(attained.exact), "group": _group(attained.group)}
+
+
+def _group(group: WorstGroup) -> dict[str, Any]:
+    cells = {name: _jsonable(value) for name, value in group.cells.items()}
+    return {"cells": cells, "size": group.size, "others": group.n_others}
+
+
+def _jsonable(value: Any) -> Any:
+    """Make of a cell what JSON can hold: dates in ISO form, what JSON lacks as text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        return [_jsonable(inner) for inner in value]
+    if isinstance(value, dict):
+        return {str(key): _jsonable(inner) for key, inner in value.items()}
+    return str(value)
