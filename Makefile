@@ -33,13 +33,13 @@ test: check ## run the quality gates and the whole suite; TIMES=1 tells which te
 prove: $(VENV)/developer ## attack every method over all worlds and coin tosses of thousands of tables; the suite with more and new examples
 	@$(BIN)/python -m tests.prove
 	@GLASSHOUSE_LOOK=1 GLASSHOUSE_TABLES=1 GLASSHOUSE_EXAMPLES=2 $(BIN)/python -m pytest -q -n auto --dist worksteal
-	@GLASSHOUSE_LOOK=1 GLASSHOUSE_TABLES=10 $(BIN)/python -m pytest -q -n auto --dist worksteal tests/adversary
+	@GLASSHOUSE_LOOK=1 GLASSHOUSE_TABLES=10 $(BIN)/python -m pytest -q -n auto --dist worksteal tests/rooms/adversary
 
 mutants: $(VENV)/developer ## break the package in some sixty places, one at a time, and see that the tests notice
 	@$(BIN)/python -m tests.mutants
 
 fuzz: $(VENV)/developer ## damage tables, policies, questions and releases for ten minutes: each is taken or refused
-	@$(BIN)/python -m tests.fuzz 10
+	@$(BIN)/python -m tests.doors.fuzz 10
 
 check: $(VENV)/developer ## format, lint, types, import layers
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .

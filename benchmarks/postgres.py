@@ -26,7 +26,7 @@ from adbc_driver_postgresql import dbapi
 import glasshouse as gh
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from tests.postgres import server
+from tests.doors.postgres import server
 
 QUASI = ["age", "gender", "education", "birthplace"]
 SENSITIVE = "occupation"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.postgres import server
+from tests.doors.postgres import server
 from tests.tiers import LOOK
 
 # The gate must not flake: hypothesis tries the same examples every time, on every machine. With GLASSHOUSE_LOOK=1, as

@@ -46,235 +46,244 @@ MUTANTS = [
     Mutant("return modest & (counts.sizes >= self.k)", "return modest", "principles"),
     Mutant("return modest & (counts.distinct >= self.ell)", "return modest", "principles"),
     Mutant("ranks = min(self.ell - 1, max(", "ranks = min(self.ell, max(", "principles"),
-    Mutant("holds[large] = [a * left_factor <= b", "holds[large] = [a * left_factor < b", "principles/test_exact.py"),
-    Mutant("(np.abs(surplus) <= doubt) & ~uniform", "(np.abs(surplus) < 0) & ~uniform", "principles/test_entropy.py"),
+    Mutant(
+        "holds[large] = [a * left_factor <= b", "holds[large] = [a * left_factor < b", "rooms/principles/test_exact.py"
+    ),
+    Mutant(
+        "(np.abs(surplus) <= doubt) & ~uniform", "(np.abs(surplus) < 0) & ~uniform", "rooms/principles/test_entropy.py"
+    ),
     Mutant(
         'cls("line_work", (cumulated, sums), m, max(m - 1, 1)',
         'cls("line_work", (cumulated, sums), m, max(m, 1)',
-        "principles/test_closeness.py",
+        "rooms/principles/test_closeness.py",
     ),
     Mutant(
         "if gap < 0:\n                        gap = -gap\n                    total",
         "if gap < 0:\n                        gap = 0\n                    total",
-        "principles/test_closeness.py",
+        "rooms/principles/test_closeness.py",
     ),
     Mutant(
         "if (p * lambda_ + u) ** 2 <= squared:",
         "if (p * lambda_ + u) ** 2 > squared:",
-        "principles/test_perturbation.py",
+        "rooms/principles/test_perturbation.py",
     ),
     # --- grouping: how a table is divided
     Mutant(
         "safe[safe] = holds[0::2] & holds[1::2]",
         "safe[safe] = holds[0::2] | holds[1::2]",
-        "grouping/test_mondrian.py grouping/test_even_split.py",
+        "rooms/grouping/test_mondrian.py rooms/grouping/test_even_split.py",
     ),
     Mutant(
         'order: NDArray[np.intp] = np.argsort(-widths, axis=1, kind="stable")',
         'order: NDArray[np.intp] = np.argsort(-widths[:, ::-1], axis=1, kind="stable")',
-        "grouping/test_mondrian.py grouping/test_against_twins.py",
+        "rooms/grouping/test_mondrian.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "middles = nodes.starts + (nodes.sizes + 1) // 2\n",
         "middles = nodes.starts + nodes.sizes // 2\n",
-        "grouping/test_against_twins.py grouping/test_orderings.py",
+        "rooms/grouping/test_against_twins.py rooms/grouping/test_orderings.py",
     ),
     Mutant(
         "again = ~both & (2 * nodes.faces < 1 << min(mirrors, 40))",
         "again = ~both & (nodes.faces < 1 << min(mirrors, 40))",
-        "grouping/test_mirror.py grouping/test_against_twins.py grouping/test_mirror_transparency.py",
+        "rooms/grouping/test_mirror.py rooms/grouping/test_against_twins.py rooms/grouping/test_mirror_transparency.py",
     ),
     Mutant(
         "both = holds[0::2] & holds[1::2]\n        again",
         "both = holds[0::2] | holds[1::2]\n        again",
-        "grouping/test_mirror.py grouping/test_mirror_transparency.py",
+        "rooms/grouping/test_mirror.py rooms/grouping/test_mirror_transparency.py",
     ),
     Mutant(
-        "(n + 4 * over[allowed])", "(n + 3 * over[allowed])", "grouping/test_mirror.py grouping/test_against_twins.py"
+        "(n + 4 * over[allowed])",
+        "(n + 3 * over[allowed])",
+        "rooms/grouping/test_mirror.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "return ell if ell % 2 == 0 else 2 * ell",
         "return ell",
-        "grouping/test_mirror.py grouping/test_mirror_transparency.py grouping/test_against_twins.py",
+        "rooms/grouping/test_mirror.py rooms/grouping/test_mirror_transparency.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "able = nodes.sizes >= 2 * ell * largest",
         "able = nodes.sizes > 2 * ell * largest",
-        "grouping/test_tailor.py grouping/test_against_twins.py",
+        "rooms/grouping/test_tailor.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "if len(members) < 2 * least:",
         "if len(members) <= 2 * least:",
-        "grouping/test_tailor.py grouping/test_against_twins.py",
+        "rooms/grouping/test_tailor.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "belows(p.denominator, borders) < p.numerator",
         "belows(p.denominator, borders) <= p.numerator",
-        "grouping/test_greedy.py grouping/test_against_twins.py",
+        "rooms/grouping/test_greedy.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "cap = (low + high + 1) // 2\n        trimmed",
         "cap = min(high, (low + high + 2) // 2)\n        trimmed",
-        "conformance/test_suppression.py",
+        "laws/test_suppression.py",
     ),
     Mutant(
         "least = unit if names_size(requirement) else 1",
         "least = unit",
-        "grouping/test_snug.py grouping/test_against_twins.py",
+        "rooms/grouping/test_snug.py rooms/grouping/test_against_twins.py",
     ),
     # --- grouping: kernels
     Mutant(
         "if left * ell <= half and right * ell <= half:",
         "if left * ell <= half or right * ell <= half:",
-        "grouping/test_mirror.py grouping/test_against_twins.py",
+        "rooms/grouping/test_mirror.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "if a <= half and b <= half:\n                                only_first = a",
         "if a <= half + 1 and b <= half:\n                                only_first = a",
-        "grouping/test_mirror.py grouping/test_against_twins.py",
+        "rooms/grouping/test_mirror.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "return j < best[1] or (j == best[1] and k < best[2])",
         "return j < best[1] or (j == best[1] and k > best[2])",
-        "grouping/test_tailor.py grouping/test_against_twins.py",
+        "rooms/grouping/test_tailor.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "cost = k * numbers[3, t] + (m - k) * numbers[4, t]\n            if best[0] < 0 or cost < best[0]:",
         "cost = k * numbers[3, t] + (m - k) * numbers[4, t]\n            if best[0] < 0 or cost <= best[0]:",
-        "grouping/test_tailor.py grouping/test_against_twins.py",
+        "rooms/grouping/test_tailor.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "bound = (left - ell * after) // beta",
         "bound = (left - ell * after + 1) // beta",
-        "grouping/test_ace.py grouping/test_against_twins.py grouping/test_theorems.py",
+        "rooms/grouping/test_ace.py rooms/grouping/test_against_twins.py rooms/grouping/test_theorems.py",
     ),
     Mutant(
         "complete = top * ell <= at - start",
         "complete = top * ell <= at - start + 1",
-        "grouping/test_greedy.py grouping/test_against_twins.py",
+        "rooms/grouping/test_greedy.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "stop = at + (excess + step - 1) // step",
         "stop = at + (excess + step - 1) // step + 1",
-        "grouping/test_greedy.py grouping/test_against_twins.py",
+        "rooms/grouping/test_greedy.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "\n                    while j > 0 and taken[j - 1] > x:",
         "\n                    while j > 1 and taken[j - 1] > x:",
-        "grouping/test_anatomize.py grouping/test_against_twins.py",
+        "rooms/grouping/test_anatomize.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "\n                        while j > head and current[j - 1] > x:",
         "\n                        while j > tail and current[j - 1] > x:",
-        "grouping/test_anatomize.py grouping/test_against_twins.py",
+        "rooms/grouping/test_anatomize.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "if before > total - least:  # and so",
         "if before >= total - least:  # and so",
-        "grouping/test_snug.py grouping/test_against_twins.py",
+        "rooms/grouping/test_snug.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
         "gap = 2 * i - n if 2 * i > n else n - 2 * i\n                        if gap < best:",
         "gap = 2 * i - n if 2 * i > n else n - 2 * i\n                        if gap <= best:",
-        "grouping/test_mondrian.py grouping/test_against_twins.py engines",
+        "rooms/grouping/test_mondrian.py rooms/grouping/test_against_twins.py engines",
     ),
     # --- recoding: how groups are published
     Mutant(
         "return Ranges(low, high - 1, distinct % 2, of_group)",
         "return Ranges(low, high - 1, np.zeros_like(distinct), of_group)",
-        "recoding/test_boxes.py recoding/test_bounding.py recoding/test_angel.py recoding/test_covering.py",
+        "rooms/recoding/test_boxes.py rooms/recoding/test_bounding.py rooms/recoding/test_angel.py "
+        "rooms/recoding/test_covering.py",
     ),
     Mutant(
         "belows(p.denominator, len(codes)) >= p.numerator",
         "belows(p.denominator, len(codes)) > p.numerator",
-        "recoding/test_perturbed.py",
+        "rooms/recoding/test_perturbed.py",
     ),
     Mutant(
         "source.belows(n_values, int(replaced.sum()))",
         "source.belows(n_values - 1, int(replaced.sum()))",
-        "recoding/test_perturbed.py",
+        "rooms/recoding/test_perturbed.py",
     ),
     Mutant(
         "k = max([largest_k(requirement), *ells])",
         "k = max([largest_k(requirement), 2])",
-        "recoding/test_angel.py golden",
+        "rooms/recoding/test_angel.py golden",
     ),
     # --- adversary: what is believed
     Mutant(
         "share = tuples[places] / rivals[places]",
         "share = tuples[places] / np.maximum(rivals[places] - 1, 1)",
-        "adversary/test_linking.py golden",
+        "rooms/adversary/test_linking.py golden",
     ),
     Mutant(
         "mixed = share / total[kinds] * np.minimum(1.0, total)[kinds]",
         "mixed = share * np.minimum(1.0, total)[kinds]",
-        "adversary/test_linking.py",
+        "rooms/adversary/test_linking.py",
     ),
     Mutant(
         "tally.add(world, weight * likelihood)",
         "tally.add(world, weight)",
-        "adversary/test_exact.py adversary/test_worlds.py",
+        "rooms/adversary/test_exact.py rooms/adversary/test_worlds.py",
     ),
     Mutant(
         "high = min(high, room)\n        if not later_options:",
         "high = min(high, room + 1)\n        if not later_options:",
-        "adversary/test_permanents.py",
+        "rooms/adversary/test_permanents.py",
     ),
     Mutant(
-        "low = max(low, room - later_people)", "low = max(low, room - later_people - 1)", "adversary/test_permanents.py"
+        "low = max(low, room - later_people)",
+        "low = max(low, room - later_people - 1)",
+        "rooms/adversary/test_permanents.py",
     ),
     Mutant(
         "size < self.least or int((size * self.numerators // self.denominators).sum()) < size",
         "size < self.least",
-        "adversary/test_decisions.py",
+        "rooms/adversary/test_decisions.py",
     ),
     Mutant(
         "if sum(map(min, kind.counts, inside[part])) > room[part]:",
         "if sum(map(min, kind.counts, inside[part])) > room[part] + 1:",
-        "adversary/test_decisions.py",
+        "rooms/adversary/test_decisions.py",
     ),
     Mutant(
         "least = max(least, one.k)\n            elif isinstance(one, LDiversity)",
         "least = max(least, one.k - 1)\n            elif isinstance(one, LDiversity)",
-        "adversary/test_decisions.py",
+        "rooms/adversary/test_decisions.py",
     ),
     Mutant(
         "complete = max(held[:-1], default=0) * ell <= at",
         "complete = max(held[:-1], default=0) * ell < at",
-        "adversary/test_sequences.py",
+        "rooms/adversary/test_sequences.py",
     ),
     Mutant(
         "return task.p if complete else Fraction(1)",
         "return 1 - task.p if complete else Fraction(1)",
-        "adversary/test_sequences.py",
+        "rooms/adversary/test_sequences.py",
     ),
-    Mutant("ways *= perm(room, sum(part[i] for part in parts))", "ways *= 1", "adversary/test_sequences.py"),
+    Mutant("ways *= perm(room, sum(part[i] for part in parts))", "ways *= 1", "rooms/adversary/test_sequences.py"),
     Mutant(
         "return np.asarray(self.rivals[place] == self.capacity[place])",
         "return np.asarray(self.rivals[place] <= self.capacity[place] + 1)",
-        "adversary/test_mirrored.py adversary/test_mirrored_boxes.py",
+        "rooms/adversary/test_mirrored.py rooms/adversary/test_mirrored_boxes.py",
     ),
     Mutant(
         "np.minimum(1.0, tuples / self.fit.n_alike)",
         "np.minimum(1.0, tuples / (self.fit.n_alike + 1))",
-        "adversary/test_mirrored.py adversary/test_mirrored_boxes.py",
+        "rooms/adversary/test_mirrored.py rooms/adversary/test_mirrored_boxes.py",
     ),
     Mutant(
         "orders = factorial(present) // prod(map(factorial, free))",
         "orders = factorial(present)",
-        "adversary/test_minimality_attack.py golden",
+        "rooms/adversary/test_minimality_attack.py golden",
     ),
-    Mutant("chosen = comb(point.free, present)", "chosen = 1", "adversary/test_minimality_attack.py golden"),
+    Mutant("chosen = comb(point.free, present)", "chosen = 1", "rooms/adversary/test_minimality_attack.py golden"),
     Mutant(
         "tight = (supply == of.capacity)[thing_of_pair] & possible",
         "tight = (supply <= of.capacity + 1)[thing_of_pair] & possible",
-        "adversary/test_intersection.py",
+        "rooms/adversary/test_intersection.py",
     ),
     # --- verify: the second implementation
     Mutant(
         "own = p * lambda_ + u\n    return own / (own + (k - 1) * u)",
         "own = p * lambda_ + u\n    return own / (own + k * u)",
-        "release/test_verify_release.py",
+        "rooms/release/test_verify_release.py",
     ),
     Mutant(
         "cut = np.minimum(self.offsets[:-1] + (ell - 1), self.offsets[1:])",

@@ -1,12 +1,12 @@
 """What is too long for every day: ``make prove`` runs this file, ``pytest`` small tiers of it.
 
 * Transparency by force, on the product's own methods: every world, every coin toss, exact beliefs
-  (tests/grouping/test_transparency.py). For methods that claim to hold against whoever knows them no belief may exceed
-  1/l; for the others the search must find a table where one does, or it would not notice anything.
-  Every way of publishing, ANGEL with two marginals among them, goes through the same (tests/recoding).
+  (tests/rooms/grouping/test_transparency.py). For methods that claim to hold against an attacker who knows them no
+  belief may exceed 1/l; for the others the search must find a table where one does, or it would not notice anything.
+  Every way of publishing, ANGEL with two marginals among them, goes through the same (tests/rooms/recoding).
 * Mirror, for which more is proved: where leaves are groups a belief is the published share, under any principle, and
-  after a failed leaf of any size none exceeds 1/l (tests/grouping/test_mirror_transparency.py).
-* Every method beside its slow twin, on tens of thousands of tables (tests/grouping/test_against_twins.py).
+  after a failed leaf of any size none exceeds 1/l (tests/rooms/grouping/test_mirror_transparency.py).
+* Every method beside its slow twin, on tens of thousands of tables (tests/rooms/grouping/test_against_twins.py).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from multiprocessing import get_context
 from typing import Any
 
 import glasshouse as gh
-from tests.grouping import against_twins, mirror_search
-from tests.grouping.doors import forced
-from tests.naive import by_force
-from tests.naive.by_force_recodings import RECODINGS as PUBLISHED
+from tests.rooms.grouping import against_twins, mirror_search
+from tests.rooms.grouping.doors import forced
+from tests.twins import by_force
+from tests.twins.by_force_recodings import RECODINGS as PUBLISHED
 
 SAFE: dict[str, Callable[[], Any]] = {
     "Tailor": gh.Tailor,

@@ -19,8 +19,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from types import ModuleType
 from typing import Any
 
 from glasshouse.catalog import ROOMS
@@ -79,17 +77,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
-
-
-# --- while a file or a room of the package has the name of a verb -----------------------------------------------------
-
-
-class _Package(ModuleType):
-    """The package, in which importing `glasshouse.verify` does not put the module in the place of the function."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in _HOME_OF and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

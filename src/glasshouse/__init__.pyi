@@ -9,13 +9,12 @@ from glasshouse.adversary import Linking as Linking
 from glasshouse.adversary import Minimality as Minimality
 from glasshouse.adversary import Posterior as Posterior
 from glasshouse.adversary import ReverseEngineering as ReverseEngineering
-from glasshouse.analyst.answering import answer as answer
-from glasshouse.analyst.drawing import sample as sample
-from glasshouse.analyst.duckdb_views import to_duckdb as to_duckdb
-from glasshouse.analyst.losses import losses as losses
-from glasshouse.analyst.query import query as query
-from glasshouse.analyst.workloads import Workload as Workload
-from glasshouse.attack import attack as attack
+from glasshouse.analyst.answers.duckdb_views import to_duckdb as to_duckdb
+from glasshouse.analyst.answers.query import query as query
+from glasshouse.analyst.answers.sample import sample as sample
+from glasshouse.analyst.answers.workload_answers import answer as answer
+from glasshouse.analyst.usefulness.losses import losses as losses
+from glasshouse.analyst.usefulness.workloads import Workload as Workload
 from glasshouse.comparing import Comparison as Comparison
 from glasshouse.comparing.compare import compare as compare
 from glasshouse.errors import CautionError as CautionError
@@ -33,8 +32,6 @@ from glasshouse.errors import ParameterError as ParameterError
 from glasshouse.errors import PolicyError as PolicyError
 from glasshouse.errors import SchemaError as SchemaError
 from glasshouse.errors import SourceError as SourceError
-from glasshouse.evaluate import evaluate as evaluate
-from glasshouse.foreign import foreign_release as foreign_release
 from glasshouse.grouping import Ace as Ace
 from glasshouse.grouping import Anatomize as Anatomize
 from glasshouse.grouping import EvenSplit as EvenSplit
@@ -49,9 +46,13 @@ from glasshouse.grouping import Separate as Separate
 from glasshouse.grouping import Snug as Snug
 from glasshouse.grouping import Symmetric as Symmetric
 from glasshouse.grouping import Tailor as Tailor
+from glasshouse.journeys.attack import attack as attack
+from glasshouse.journeys.evaluate import evaluate as evaluate
+from glasshouse.journeys.foreign import foreign_release as foreign_release
+from glasshouse.journeys.load import load as load
+from glasshouse.journeys.publish import publish as publish
 from glasshouse.journeys.verify import verify as verify
 from glasshouse.journeys.verify import verify_release as verify_release
-from glasshouse.loading import load as load
 from glasshouse.microdata import Groups as Groups
 from glasshouse.microdata import Microdata as Microdata
 from glasshouse.microdata import Taxonomy as Taxonomy
@@ -59,7 +60,7 @@ from glasshouse.microdata import examples as examples
 from glasshouse.microdata import read as read
 from glasshouse.microdata import synthetic as synthetic
 from glasshouse.microdata.cautions import Caution as Caution
-from glasshouse.microdata.inspection import inspect as inspect
+from glasshouse.microdata.inspection.inspection import inspect as inspect
 from glasshouse.pages.report import Report as Report
 from glasshouse.pages.report import make_report as make_report
 from glasshouse.papers import reproduce as reproduce
@@ -77,7 +78,6 @@ from glasshouse.principles import LDiversity as LDiversity
 from glasshouse.principles import RecursiveLDiversity as RecursiveLDiversity
 from glasshouse.principles import RhoBreach as RhoBreach
 from glasshouse.principles import TCloseness as TCloseness
-from glasshouse.publish import publish as publish
 from glasshouse.randomness import Source as Source
 from glasshouse.recoding import Anatomy as Anatomy
 from glasshouse.recoding import Angel as Angel
@@ -88,7 +88,7 @@ from glasshouse.recoding import Taxonomies as Taxonomies
 from glasshouse.release import Guarantee as Guarantee
 from glasshouse.release import Recipe as Recipe
 from glasshouse.release import Release as Release
-from glasshouse.release.postgres import to_postgres as to_postgres
-from glasshouse.verify import Verification as Verification
+from glasshouse.release.postgres_schema import to_postgres as to_postgres
+from glasshouse.verification import Verification as Verification
 
 __version__: str

@@ -13,9 +13,9 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.principles import Requirement
-from tests.grouping.doors import people
-from tests.naive import enumerating
+from tests.rooms.grouping.doors import people
 from tests.tables import partition
+from tests.twins import enumerating
 
 TABLE_2 = gh.Groups(np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int32), 2)  # tuples 1 to 4 and 5 to 8
 

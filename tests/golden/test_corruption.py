@@ -19,7 +19,7 @@ from glasshouse.principles.beliefs.delta_growth import DeltaGrowth
 from glasshouse.principles.beliefs.rho_breach import RhoBreach
 from glasshouse.randomness import Source
 from glasshouse.recoding.perturbed import Perturbed
-from tests.naive.perturbed import Attack, beliefs, posterior, posterior_by_force, priors
+from tests.twins.perturbed import Attack, beliefs, posterior, posterior_by_force, priors
 
 INCOMES = 50
 DISEASES = [

@@ -17,10 +17,10 @@ import glasshouse as gh
 from glasshouse.engines import Memory
 from glasshouse.microdata import Column
 from glasshouse.principles import Requirement
-from tests.grouping.doors import people
-from tests.naive import attack, by_force
-from tests.naive.mondrian import Partition
+from tests.rooms.grouping.doors import people
 from tests.tables import partition
+from tests.twins import attack, by_force
+from tests.twins.mondrian import Partition
 
 POSITIVE = "s00001"
 CERTAIN_OF_TWO = [1, 1, 0, 0]

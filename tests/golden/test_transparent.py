@@ -16,9 +16,9 @@ from glasshouse.engines import Memory
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.transparent import ace
 from glasshouse.principles import Requirement
-from tests.naive import enumerating
-from tests.naive.mondrian import Partition
 from tests.tables import partition
+from tests.twins import enumerating
+from tests.twins.mondrian import Partition
 
 PAIRS = gh.LDiversity(ell=2)
 ANN, BOB, CATE, DON, ED, FRED, GILL, HERA = range(8)

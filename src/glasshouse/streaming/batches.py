@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A file that is read in batches, from front to back, as often as one likes; for tables larger than memory.
 
-Parquet and delimited text, told apart by their first bytes as in `glasshouse.microdata.reading.sources`. Batches of Parquet
-hold what the file holds. Those of delimited text hold texts: what is a number is known when all of it has been seen.
+Parquet and delimited text, told apart by their first bytes as in `glasshouse.microdata.reading.sources`. Batches of
+Parquet hold what the file holds. Those of delimited text hold texts: what is a number is known when all of it has been
+seen.
 """
 
 from __future__ import annotations

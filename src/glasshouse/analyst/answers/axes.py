@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Axes: the cells of one attribute as sets of points, which can be counted, found again and drawn from.
 
-`glasshouse.analyst.answers.supports` tells what a cell stands for. Here the values of an attribute are points on an axis: a
-cell is a range of whole numbers or days, a list of values, or a stretch of what is measured rather than counted
+`glasshouse.analyst.answers.supports` tells what a cell stands for. Here the values of an attribute are points on an
+axis: a cell is a range of whole numbers or days, a list of values, or a stretch of what is measured rather than counted
 (other numbers, times), which has points only where somebody says which values there are.
 """
 

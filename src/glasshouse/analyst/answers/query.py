@@ -160,8 +160,8 @@ def query(
     Returns
     -------
     Answer
-        Estimates with standard errors and 95 % intervals, derived in `glasshouse.analyst.answers.estimates`, and notes on
-        values that no published cell has.
+        Estimates with standard errors and 95 % intervals, derived in `glasshouse.analyst.answers.estimates`, and notes
+        on values that no published cell has.
 
     Raises
     ------

@@ -61,9 +61,9 @@ def answer(
 ) -> Answers:
     """Answer all questions of a workload from a release.
 
-    The model is that of `glasshouse.analyst.answers.estimates`. What a cell stands for are the values of the workload's domain
-    in it, each as likely as any other: where an integer attribute lacks some values, or a float attribute has few, this
-    knows more than `query`, which takes every number in an interval as possible.
+    The model is that of `glasshouse.analyst.answers.estimates`. What a cell stands for are the values of the workload's
+    domain in it, each as likely as any other: where an integer attribute lacks some values, or a float attribute has
+    few, this knows more than `query`, which takes every number in an interval as possible.
 
     Parameters
     ----------

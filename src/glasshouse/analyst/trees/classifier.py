@@ -3,7 +3,8 @@
 
 Tao, Xiao, Li, Zhang, "On Anti-Corruption Privacy Preserving Publication", ICDE 2008 (CORRUPTION), II-C and VII.
 The paper refers to an extended version for its algorithm, which is not at hand: what is derived in its place stands in
-`glasshouse.analyst.trees.reconstruction` (true classes from perturbed ones) and `glasshouse.analyst.trees.growth` (cuts).
+`glasshouse.analyst.trees.reconstruction` (true classes from perturbed ones) and `glasshouse.analyst.trees.growth`
+(cuts).
 """
 
 from __future__ import annotations

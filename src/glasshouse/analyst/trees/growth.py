@@ -8,8 +8,8 @@ counts of a node are sums over its pieces:
     O   weight of the pieces that show each class;  W  weight of all;  V  weight, each piece's times what a tuple weighs
 
 *Which cut.* The one with the largest gain ``I(t) - sum W_side / W * I(t_side)``, where I is an impurity and t the most
-likely distribution of the true classes: see `glasshouse.analyst.trees.reconstruction`. On a line, cuts are tried at the ends
-of cells. Categories are put in the order of the share that shows a class, for every class in turn, and cut in that
+likely distribution of the true classes: see `glasshouse.analyst.trees.reconstruction`. On a line, cuts are tried at the
+ends of cells. Categories are put in the order of the share that shows a class, for every class in turn, and cut in that
 order. Where no inverted count is negative this is enough: between two ends counts change linearly, and the weighted
 impurity of a side is a concave function of them, so no cut inside gains more; and of two classes no other set gains
 more (Breiman et al. 1984).

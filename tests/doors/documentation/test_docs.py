@@ -1,0 +1,368 @@
+"""Every example of the documentation is run, and prints what the page says; every link leads somewhere.
+
+A page is one session: its blocks run in order, in a folder of their own that holds a ``patients.csv``. A plain block
+right after a ``python`` or ``sh`` block is what that block prints; ``...`` stands for anything. Of ``sh`` blocks the
+lines that call ``glasshouse`` are run; a comment such as ``# exits with 1`` tells the exit code where it is not 0.
+Blocks of ``toml`` and ``yaml`` are read as what the page says that they are. What is not run is in ``NOT_RUN``, with
+the reason.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import importlib
+import io
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow.csv as pa_csv
+import pytest
+import yaml
+from click.testing import CliRunner
+
+import glasshouse as gh
+from glasshouse import catalog
+from glasshouse.catalog import METHODS
+from glasshouse.cli.commands import glasshouse
+from glasshouse.policy import keys
+from tests.conftest import ROOT
+from tests.doors.postgres.database import Database
+from tests.doors.postgres.server import OWNER, Server
+
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+LINKED = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+NOT_RUN = {  # the first line of a block, and why it cannot be run
+    "under a principle": "a drawing: it is that of the package's docstring",
+    "cli": "the layers: they are compared with those that are enforced",
+    "glasshouse inspect FILE          what a table holds: types, risks, likely roles": "compared with the commands",
+    "KAnonymity(k=)                    n >= k": "formulas, which tests/twins has as programs",
+    "equal           1 between any two values": "formulas, which tests/twins has as programs",
+    "23    2024-05-01    flu       one value": "a legend of cells",
+    "k                   smallest n": "formulas, which tests/twins has as programs",
+    "prosecutor      with probability 1 / f: she knows that her target is in the table": "formulas",
+    "python benchmarks/mirror.py": "it takes half an hour, and other people's tables",
+    "E[1 / F] = p * integral from 0 to 1 of  u^(f-1) / (p + (1-p) * u)  du": "a formula",
+}
+TOO_LONG = "glasshouse reproduce "  # with everybody it takes an hour, and other people's tables: its words are checked
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+REFERENCE = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
+HOMES = re.compile(r"^\| `([\w.]+)` \| (.+) \|$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """An example: its language, where it begins, what it says, and what it prints, if the page tells."""
+
+    language: str
+    line: int
+    text: str
+    expected: str | None
+
+
+def blocks_of(page: Path) -> list[Block]:
+    content = page.read_text(encoding="utf-8")
+    found = list(FENCE.finditer(content))
+    blocks = []
+    for i, match in enumerate(found):
+        after = found[i + 1] if i + 1 < len(found) else None
+        if after is not None and (after[1] or content[match.end() : after.start()].strip()):
+            after = None
+        line = content.count("\n", 0, match.start(2)) + 1
+        blocks.append(Block(match[1], line, match[2], None if after is None else after[2]))
+    return blocks
+
+
+def prose_of(page: Path) -> str:
+    """The page without its blocks of code."""
+    return FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+def pages_with(*languages: str) -> list[Path]:
+    return [page for page in LINKED if any(block.language in languages for block in blocks_of(page))]
+
+
+def name_of(page: Path) -> str:
+    """The path of a page, for names of tests."""
+    return page.relative_to(ROOT).with_suffix("").as_posix().removeprefix("docs/")
+
+
+def run_python(block: Block, page: Path, names: dict[str, Any]) -> str:
+    printed = io.StringIO()
+    code = "\n" * (block.line - 1) + block.text  # a trace then shows the line of the page
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, str(page), "exec"), names)
+    return printed.getvalue()
+
+
+def run_commands(block: Block) -> str:
+    printed = ""
+    for line in block.text.splitlines():
+        command = re.sub(r"^make demo\b", "glasshouse demo --out demo", line)  # what the Makefile does
+        if not command.startswith("glasshouse "):
+            continue  # `make` and `pip` are checked below, and not run
+        words = shlex.split(command, comments=True)[1:]
+        words, into = (words[:-2], words[-1]) if words[-2:-1] == [">"] else (words, None)
+        result = CliRunner().invoke(glasshouse, words)
+        wanted = re.search(r"# exits with (\d+)", line)
+        assert result.exit_code == (int(wanted[1]) if wanted else 0), f"{line}\n{result.output}"
+        if into is not None:
+            Path(into).expanduser().write_text(result.output, encoding="utf-8")
+        elif not line.startswith("make "):
+            printed += result.output
+    return printed
+
+
+def read_data(block: Block) -> None:
+    """Read a block of TOML or YAML as what the page says that it is: a policy, or a taxonomy."""
+    file = Path(f"block.{block.language}")
+    file.write_text(block.text, encoding="utf-8")
+    if block.language == "toml":
+        policy = gh.load_policy(file)
+        gh.publish(policy.read(), out="by-block", **policy.publish_arguments())
+    else:
+        assert "influenza" in repr(gh.Taxonomy.from_file(file))
+
+
+def stripped(text: str) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+@pytest.fixture
+def clinic(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The database ``clinic`` on the server of the environment, with the same patients in a table."""
+    for name, value in {"PGHOST": str(postgres.folder), "PGPORT": str(postgres.port), "PGUSER": OWNER}.items():
+        monkeypatch.setenv(name, value)
+    whole = Database(postgres, "postgres")
+    whole.run("CREATE DATABASE clinic")
+    Database(postgres, "clinic").load("patients", gh.synthetic.hospital_table(n=900, seed=1))
+    yield
+    whole.run("DROP DATABASE clinic WITH (FORCE)")
+
+
+@pytest.mark.parametrize("page", pages_with("python", "sh", "toml", "yaml"), ids=name_of)
+def test_every_example_runs_and_prints_what_the_page_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if any("postgresql://" in block.text for block in blocks_of(page) if block.language in ("python", "sh")):
+        request.getfixturevalue("clinic")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    pa_csv.write_csv(gh.synthetic.hospital_table(n=900, seed=1), tmp_path / "patients.csv")
+    names: dict[str, Any] = {"__name__": page.stem}
+    for block in blocks_of(page):
+        if block.language in ("toml", "yaml"):
+            read_data(block)
+        if block.language not in ("python", "sh"):
+            continue
+        printed = stripped(run_python(block, page, names) if block.language == "python" else run_commands(block))
+        if block.expected is not None:
+            expected = stripped(block.expected)
+            if not doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS):
+                assert expected == printed, f"{page.name}, line {block.line}"
+        elif block.language == "python":
+            assert printed == "", f"{page.name}, line {block.line} prints what the page does not show"
+
+
+def test_there_are_examples_to_run() -> None:
+    blocks = [block for page in PAGES for block in blocks_of(page)]
+
+    assert sum(block.language == "python" and block.expected is not None for block in blocks) >= 80
+    assert sum("glasshouse " in block.text for block in blocks if block.language == "sh") >= 15
+
+
+def test_what_is_not_run_is_of_a_kind_that_cannot_be() -> None:
+    met = set()
+    for page in LINKED:
+        blocks = blocks_of(page)
+        shown = [before.language in ("python", "sh") and before.expected is not None for before in blocks]
+        for block, is_output in zip(blocks, [False, *shown], strict=False):
+            first = block.text.splitlines()[0].strip()
+            if block.language in ("python", "sh", "toml", "yaml") or (not block.language and is_output):
+                continue
+            assert block.language in ("", "text"), f"{page.name}, line {block.line}: {block.language} is not run"
+            if first.startswith(TOO_LONG):
+                glasshouse.commands["reproduce"].make_context("reproduce", shlex.split(first)[2:])
+                continue
+            assert first in NOT_RUN, f"{page.name}, line {block.line} is not run"
+            met.add(first)
+
+    assert set(NOT_RUN) == met
+
+
+def test_no_block_hides_from_the_tests() -> None:
+    for page in LINKED:
+        content = page.read_text(encoding="utf-8")
+        assert content.count("```") == 2 * len(blocks_of(page)), f"{page.name} has a block that is not at the margin"
+        assert "~~~" not in content, page.name
+
+
+def test_commands_that_are_not_run_are_those_of_make_and_pip() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for page in LINKED:
+        for block in filter(lambda block: block.language == "sh", blocks_of(page)):
+            for line in filter(None, block.text.splitlines()):
+                words = shlex.split(line, comments=True)
+                if words[:2] == ["pip", "install"]:
+                    wanted = re.fullmatch(r"\.(?:\[([\w,]+)\])?", words[2])
+                    assert wanted is not None, line
+                    assert set((wanted[1] or "").split(",")) - {""} <= extras.keys(), line
+                elif words[0] == "make":
+                    assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE), line
+                else:
+                    assert words[0] == "glasshouse", f"{page.name}: {line}"
+
+
+def test_the_drawings_of_the_rooms_are_that_of_the_package() -> None:
+    drawn = [
+        line.strip().split("  ")[0]
+        for line in (gh.__doc__ or "").splitlines()
+        if re.search(r"-->|under a|^ +\|$", line)
+    ]
+    for name in ("README.md", "CONTRIBUTING.md"):
+        block = next(block for block in blocks_of(ROOT / name) if "--->" in block.text)
+        assert drawn == [line.strip().split("  ")[0] for line in block.text.splitlines()], name
+
+
+def test_the_page_of_commands_lists_them_all() -> None:
+    listed = next(block for block in blocks_of(ROOT / "docs" / "commands.md") if block.language == "text")
+
+    assert sorted(glasshouse.commands) == sorted(line.split()[1] for line in listed.text.splitlines())
+
+
+@pytest.mark.parametrize("page", LINKED, ids=name_of)
+def test_links_lead_to_pages_and_headings_that_exist(page: Path) -> None:
+    for link in LINK.findall(prose_of(page)):
+        if link.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.is_file(), f"{page.name} links to {link}"
+        assert not anchor or anchor in anchors_of(target), f"{page.name} links to {link}"
+
+
+def anchors_of(page: Path) -> set[str]:
+    """The anchors that headings get, in the rendered pages and on code forges alike."""
+    plain = (re.sub(r"[^\w\s-]", "", heading).strip().lower() for heading in HEADING.findall(prose_of(page)))
+    return {re.sub(r"\s+", "-", heading) for heading in plain}
+
+
+def test_the_navigation_lists_every_page_once() -> None:
+    config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+
+    assert sorted(listed_in(config["nav"])) == sorted(str(page.relative_to(ROOT / "docs")) for page in PAGES)
+
+
+def listed_in(section: list[dict[str, Any]]) -> list[str]:
+    """The pages of a section of the navigation, and of the sections in it."""
+    entries = [entry for titled in section for entry in titled.values()]
+    return [page for entry in entries for page in ([entry] if isinstance(entry, str) else listed_in(entry))]
+
+
+def test_the_reference_tells_where_names_are_that_the_package_has_not() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    intro = page[: page.index("\n## ")]
+    elsewhere = {name for name in REFERENCE.findall(page) if name.rpartition(".")[2] not in gh.__all__}
+    elsewhere = {name for name in elsewhere if not name.startswith("glasshouse.synthetic.")}
+
+    assert elsewhere == {
+        f"{home}.{name}" for home, names in HOMES.findall(intro) for name in re.findall(r"`(\w+)`", names)
+    }
+
+
+def test_the_reference_has_every_public_name_and_nothing_that_is_not_there() -> None:
+    documented = REFERENCE.findall((ROOT / "docs" / "reference.md").read_text(encoding="utf-8"))
+    for name in documented:
+        resolve(name)
+    modules = {"examples", "synthetic"}
+
+    assert len(set(documented)) == len(documented)
+    assert set(gh.__all__) - modules <= {name.rpartition(".")[2] for name in documented}
+
+
+def resolve(name: str) -> object:
+    """Find what a dotted name means, a module or something in one."""
+    home, _, last = name.rpartition(".")
+    try:
+        return getattr(importlib.import_module(home), last)
+    except ImportError:
+        return getattr(resolve(home), last)
+
+
+@pytest.mark.parametrize("command", sorted(glasshouse.commands))
+def test_every_option_of_the_command_line_is_explained(command: str) -> None:
+    prose = "".join(prose_of(page) for page in PAGES)
+    options = [
+        name
+        for parameter in glasshouse.commands[command].params
+        if isinstance(parameter, click.Option)
+        for name in parameter.opts
+    ]
+
+    assert [] == [name for name in options if f"`{name}" not in prose]
+
+
+@pytest.mark.parametrize(
+    ("name", "catalogued"),
+    [("principles", catalog.PRINCIPLES), ("methods", catalog.METHODS), ("recodings", catalog.RECODINGS)],
+)
+def test_everything_in_the_catalogue_is_on_the_page_of_its_room(name: str, catalogued: dict[str, type]) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+    assert [] == [thing.__name__ for thing in catalogued.values() if f"{thing.__name__}(" not in page]
+
+
+def test_every_key_of_a_policy_is_on_its_page() -> None:
+    page = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `\[([\w.]+)\]` \| (.+) \|$", page, re.MULTILINE))
+    rows["columns"] = rows.pop("columns.NAME")
+
+    assert keys.TABLES.keys() == rows.keys()
+    for table, known in {**keys.TABLES, "columns": keys.COLUMN}.items():
+        assert [] == [key for key in known if f"`{key}`" not in rows[table]], table
+
+
+def test_every_step_of_a_log_is_on_the_page_of_commands() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    told = re.search(r"^\| `step` \| (.+) \|$", page, re.MULTILINE)
+    made = {
+        name
+        for path in (ROOT / "src" / "glasshouse").rglob("*.py")
+        for name in re.findall(r"\bstep\(\s*\"(\w+)\"", path.read_text(encoding="utf-8"))
+    }
+
+    assert told is not None
+    assert made == set(re.findall(r"`(\w+)`", told[1]))
+
+
+def test_the_page_about_methods_tells_of_each_one_and_whether_it_is_random() -> None:
+    page = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[`(\w+)`\]\(#\w+\) \| [^|]+ \| (yes|no) \|", page, re.MULTILINE)
+
+    assert sorted(rows) == sorted((m.__name__, "yes" if m.randomised else "no") for m in catalog.METHODS.values())
+    assert {m.__name__ for m in catalog.METHODS.values()} <= set(HEADING.findall(page))
+    assert [] == [name for name in METHODS if f"`{name}`" not in page]
+
+
+def test_make_targets_that_the_documentation_names_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for page in LINKED:
+        for target in re.findall(r"`make ([a-z]+)", page.read_text(encoding="utf-8"), re.MULTILINE):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name} names make {target}"
+
+
+def test_contributors_are_told_the_layers_that_are_enforced() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+
+    assert "\n".join(layers) + "\n" in [block.text for block in blocks_of(ROOT / "CONTRIBUTING.md")]

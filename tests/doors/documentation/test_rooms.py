@@ -1,0 +1,103 @@
+"""Every room has a page, and the page tells the truth about where the room is, what is in it, and what it imports."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.doors.documentation.test_docs import blocks_of
+
+SOURCE = ROOT / "src" / "glasshouse"
+ROOMS = {
+    "microdata": "reading",
+    "principles": "principles",
+    "grouping": "methods",
+    "recoding": "recodings",
+    "release": "release",
+    "adversary": "attacking",
+    "analyst": "analysing",
+    "engines": "engines",
+    "verify": "verifying",
+}
+ROW = re.compile(r"^\| ([\w ]+) \| (.+) \|$", re.MULTILINE)
+NOT_IN_THE_ROOM = {"Groups", "Counts"}  # of the microdata, which other rooms work with
+
+
+def page_of(room: str) -> Path:
+    return ROOT / "docs" / f"{ROOMS[room]}.md"
+
+
+def card_of(room: str) -> dict[str, str]:
+    """The table with which the page of a room begins."""
+    head = page_of(room).read_text(encoding="utf-8").partition("\n```")[0]
+    return dict(ROW.findall(head))
+
+
+def imported_by(room: str) -> set[str]:
+    """The rooms from which files of a room import."""
+    found = set()
+    for path in (SOURCE / room).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                found |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
+            elif isinstance(node, ast.Import):
+                found |= {name.name for name in node.names}
+    return {name.split(".")[1] for name in found if name.startswith("glasshouse.")} & ROOMS.keys() - {room}
+
+
+def test_every_folder_of_the_journey_is_a_room() -> None:
+    doors = {"cli", "comparing", "database", "packed", "pages", "papers", "policy"}
+    notations = {"cells"}  # whose page is a table that tests of its own hold it to
+
+    assert ROOMS.keys() | doors | notations == {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_page_begins_with_what_its_room_is_for(room: str) -> None:
+    card = card_of(room)
+
+    assert card["the room"].startswith(f"`{room}`: ")
+    assert {"nouns", "code", "imports", "see"} <= card.keys()
+    assert f"`src/glasshouse/{room}/`" in card["code"]
+    for file in re.findall(r"`(\w+\.py)`", card["code"]):
+        assert (SOURCE / file).is_file() or (SOURCE / room / file).is_file(), file
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_page_tells_from_which_rooms_its_room_imports(room: str) -> None:
+    told = card_of(room)["imports"].partition(":")[0]
+
+    assert imported_by(room) == set(re.findall(r"`(\w+)`", told))
+    assert ("no room" in told) == (not imported_by(room))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_nouns_of_a_page_are_names_of_its_room(room: str) -> None:
+    homes = [importlib.import_module(f"glasshouse.{name}") for name in (room, *extra_homes(room))]
+    for noun in re.findall(r"`([A-Z]\w+)`", card_of(room)["nouns"]):
+        assert any(hasattr(home, noun) for home in homes) or (noun in NOT_IN_THE_ROOM and room != "microdata"), noun
+
+
+def extra_homes(room: str) -> list[str]:
+    """Modules whose names are not those of the room's package itself."""
+    return {"grouping": ["grouping.method"], "engines": ["engines.disk"]}.get(room, [])
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_page_has_an_example_near_its_beginning(room: str) -> None:
+    first = next(block for block in blocks_of(page_of(room)) if block.language == "python")
+
+    assert "glasshouse" in first.text
+    assert first.expected is not None or room in ("recoding", "grouping")
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_home_page_leads_to_every_room(room: str) -> None:
+    home = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+
+    assert f"({ROOMS[room]}.md)" in home[home.index("## The rooms") :]

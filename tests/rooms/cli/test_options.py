@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One language for all commands: the same words mean the same, in the same order, and every command prints JSON."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import click
+import pytest
+
+from glasshouse.cli.commands import glasshouse
+from tests.rooms.cli.world import QUICK, ROLES, run
+
+COMMANDS = sorted(glasshouse.commands)
+
+# Where a word means another thing, because the command asks instead of demanding, or writes something else.
+OTHERWISE = {
+    "--sensitive": {"inspect", "init"},
+    "--k": {"verify"},
+    "--ell": {"verify"},
+    "--t": {"verify"},
+    "--method": {"attack"},
+    "--with": {"attack"},
+    "--marginal": set(),
+    "--out": {"init", "attack", "compare", "demo", "marginals", "reproduce"},
+    "--seed": {"attack"},
+    "--rows": {"attack", "demo", "reproduce"},
+}
+
+
+def options_of(command: str) -> list[click.Option]:
+    return [parameter for parameter in glasshouse.commands[command].params if isinstance(parameter, click.Option)]
+
+
+def test_the_commands_are_all_there() -> None:
+    expected = ["attack", "completion", "demo", "init", "inspect", "marginals", "publish", "query", "show", "verify"]
+
+    assert set(expected) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_ends_with_the_same_options_for_printing(command: str) -> None:
+    assert [option.opts[0] for option in options_of(command)][-3:] == ["--json", "--verbose", "--log-json"]
+
+
+@pytest.mark.parametrize(("one", "other"), list(combinations(COMMANDS, 2)))
+def test_shared_options_come_in_the_same_order(one: str, other: str) -> None:
+    first, second = ([option.opts[0] for option in options_of(command)] for command in (one, other))
+
+    assert [name for name in first if name in second] == [name for name in second if name in first]
+
+
+@pytest.mark.parametrize(("one", "other"), list(combinations(COMMANDS, 2)))
+def test_shared_options_have_the_same_words(one: str, other: str) -> None:
+    first, second = ({option.opts[0]: option for option in options_of(command)} for command in (one, other))
+    for name in first.keys() & second.keys():
+        if {one, other} & OTHERWISE.get(name, set()):
+            continue
+        assert (first[name].help, first[name].metavar) == (second[name].help, second[name].metavar), name
+        assert first[name].multiple == second[name].multiple
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_has_help_and_every_command_one_line(command: str) -> None:
+    assert [option.opts for option in options_of(command) if not option.help] == []
+    assert glasshouse.commands[command].short_help
+
+
+def test_every_command_prints_one_document_of_json(world: Path) -> None:
+    lines = {
+        "inspect": "inspect patients.csv",
+        "init": "init patients.csv",
+        "publish": f"publish patients.csv {ROLES} --ell 3 --out out {QUICK}",
+        "marginals": f"marginals patients.csv {ROLES} --marginal age,disease --out out {QUICK}",
+        "verify": f"verify any_tool_output.csv {ROLES} --ell 3",
+        "attack": "attack out/release --external voters.csv --identifier name",
+        "compare": f"compare patients.csv {ROLES} --ell 3 --methods mirror,separate --processes 0",
+        "query": "query out/release 'SELECT COUNT(*) WHERE age > 30'",
+        "show": "show out/release",
+        "demo": "demo --rows 500",
+        "reproduce": "reproduce angel --rows 2000 --questions 20",
+        "completion": "completion bash",
+    }
+    assert set(lines) == set(COMMANDS)
+    for line in lines.values():
+        printed = run(f"{line} --json").stdout
+        assert isinstance(json.loads(printed), dict), line
+
+
+def test_the_summary_of_publishing_has_time_and_memory(world: Path) -> None:
+    found = json.loads(run(f"publish patients.csv {ROLES} --ell 3 --out out {QUICK} --json").stdout)
+    plain = run(f"publish patients.csv {ROLES} --ell 3 --out plain {QUICK}").stdout
+
+    assert 0 < found["seconds"] < 300
+    assert found["peak_memory"] > 1 << 20
+    assert " MiB at most)" in plain.splitlines()[-1]

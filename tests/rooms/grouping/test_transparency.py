@@ -1,0 +1,34 @@
+"""Transparency by force, the small tier: the product's methods on every world of some hundred tiny tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.prove import ATTACKABLE, RECODINGS, SAFE, VALUES, tally
+from tests.tiers import tables
+from tests.twins import by_force
+
+
+@pytest.mark.parametrize("name", SAFE)
+def test_whoever_knows_the_algorithm_believes_nothing_above_one_in_l(name: str) -> None:
+    found = tally(name, SAFE[name], by_force.random_cases(1, tables(50), people=(4, 5, 6), **VALUES))
+
+    assert found.n_above == 0
+    assert found.n_divided > 0, "a method that never divides proves nothing"
+
+
+@pytest.mark.parametrize("recode", RECODINGS.values(), ids=RECODINGS)
+@pytest.mark.parametrize("name", ["Tailor", "Ace", "Hybrid", "Anatomize"])
+def test_people_outside_the_table_do_not_help_her(name: str, recode: Any) -> None:
+    cases = by_force.random_cases(2, tables(20), people=(4, 5), extra=(1, 2), **VALUES)
+
+    assert tally(name, SAFE[name], cases, recode).n_above == 0
+
+
+@pytest.mark.parametrize("name", ATTACKABLE)
+def test_the_search_finds_a_table_where_an_attackable_method_falls(name: str) -> None:
+    cases = by_force.random_cases(3, 200, people=(4, 5, 6), ells=(2,), n_values=(3, 4, 5), max_worlds=400)
+
+    assert tally(name, ATTACKABLE[name], cases, until_above=True).n_above == 1

@@ -1,0 +1,238 @@
+"""A release is held to what it promises: counted again from its tables alone, by the second implementation."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import glasshouse as gh
+from glasshouse.journeys.recheck import verify_release
+from glasshouse.principles.beliefs.retention import prevents_breach, prevents_growth
+from glasshouse.verification.beliefs import growth_stays_within, worst_belief
+from tests.rooms.release.kinds import ALL, of_kind, write
+from tests.tiers import tables as some
+
+ORDER = ["mild", "medium", "grave", "worst"]
+TREE = gh.Taxonomy.from_nested({"any": {"lungs": ["mild", {"deep": ["medium", "never"]}], "rest": ["grave", "worst"]}})
+PEOPLE = {"age": list(range(24)), "state": [ORDER[(i * i + i // 5) % 4] for i in range(24)]}
+
+
+def failing(release: gh.Release) -> list[str]:
+    found = verify_release(release)
+    assert found.holds is (not any(not check.holds for check in found.checks))
+    return [check.asked for check in found.checks if not check.holds]
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+@pytest.mark.parametrize("kind", ALL)
+def test_every_kind_of_release_keeps_what_it_promises(kind: str, format: str, tmp_path: Path) -> None:
+    folder = write(kind, tmp_path, format)
+    found = verify_release(folder)
+
+    assert found.holds, str(found)
+    assert len(found.checks) >= 4
+    assert verify_release(str(folder)).holds
+
+
+PRINCIPLES: list[Any] = [
+    gh.KAnonymity(k=4),
+    gh.LDiversity(ell=3),
+    gh.DistinctLDiversity(ell=3),
+    gh.EntropyLDiversity(ell="2.5"),
+    gh.RecursiveLDiversity(c=2, ell=2),
+    gh.DesignatedLDiversity(ell=3, values=("mild",)),
+    gh.AlphaKAnonymity(alpha="0.4", k=4),
+    gh.TCloseness(t="0.2"),
+    gh.TCloseness(t="0.2", distance="ordered"),
+    gh.TCloseness(t="0.2", distance="hierarchical"),
+    gh.AllOf(principles=(gh.KAnonymity(k=3), gh.LDiversity(ell=2), gh.TCloseness(t="0.3", distance="ordered"))),
+]
+
+
+def roles(principle: Any) -> dict[str, Any]:
+    if "hierarchical" in repr(principle):
+        return {"taxonomies": {"state": TREE}}
+    return {"ordered": {"state": ORDER}}
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+@pytest.mark.parametrize("principle", PRINCIPLES, ids=repr)
+def test_every_principle_is_counted_again_after_the_journey_through_a_folder(
+    principle: Any, format: str, tmp_path: Path
+) -> None:
+    table = gh.read(PEOPLE, quasi=["age"], sensitive="state", **roles(principle))
+    release = gh.publish(table, principle=principle, method=gh.Mondrian(), recoding=gh.Boxes())
+    release.save(tmp_path / "release", format=format)
+
+    assert verify_release(tmp_path / "release").holds
+    assert "never" not in (tmp_path / "release" / "datapackage.json").read_text()  # a value that nobody has
+
+    broken = pa.table(
+        {"age": [f"[{i // 2 * 2}, {i // 2 * 2 + 1}]" for i in range(24)], "state": ["mild"] * 12 + ["worst"] * 12}
+    )
+    assert failing(replace(release, tables={"data": broken}))
+
+
+@pytest.mark.parametrize("distance", ["ordered", "hierarchical"])
+def test_closeness_is_measured_along_the_order_or_tree_that_was_declared(distance: Any, tmp_path: Path) -> None:
+    """The exact distance from the folder is the one that the microdata have; one step less, and it does not hold."""
+    principle = gh.TCloseness(t="0.45", distance=distance)
+    table = gh.read(PEOPLE, quasi=["age"], sensitive="state", **roles(principle))
+    release = gh.publish(table, principle=principle, method=gh.Mondrian(), recoding=gh.Boxes())
+    release.save(tmp_path / "release")
+    rows = {"age": release.data["age"].to_pylist(), "state": release.data["state"].to_pylist()}
+    direct = gh.verify(rows, quasi=["age"], sensitive="state", **roles(principle))
+
+    t = verify_release(tmp_path / "release").t_exact
+
+    assert t == direct.t_exact
+    less = str(t - Fraction(1, 10**6))
+    stricter = replace(release.recipe, principle={"name": "t-closeness", "t": less, "distance": distance})
+    assert any(asked.startswith("t = ") for asked in failing(replace(release, recipe=stricter)))
+
+
+def test_an_order_that_the_release_does_not_tell_is_asked_for() -> None:
+    principle = gh.TCloseness(t="0.3", distance="ordered")
+    release = gh.publish(
+        gh.read(PEOPLE, quasi=["age"], sensitive="state", ordered={"state": ORDER}), principle=principle
+    )
+    silent = replace(release, columns=tuple(replace(column, axis=None) for column in release.columns))
+
+    with pytest.raises(gh.DomainError, match="has no order"):
+        verify_release(silent)
+
+
+# ---------------------------------------------------------------------------------------------- what it says of itself
+
+
+PARTS = {
+    "promise": "nobody can learn anything",
+    "adversary": "linking",
+    "adversary_knows": "whoever knows everything",
+    "theorem": "it is so",
+    "assumptions": (),
+    "limits": (),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("kind", ["angel", "perturbed", "suppressed"])
+def test_a_guarantee_that_differs_in_a_word_from_the_recipes_does_not_hold(kind: str, part: str) -> None:
+    release = of_kind(kind)
+    if getattr(release.guarantee, part) == PARTS[part]:
+        pytest.skip("it is so already")
+    stated = replace(release, guarantee=replace(release.guarantee, **{part: PARTS[part]}))
+
+    (failed,) = failing(stated)
+    assert failed.endswith("word for word what the recipe stands for")
+
+
+def test_a_stricter_recipe_than_was_followed_does_not_hold() -> None:
+    release = of_kind("angel")
+    stricter = replace(release.recipe, principle={"name": "l-diversity", "ell": 5})
+
+    assert "ell = 5" in failing(replace(release, recipe=stricter))
+
+
+def test_a_number_of_tuples_that_the_tables_do_not_have_does_not_hold() -> None:
+    release = of_kind("boxes")
+
+    assert failing(replace(release, n_tuples=41)) == ["as many tuples as the release says"]
+
+
+def test_buckets_below_k_are_noticed() -> None:
+    release = of_kind("angel")
+    larger = replace(release.recipe, recoding={**release.recipe.recoding, "k": 30})
+
+    assert "k = 30" in failing(replace(release, recipe=larger))
+
+
+def test_tables_that_tell_different_sizes_are_noticed_and_named() -> None:
+    release = of_kind("anatomy")
+    qit = release.tables["qit"]
+    numbers = qit["Group-ID"].to_pylist()
+    numbers[0] = numbers[-1]
+    other = qit.set_column(qit.column_names.index("Group-ID"), "Group-ID", pa.array(numbers))
+    found = verify_release(replace(release, tables={**release.tables, "qit": other}))
+
+    assert found.holds is False
+    assert "does not have as many tuples in every group" in found.checks[0].asked
+    assert "bug" not in str(found)
+
+
+# --------------------------------------------------------------------------------------------------- perturbed samples
+
+
+def test_a_retention_that_is_too_large_for_the_promise_does_not_hold() -> None:
+    release = of_kind("perturbed")
+    assert Fraction(str(release.recipe.recoding["p"])) < Fraction("0.9")
+    more = replace(release.recipe, recoding={**release.recipe.recoding, "p": "0.9"})
+
+    assert any("guarantee" in asked for asked in failing(replace(release, recipe=more)))
+
+
+def test_a_value_outside_the_declared_domain_does_not_hold() -> None:
+    release = of_kind("perturbed")
+    data = release.data
+    values = ["plague", *data["disease"].to_pylist()[1:]]
+    strange = data.set_column(data.column_names.index("disease"), "disease", pa.array(values))
+
+    assert failing(replace(release, tables={"data": strange})) == ["every published value is of the declared domain"]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "reason"),
+    [(lambda g: [1, *g[1:]], "fewer than 3 tuples"), (lambda g: [g[0] + 1, *g[1:]], "do not add up")],
+)
+def test_a_sample_with_wrong_sizes_does_not_hold(sizes: Any, reason: str) -> None:
+    release = of_kind("perturbed")
+    data = release.data
+    wrong = data.set_column(data.column_names.index("G"), "G", pa.array(sizes(data["G"].to_pylist())))
+
+    (asked,) = failing(replace(release, tables={"data": wrong}))
+    assert reason in asked
+
+
+def test_both_implementations_agree_on_what_a_perturbed_sample_lets_anybody_believe() -> None:
+    chosen = random.Random(17)
+    agreed = set()
+    for _ in range(some(6000)):
+        n_values, k = chosen.randint(1, 9), chosen.randint(1, 9)
+        p = Fraction(chosen.randint(0, 20), 20)
+        lambda_ = Fraction(chosen.randint(1, 12), 12)
+        bound = Fraction(chosen.randint(2, 19), 20)
+        low = bound * Fraction(chosen.randint(1, 9), 10)
+        about = {"lambda_": lambda_, "k": k}
+
+        breach = prevents_breach(p, n_values, rho1=low, rho2=bound, **about)
+        growth = prevents_growth(p, n_values, delta=bound, **about)
+
+        assert breach is (worst_belief(p, n_values, k, lambda_, low) <= bound)
+        assert growth is growth_stays_within(bound, p, n_values, k, lambda_), (p, n_values, k, lambda_, bound)
+        agreed |= {("breach", breach), ("growth", growth)}
+    assert len(agreed) == 4
+
+
+def test_a_recipe_that_nobody_knows_gives_our_own_error() -> None:
+    release = of_kind("boxes")
+    for part, data in (
+        ("principle", {"name": "magic"}),
+        ("method", {"name": "mondrian", "x": 1}),
+        ("method", {"name": 3}),
+    ):
+        with pytest.raises(gh.InputError):
+            verify_release(replace(release, recipe=replace(release.recipe, **{part: data})))
+
+
+def test_numbers_that_are_names_are_recounted_as_such() -> None:
+    columns = {"age": list(range(40)), "job": [i % 5 for i in range(40)]}
+    table = gh.read(columns, quasi=["age"], sensitive="job", categorical=["job"])
+
+    for recoding in (gh.Angel(), gh.Boxes(), gh.Anatomy()):
+        assert gh.verify(gh.publish(table, principle=gh.LDiversity(ell=3), recoding=recoding)).holds
