@@ -32,6 +32,7 @@ from glasshouse import randomness
 from glasshouse.errors import NotSupported, ParameterError
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.randomness import Draws, Source
+from tests.conftest import ROOT
 from tests.tiers import examples
 from tests.twins import enumerating
 
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
-
-from tests.conftest import ROOT
 
 KERNELS = "glasshouse.kernels._random_kernels"
 PACKAGE = ROOT / "src" / "glasshouse"

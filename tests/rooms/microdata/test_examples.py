@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from glasshouse.microdata import Microdata, examples
+from tests.conftest import ROOT
 
 PAPERS = ROOT.parent / "shared" / "papers"
 TEXT_OF = {
