@@ -30,7 +30,7 @@ from glasshouse.microdata.cautions import CAUTIONS
 from glasshouse.visible import is_shown
 from tests.doors.fuzz import corpora
 from tests.doors.fuzz.mutating import changed_bytes, changed_data, changed_text
-from tests.toml_text import toml_of
+from tests.doors.fuzz.toml_text import toml_of
 
 __all__ = ["DOORS", "TRAPS", "Case", "Door", "enter"]
 

@@ -19,8 +19,8 @@ from tests.doors.fuzz import corpora
 from tests.doors.fuzz.confined import Confined, Finding, findings
 from tests.doors.fuzz.doors import DOORS, Case, enter
 from tests.doors.fuzz.mutating import ODD_VALUES
+from tests.doors.fuzz.toml_text import toml_of
 from tests.tiers import LOOK, examples
-from tests.toml_text import toml_of
 
 CASES = {"reader": 250, "policy": 200, "sql": 200, "package": 200, "recipe": 150, "attacks": 60, "commands": 80}
 REFUSED = {"odd.arrow", "odd.arrows", "bad.arrow", "bad.parquet"}  # for columns that no table should have

@@ -21,9 +21,9 @@ from glasshouse.policy import choices
 from glasshouse.policy.document import read_document
 from glasshouse.policy.keys import COLUMN, TABLES
 from tests.conftest import ROOT
+from tests.doors.fuzz.toml_text import toml_of
 from tests.rooms.cli.world import QUICK, ROLES, run
 from tests.tiers import examples
-from tests.toml_text import toml_of
 
 WHOLE = """\
 # how we publish
