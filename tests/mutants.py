@@ -119,11 +119,6 @@ MUTANTS = [
         "rooms/grouping/test_greedy.py rooms/grouping/test_against_twins.py",
     ),
     Mutant(
-        "cap = (low + high + 1) // 2\n        trimmed",
-        "cap = min(high, (low + high + 2) // 2)\n        trimmed",
-        "laws/test_suppression.py",
-    ),
-    Mutant(
         "least = unit if names_size(requirement) else 1",
         "least = unit",
         "rooms/grouping/test_snug.py rooms/grouping/test_against_twins.py",
