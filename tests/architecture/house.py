@@ -34,6 +34,4 @@ def tree_of(path: Path) -> ast.Module:
 def compare(rule: str, found: Iterable[str]) -> None:
     """All that breaks a rule is told at once."""
     message = [f"{rule}: {each}" for each in sorted(set(found))]
-    assert not message, "
-" + "
-".join(message)
+    assert not message, "\n" + "\n".join(message)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
 import re
 import subprocess
@@ -77,7 +76,11 @@ def test_every_file_lists_what_it_offers() -> None:
         ]
         exported = {e.value for value in lists for e in ast.walk(value) if isinstance(e, ast.Constant)}
         defined = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-        if path.name not in ("__init__.py", "__main__.py") and not exported and not any(isinstance(value, ast.Call) for value in lists):
+        if (
+            path.name not in ("__init__.py", "__main__.py")
+            and not exported
+            and not any(isinstance(value, ast.Call) for value in lists)
+        ):
             empty.append(place(path))
         private += [f"{place(path)}::{name}" for name in exported & defined if str(name).startswith("_")]
 
@@ -128,7 +131,7 @@ def test_the_project_names_no_machine() -> None:
     compare("names a machine", [str(path.relative_to(ROOT)) for path, text in read.items() if pattern.search(text)])
 
 
-def test_a_rule_tells_all_that_breaks_it_and_what_no_longer_does() -> None:
-    compare("too long", ["a", "b"], ["b", "a"])
-    with pytest.raises(AssertionError, match=r"too long: a\ntoo long: b\nno longer breaks the rule.*: c"):
-        compare("too long", ["b", "a", "d"], ["c", "d"])
+def test_a_rule_tells_all_that_breaks_it() -> None:
+    compare("too long", [])
+    with pytest.raises(AssertionError, match=r"too long: a\ntoo long: b"):
+        compare("too long", ["b", "a"])

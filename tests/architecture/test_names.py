@@ -13,7 +13,18 @@ from tests.architecture.house import PLAIN, SOURCES, compare, place
 # Words of the field, or names of public classes.
 FIELD = {"linking", "matching", "sampling", "counting", "recoding", "grouping", "sorting", "scoring", "engineering"}
 FIELD |= {"reading", "writing", "packing", "unpacking", "streaming", "comparing", "perturbed", "refined", "delimited"}
-FIELD |= {"designated", "parsing", "covering", "spelling", "seating", "printing", "listing", "dealing", "packed", "balanced"}
+FIELD |= {
+    "designated",
+    "parsing",
+    "covering",
+    "spelling",
+    "seating",
+    "printing",
+    "listing",
+    "dealing",
+    "packed",
+    "balanced",
+}
 IRREGULAR = {
     "left",
     "taken",
@@ -31,7 +42,6 @@ IRREGULAR = {
 CATCH_ALL = {"utils", "core", "common", "helpers", "misc", "base", "manager", "handler"}
 # The same concept from its second side: a check that shares no code, a paper's experiments, a command, a larger table.
 SECOND_SIDES = {"verification", "papers", "cli", "streaming"}
-
 
 
 def happens(name: str) -> bool:
