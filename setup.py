@@ -11,7 +11,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import BaseError, CCompilerError
 
-SOURCE = Path("src")
+SOURCE, BUILT = Path("src"), Path("build/kernels")
+SHARED = "glasshouse.kernels._cyutility"  # Cython's own code for arrays, compiled once instead of in every kernel
 KERNELS = sorted(SOURCE.rglob("_*kernels.py"))
 
 extensions = [
@@ -22,6 +23,8 @@ extensions = [
     )
     for path in KERNELS
 ]
+extensions.append(Extension(SHARED, [(BUILT / "_cyutility.c").as_posix()]))
+BUILT.mkdir(parents=True, exist_ok=True)
 
 
 class KernelsIfPossible(build_ext):
@@ -64,6 +67,7 @@ setup(
             "initializedcheck": False,
             "freethreading_compatible": True,
         },
-        build_dir="build/kernels",
+        build_dir=BUILT.as_posix(),
+        shared_utility_qualified_name=SHARED,
     ),
 )
