@@ -26,7 +26,6 @@ from glasshouse.grouping.along_order.orderings import arranged
 from glasshouse.grouping.cuts.mondrian import widest_first
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.microdata.groups import tie_order
-from glasshouse.principles import AllOf, AlphaKAnonymity, DesignatedLDiversity, KAnonymity, LDiversity
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from glasshouse.adversary.matching import Matches
     from glasshouse.adversary.task import Task
     from glasshouse.microdata import Microdata
-    from glasshouse.principles import Principle
     from glasshouse.release.contents import Seats
 
 __all__ = ["METHODS", "Caps", "Tried", "rebuilt", "tells_ties"]
@@ -65,29 +63,19 @@ class Caps:
         principle, published = task.principle, task.contents
         if principle is None:
             raise NotSupported("failed cuts of a table with several sensitive columns", instead=SMALL)
-        if isinstance(principle, LDiversity):
-            principle = replace(principle, ell=principle.ell + getattr(task.method, "extra", 0))
+        terms = principle.terms
+        if terms.one_in is not None and not terms.named:
+            terms = replace(terms, one_in=terms.one_in + getattr(task.method, "extra", 0))
+        if terms.caps is None:
+            one = next(one for one in principle.singles() if one.terms.caps is None)
+            raise NotSupported(f"failed cuts under {one!r}, which does not cap shares of values", instead=SMALL)
         shares = [Fraction(1)] * len(published.values)
-        least = 1
-        listed: list[Principle] = [principle]
-        while listed:
-            one = listed.pop()
-            if isinstance(one, AllOf):
-                listed += one.principles
-            elif isinstance(one, KAnonymity):
-                least = max(least, one.k)
-            elif isinstance(one, LDiversity):
-                shares = [min(share, Fraction(1, one.ell)) for share in shares]
-            elif isinstance(one, AlphaKAnonymity):
-                least = max(least, one.k)
-                shares = [min(share, one.alpha) for share in shares]
-            elif isinstance(one, DesignatedLDiversity):
-                designated = set(map(key_of, one.values))
-                for i, value in enumerate(published.values):
-                    if key_of(value) in designated:
-                        shares[i] = min(shares[i], Fraction(1, one.ell))
-            else:
-                raise NotSupported(f"failed cuts under {one!r}, which does not cap shares of values", instead=SMALL)
+        for cap in terms.caps:
+            capped = None if cap.values is None else set(map(key_of, cap.values))
+            for i, value in enumerate(published.values):
+                if capped is None or key_of(value) in capped:
+                    shares[i] = min(shares[i], cap.share)
+        least = max([1, *(cap.least for cap in terms.caps)])
         parts = [(share.numerator, share.denominator) for share in shares]
         numerators, denominators = np.array(parts, np.int64).reshape(-1, 2).T
         return cls(least, numerators.copy(), denominators.copy())

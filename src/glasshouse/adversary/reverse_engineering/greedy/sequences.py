@@ -30,9 +30,8 @@ from glasshouse.grouping.method import times_e
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
-from glasshouse.principles import DesignatedLDiversity, LDiversity, TCloseness
 from glasshouse.randomness import Source
-from glasshouse.recoding import Taxonomies
+from glasshouse.release.layout import TAXONOMIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +103,7 @@ class GreedyGroups(Strategy):
         release, knowledge, principle, method = task.release, task.knowledge, task.principle, task.method
         if type(method) not in self.methods:
             return NotSupported(f"explaining groups by {method!r} as greedy ones", instead="use reverse engineering")
-        judged = isinstance(principle, LDiversity | DesignatedLDiversity | TCloseness)
+        judged = principle is not None and (principle.terms.one_in or principle.terms.closeness) is not None
         if not judged or len(release.recipe.sensitive) > 1:
             return NotSupported(
                 "greedy groups under another principle than theirs, of one column", instead="use linking"
@@ -135,7 +134,7 @@ class GreedyGroups(Strategy):
             return NotSupported(
                 f"{release.n_dropped:,} tuples that were dropped before the groups were made", instead="use linking"
             )
-        if isinstance(task.principle, TCloseness):
+        if task.principle is not None and task.principle.terms.closeness is not None:
             return NotSupported(
                 "t-closeness to a table some tuples of which were dropped", instead="use last='merge', or linking"
             )
@@ -170,7 +169,7 @@ class _Question:
             ordering=method.ordering,
             priority=method.priority,
             size=size,
-            taxonomies=task.recoding.name == Taxonomies.name,
+            taxonomies=task.recoding.layout is TAXONOMIES,
         )
         if (layout.starts[:-1] % size).any():
             raise InputError("a group ends inside a bucket: the algorithm or its parameters are others")
@@ -206,33 +205,34 @@ class _Question:
 def _judge(task: Task, method: Greedy | RandomisedGreedy) -> tuple[Frequencies | Closeness, NDArray[np.bool_], int]:
     """When a group is complete, which values count, and how many people a bucket has; as the method has it."""
     published, principle, external, n = task.contents, task.principle, task.knowledge.external, task.people.n_tuples
-    counted = np.ones(len(published.values), bool)
-    if isinstance(principle, TCloseness):
+    assert principle is not None
+    terms, counted = principle.terms, np.ones(len(published.values), bool)
+    if terms.closeness is not None:
         totals = np.bincount(published.codes, weights=published.counts, minlength=len(published.values))
-        order, domain = _domain(published, principle, external)
+        order, domain = _domain(published, terms.distance, external)
         whole = Counts.from_histograms([totals.astype(np.int64)[order].tolist()])
         closeness = Closeness.of(principle.bind(whole, domain))
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         return replace(closeness, crossing=closeness.crossing[place]), counted, 1
-    if isinstance(principle, DesignatedLDiversity):
-        designated = set(map(key_of, principle.values))
+    if terms.named:
+        designated = set(map(key_of, terms.named))
         counted = np.array([key_of(value) in designated for value in published.values], bool)
-    assert isinstance(principle, LDiversity | DesignatedLDiversity)
-    ell = times_e(principle.ell) if getattr(method, "safe", False) else principle.ell
+    assert terms.one_in is not None
+    ell = times_e(terms.one_in) if getattr(method, "safe", False) else terms.one_in
     return Frequencies(min(ell, n + 1)), counted, min(ell, max(1, n))
 
 
-def _domain(published: Published, principle: TCloseness, external: Microdata) -> tuple[Integers, Domain | None]:
+def _domain(published: Published, distance: str | None, external: Microdata) -> tuple[Integers, Domain | None]:
     """The published values in the order of their domain, and the domain itself where the distance needs it."""
-    if principle.distance == "equal":
+    if distance == "equal":
         return np.arange(len(published.values)), None
     known = next((c.domain for c in external.sensitive if c.name == published.column), None)
     values = list(published.values)
     if known is None:
-        if principle.distance == "hierarchical":
+        if distance == "hierarchical":
             raise NotSupported(
-                "t-closeness along a taxonomy that she does not have",
+                "t-closeness along a taxonomy that the attacker does not have",
                 instead=f"give the external table a sensitive column {published.column!r} with its taxonomy",
             )
         known = code(pa.array(values), name=published.column, missing=None in values).domain
