@@ -39,7 +39,7 @@ from glasshouse.adversary.posterior import Beliefs
 from glasshouse.errors import DomainError
 from glasshouse.grouping.suppression import common_cap
 from glasshouse.microdata.domains import code
-from glasshouse.principles import AllOf, Principle, principle_from_data
+from glasshouse.principles import Principle, principle_from_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,7 +79,7 @@ def held_possible(task: Task) -> Published:
     if not (task.release.n_dropped and method_drops(task.release)):
         return published
     named: list[Any] = [value for value in knowledge.corrupted.values() if value is not ABSENT]
-    named += [value for one in task.principles for inner in _each(one) for value in getattr(inner, "values", ())]
+    named += [value for one in task.principles for inner in one.singles() for value in inner.terms.named]
     if knowledge.prior is not None:
         weights = list(knowledge.prior.values()) if knowledge.is_personal else [knowledge.prior]
         named += [value for own in weights for value in own]
@@ -311,7 +311,7 @@ def trimmed_shares(
     values = list(published.values)
     column = code(pa.array(values), name=published.column, missing=None in values)
     try:
-        masks = [one.concerned(column.domain.size, column.domain) for one in _each(principle) if one.needs_sensitive]
+        masks = [one.concerned(column.domain.size, column.domain) for one in principle.singles() if one.needs_sensitive]
         concerned = principle.concerned(column.domain.size, column.domain)[column.codes]
     except DomainError:  # a value that the principle names is published nowhere
         return None
@@ -347,15 +347,6 @@ def trimmed_shares(
     found = np.zeros(len(values))
     found[among] = [float(w / total / (n_dropped - sum(spent))) for w in weights]
     return found, True
-
-
-def _each(principle: Principle) -> Iterator[Principle]:
-    """The principles of a combination, one by one."""
-    if isinstance(principle, AllOf):
-        for inner in principle.principles:
-            yield from _each(inner)
-    else:
-        yield principle
 
 
 def _parts(n: int, places: int) -> Iterator[tuple[int, ...]]:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["coded_as_published"]
 
-_EXACT = ("anatomy", "permutation")  # whose cells are the values themselves
 _ZONED = re.compile(r"T[0-9:.]+[+-][0-9]{2}:[0-9]{2}")
 _ON_A_LINE = re.compile(r"^([\[(].*[\])]|-?[0-9][0-9.eE+-]*|\d{4}-\d{2}-\d{2}.*)$", re.DOTALL)
 
@@ -176,8 +175,7 @@ def _check_kind(domain: Domain, release: Release, name: str) -> None:
             has, lacks = ("release", "external table") if zoned else ("external table", "release")
             raise InputError(f"column {name!r} has a time zone in the {has} and none in the {lacks}: give both one")
     texts_for_others = kind == "category" != domain.kind and not set(domain.texts) & cells_of(release.tables, name)
-    exact = release.recipe.recoding.get("name") in _EXACT
-    if texts_for_others and (exact or name in Declared.carried_by(release).unordered):
+    if texts_for_others and (release.layout.exact or name in Declared.carried_by(release).unordered):
         raise InputError(
             f"column {name!r} holds texts in the release and values of the kind {domain.kind} in the external table: "
             "read it as the published table was read, with the same bins= or categorical="

@@ -4,41 +4,33 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from glasshouse.adversary.matching import match
 from glasshouse.errors import NotSupported
 from glasshouse.microdata.domains import code
-from glasshouse.microdata.groups import Groups, alike
+from glasshouse.microdata.groups import Groups
 from glasshouse.recoding import Boxes
-from glasshouse.release.contents import Published
 
 if TYPE_CHECKING:
-    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.adversary.task import Task
     from glasshouse.release import Release
 
-__all__ = ["FOREIGN", "restated"]
-
-FOREIGN: Final = "foreign"
-"""The recoding of a table that another tool has written."""
+__all__ = ["restated"]
 
 
-def restated(release: Release, knowledge: Knowledge) -> Release:
+def restated(task: Task) -> Release:
     """Write a foreign release as we would: the same groups of the same people, as minimum bounding boxes.
 
     How a tool writes its groups tells nothing that the groups do not tell, provided that its cells are a function of
-    them. For that she must know who is in which group: everybody on her list fits one group, and all groups are full.
+    them. For that it must be known who is in which group: everybody on the attacker's list fits one group, and all
+    groups are full.
     """
-    published = Published.of(release)
+    release, published, people = task.release, task.contents, task.knowledge.external
     (seats,) = published.seats
-    people = knowledge.external
-    kinds = alike([people.column(name) for name in release.recipe.quasi])
-    examples = np.empty(kinds.n_groups, np.int64)
-    examples[kinds.labels[::-1]] = np.arange(people.n_tuples)[::-1]
-    matches = match(people, examples, seats)
+    matches = task.fits(seats)
     fits = np.diff(matches.offsets)
     if not (fits == 1).all():
         raise NotSupported(
@@ -46,7 +38,7 @@ def restated(release: Release, knowledge: Knowledge) -> Release:
             "group or several",
             instead="give everybody in the table, and nobody else; cells of different groups must not overlap",
         )
-    labels = seats.group[matches.seats][kinds.labels]
+    labels = seats.group[matches.seats][task.kinds.of_person]
     sizes = np.bincount(labels, minlength=published.n_groups)
     if not np.array_equal(sizes, published.sizes):
         raise NotSupported(

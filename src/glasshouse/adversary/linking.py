@@ -16,7 +16,7 @@ from glasshouse.adversary.absent_people import count_dropped
 from glasshouse.adversary.permanents import exact_shares
 from glasshouse.adversary.perturbed_sample import PerturbedSample
 from glasshouse.adversary.posterior import Beliefs, entries_of
-from glasshouse.adversary.task import Task
+from glasshouse.adversary.task import Attack
 from glasshouse.errors import NotSupported
 
 if TYPE_CHECKING:
@@ -24,17 +24,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.adversary.matching import Matches
     from glasshouse.adversary.posterior import Posterior
-    from glasshouse.release import Release
+    from glasshouse.adversary.task import Task
     from glasshouse.release.contents import Published, Seats
 
 __all__ = ["Linking", "most_telling"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Linking:
+class Linking(Attack):
     """Look people up by their quasi-identifiers (random worlds, given the release alone).
 
     Parameters
@@ -59,14 +58,12 @@ class Linking:
     """
 
     name: ClassVar[str] = "linking"
-    runs_method: ClassVar[bool] = False
 
     column: str | None = None
     most_states: int = 1_000_000
 
-    def attack(self, release: Release, knowledge: Knowledge) -> Posterior:
+    def believe(self, task: Task) -> Posterior:
         """Believe what the release and the quasi-identifiers say."""
-        task = Task.of(self, release, knowledge, column=self.column)
         found = self.published(task)
         return found if task.contents.kind == "sample" else count_dropped(found, task)
 

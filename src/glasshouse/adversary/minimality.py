@@ -35,22 +35,23 @@ from glasshouse.adversary.corruption.removal import Removal
 from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.matching import seats_in_words
 from glasshouse.adversary.posterior import Beliefs
-from glasshouse.adversary.task import Task
+from glasshouse.adversary.task import Attack
 from glasshouse.declarations import tree_of_axis
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
 from glasshouse.microdata.groups import Groups
-from glasshouse.principles import BackgroundSensitive, principle_from_data
+from glasshouse.principles import principle_from_data
 from glasshouse.recoding.boxes import box_cells
 from glasshouse.recoding.taxonomies import node_cells
+from glasshouse.release.layout import TAXONOMIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.adversary.matching import Matches
     from glasshouse.adversary.posterior import Posterior
+    from glasshouse.adversary.task import Task
     from glasshouse.microdata import Microdata
     from glasshouse.release import Release
     from glasshouse.release.contents import Published, Seats
@@ -63,7 +64,7 @@ _MINIMAL = "opt-gen"  # TRANSPARENT Lemma 1; no other method of ours tries every
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Minimality:
+class Minimality(Attack):
     """Believe what follows from the release being minimal, whatever made it (credibility).
 
     Parameters
@@ -107,8 +108,9 @@ class Minimality:
         if self.scheme is not None and self.scheme not in get_args(Scheme):
             raise ParameterError("Minimality", "scheme", "'global' or 'local'", self.scheme)
 
-    def attack(self, release: Release, knowledge: Knowledge) -> Posterior:
+    def believe(self, task: Task) -> Posterior:
         """Count the worlds of which the release is minimal."""
+        release, knowledge, published = task.release, task.knowledge, task.contents
         if len(release.recipe.sensitive) > 1:
             raise NotSupported(
                 "minimality of groups under a principle for each of several sensitive columns",
@@ -119,11 +121,9 @@ class Minimality:
                 "credibility with a prior by person",
                 instead="leave the prior out: credibility counts worlds (TRANSPARENT Proposition 2)",
             )
-        task = Task.of(self, release, knowledge, column=self.column)
-        published = task.contents
         if published.kind not in ("boxes", "anatomy", "permutation"):
             raise NotSupported(
-                f"minimality of a release by {release.recipe.recoding.get('name')}",
+                f"minimality of a release by {release.layout.name}",
                 instead="it is defined for groups that are generalized or anatomized each by itself",
             )
         notes = []
@@ -135,9 +135,9 @@ class Minimality:
         board = _Board.of(task)
         if (self.scheme or ("local" if board.shared else "global")) == "local":
             notes.append("under local recoding minimality tells nothing: it depends on the groups' values alone")
-            linked = Removal().believe(replace(task, knowledge=replace(task.knowledge, prior=None)))
+            linked = Removal().believe(replace(task, knowledge=replace(knowledge, prior=None)))
             notes = [*linked.notes, *notes]
-            return replace(linked, how="credibility", knowledge=task.knowledge, because=None, notes=tuple(notes))
+            return replace(linked, how="credibility", knowledge=knowledge, because=None, notes=tuple(notes))
         if board.shared:
             raise NotSupported(
                 "minimality under global recoding where somebody fits two groups",
@@ -151,7 +151,7 @@ def _judge(release: Release, published: Published) -> Callable[[_Histogram], boo
     data = release.recipe.principle
     data = data["columns"][published.column] if data.get("name") == "by-column" else data
     principle = principle_from_data(data)
-    if isinstance(principle, BackgroundSensitive):
+    if principle.bounds_beliefs:
         raise NotSupported(f"minimality under a {principle.title}", instead="it is no property of groups")
     n = len(published.values)
     totals = np.bincount(published.codes, weights=published.counts, minlength=n).astype(np.int64)
@@ -278,7 +278,7 @@ class _Board:
 
     def same_box(self, kinds: Sequence[int], seat: int) -> bool:
         """Whether people of these kinds, and nobody else, have the cells of a seat."""
-        cells_of = node_cells if self.task.release.recipe.recoding.get("name") == "taxonomies" else box_cells
+        cells_of = node_cells if self.task.release.layout is TAXONOMIES else box_cells
         people = self.people.take(self.task.kinds.examples[list(kinds)])
         one = Groups(np.zeros(len(kinds), np.int32), 1)
         for name, texts, of_seat in zip(self.seats.quasi, self.seats.cells, self.seats.of_seat, strict=True):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -42,12 +42,32 @@ _M = TypeVar("_M")
 _N = TypeVar("_N")
 
 
-class Attack(Protocol):
-    """A way to reason from a release: given what the attacker holds, it says what they believe of everybody."""
+class Attack:
+    """A way to reason from a release: given what the attacker holds, it says what is believed of everybody.
+
+    Attacks are frozen dataclasses.
+    """
+
+    __slots__ = ()
 
     name: ClassVar[str]
-    runs_method: ClassVar[bool]
+    runs_method: ClassVar[bool] = False
     """Whether the method is run again, which may have looked at taxonomies and orders even where cells do not."""
+    needs_algorithm: ClassVar[bool] = False
+    """Whether it must be told what made the release."""
+
+    column: str | None = None
+    """The sensitive column, where the release has several."""
+    others: tuple[Release, ...] = ()
+    """Further releases of the same table."""
+
+    def attack(self, release: Release, knowledge: Knowledge, algorithm: Algorithm | None = None) -> Posterior:
+        """Read the release, and believe what follows from it and from what the attacker holds."""
+        return self.believe(Task.of(self, release, knowledge, algorithm))
+
+    def believe(self, task: Task) -> Posterior:
+        """What is believed of everybody; `NotSupported` where this is no way to tell."""
+        raise NotImplementedError
 
 
 class Algorithm(NamedTuple):
@@ -81,19 +101,10 @@ class Task:
     algorithm: Algorithm | None = None
 
     @classmethod
-    def of(
-        cls,
-        attack: Attack,
-        release: Release,
-        knowledge: Knowledge,
-        *,
-        column: str | None = None,
-        others: Sequence[Release] = (),
-        algorithm: Algorithm | None = None,
-    ) -> Task:
+    def of(cls, attack: Attack, release: Release, knowledge: Knowledge, algorithm: Algorithm | None = None) -> Task:
         """Read a release, and code the people whom the attacker knows of as it was published."""
-        coded = coded_as_published((release, *others), knowledge, runs_method=attack.runs_method)
-        contents = Published.of(release, column)
+        coded = coded_as_published((release, *attack.others), knowledge, runs_method=attack.runs_method)
+        contents = Published.of(release, attack.column)
         return cls(attack=attack.name, release=release, contents=contents, knowledge=coded, algorithm=algorithm)
 
     # --- the algorithm ------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attack: play the adversary against a release, and see what she would believe about every person.
+"""Attack: play the adversary against a release, and see what would be believed about every person.
 
-An attack is given the release and what she holds, and never the microdata.
+An attack is given the release and what the attacker holds, and never the microdata.
 """
 
 from __future__ import annotations
@@ -9,38 +9,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from glasshouse import catalog
-from glasshouse.adversary import Knowledge, ReverseEngineering
-from glasshouse.adversary.foreign_groups import FOREIGN
+from glasshouse.adversary import Knowledge
 from glasshouse.adversary.task import Algorithm
 from glasshouse.errors import InputError
 from glasshouse.recoding import Boxes
+from glasshouse.release.layout import FOREIGN, layout_of
 
 if TYPE_CHECKING:
     from glasshouse.adversary import Posterior
+    from glasshouse.adversary.task import Attack
     from glasshouse.release import Recipe, Release
 
 __all__ = ["algorithm_of", "attack"]
 
 
 def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -> Posterior:
-    """Compute what an adversary believes about everybody whom she knows of, after she has seen a release.
+    """Compute what an adversary believes about everybody on a list, after having seen a release.
 
     Parameters
     ----------
     release
         What was published, from `publish` or `load`.
     attack
-        How she reasons: an attack, or the name of one, which then has its usual parameters. ``"linking"``, from the
-        release alone, is the default; others are ``"reverse-engineering"``, from the algorithm too, ``"minimality"``,
-        ``"corruption"`` and ``"intersection"``.
+        How the adversary reasons: an attack, or the name of one, which then has its usual parameters. ``"linking"``,
+        from the release alone, is the default; others are ``"reverse-engineering"``, from the algorithm too,
+        ``"minimality"``, ``"corruption"`` and ``"intersection"``.
     knowledge
-        What she holds beside the release. Her external table is coded in the taxonomies and orders that the release
-        carries. Where it carries only a part of what she needs, read the table with the whole, or be refused.
+        What the adversary holds beside the release. The external table is coded in the taxonomies and orders that the
+        release carries. Where it carries only a part of what is needed, read the table with the whole, or be refused.
 
     Returns
     -------
     Posterior
-        Her beliefs, how they were obtained, and who is most exposed.
+        The beliefs, how they were obtained, and who is most exposed.
 
     Examples
     --------
@@ -56,11 +57,9 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
     """
     if not isinstance(knowledge, Knowledge):
         raise InputError("knowledge must say what she holds: gh.Knowledge(external=gh.read(...))")
-    chosen: Any = catalog.chosen(catalog.ATTACKS, "linking" if attack is None else attack)
-    if isinstance(chosen, ReverseEngineering):
-        return chosen.attack(release, knowledge, algorithm_of(knowledge.recipe or release.recipe))
-    beliefs: Posterior = chosen.attack(release, knowledge)
-    return beliefs
+    chosen: Attack = catalog.chosen(catalog.ATTACKS, "linking" if attack is None else attack)
+    algorithm = algorithm_of(knowledge.recipe or release.recipe) if chosen.needs_algorithm else None
+    return chosen.attack(release, knowledge, algorithm)
 
 
 def algorithm_of(recipe: Recipe) -> Algorithm:
@@ -68,5 +67,5 @@ def algorithm_of(recipe: Recipe) -> Algorithm:
     for what, named in (("principle", recipe.principle), ("method", recipe.method)):
         if not named:
             raise InputError(f"reverse engineering needs the {what} that made the release: state it")
-    recoding = Boxes() if recipe.recoding.get("name") == FOREIGN else catalog.recoding_of(recipe)
+    recoding = Boxes() if layout_of(recipe) is FOREIGN else catalog.recoding_of(recipe)
     return Algorithm(catalog.principle_of(recipe), catalog.method_of(recipe), recoding)

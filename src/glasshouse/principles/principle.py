@@ -75,8 +75,8 @@ class Terms:
         The l, if all it asks is that of so many tuples at most one has the same value, or the same of ``named``.
     named
         The sensitive values that it speaks of; empty if it speaks of all of them.
-    closeness
-        The t, if all it asks is that groups are so close to the whole table.
+    closeness, distance
+        The t, if all it asks is that groups are so close to the whole table, and by which distance between values.
     capped
         What it asks as caps on sizes and shares, if it does, and not by ``one_in``: see `caps`.
     """
@@ -87,6 +87,7 @@ class Terms:
     one_in: int | None = None
     named: tuple[Any, ...] = ()
     closeness: Fraction | None = None
+    distance: str | None = None
     capped: tuple[Caps, ...] | None = None
 
     @property

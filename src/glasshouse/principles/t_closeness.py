@@ -65,7 +65,7 @@ class TCloseness(Principle):
     @property
     def terms(self) -> Terms:
         """What others need to know of it."""
-        return Terms(asked={"t": self.t, "distance": self.distance}, closeness=self.t)
+        return Terms(asked={"t": self.t, "distance": self.distance}, closeness=self.t, distance=self.distance)
 
     @property
     def title(self) -> str:

@@ -20,7 +20,7 @@ import pytest
 from pyarrow import ipc
 
 import glasshouse as gh
-from glasshouse.adversary.reverse_engineering.reverse_engineering.cuts import decisions
+from glasshouse.adversary.reverse_engineering.cuts import decisions
 from glasshouse.release.package.manifest import read_bounded
 from glasshouse.unpacking import budget as unpacking
 from glasshouse.unpacking.budget import written_out

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
+from glasshouse.adversary.reverse_engineering.cuts import cut_walk as cut_chain
 from glasshouse.adversary.reverse_engineering.cuts.cut_failures import FailedCuts
 from glasshouse.adversary.reverse_engineering.cuts.cut_walk import SampledKinds, sample_failed_cuts
-from glasshouse.adversary.reverse_engineering.reverse_engineering.cuts import cut_walk as cut_chain
-from glasshouse.adversary.reverse_engineering.reverse_engineering.worlds import walk as chain
+from glasshouse.adversary.reverse_engineering.worlds import walk as chain
 from glasshouse.adversary.reverse_engineering.worlds.enumeration import ExactBeliefs, exact_posterior
 from glasshouse.adversary.reverse_engineering.worlds.replay import up_to_numbering
 from glasshouse.adversary.reverse_engineering.worlds.walk import SampledBeliefs, sampled_posterior

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
+from glasshouse.adversary.reverse_engineering.cuts import cut_worlds
 from glasshouse.adversary.reverse_engineering.cuts.cut_worlds import Cell, Profile, Type
 from glasshouse.adversary.reverse_engineering.cuts.decisions import CutsNotMade
-from glasshouse.adversary.reverse_engineering.reverse_engineering.cuts import cut_worlds
 from glasshouse.adversary.reverse_engineering.worlds.enumeration import exact_posterior
 from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.engines import Memory

@@ -15,9 +15,13 @@ import pytest
 from click.testing import CliRunner
 
 import glasshouse as gh
-from glasshouse.adversary.absent_people import UNPUBLISHED, count_dropped, trimmed_shares
+from glasshouse.adversary.absent_people import UNPUBLISHED, count_dropped, held_possible, trimmed_shares
+from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
+from glasshouse.adversary.reverse_engineering.strategies import believed
+from glasshouse.adversary.reverse_engineering.worlds.every_world import EveryWorld
 from glasshouse.adversary.task import Task
 from glasshouse.cli.commands import glasshouse
+from glasshouse.journeys.attack import algorithm_of
 from glasshouse.journeys.recheck import verify_release
 from glasshouse.pages.report.effort import Effort
 from glasshouse.release.contents import Published
@@ -242,8 +246,9 @@ def test_the_shares_of_values_that_are_not_alike_to_the_principle_are_bounds() -
 def test_nothing_dropped_nothing_added() -> None:
     table = people({"name": named(4), "x": [1, 2, 3, 4], "s": list("abcd")})
     release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy())
-    found = gh.Linking().published(release, gh.Knowledge(external=table))
-    assert count_dropped(found, Task.of(gh.Linking(), release, found.knowledge)) is found
+    task = Task.of(gh.Linking(), release, gh.Knowledge(external=table))
+    found = gh.Linking().published(task)
+    assert count_dropped(found, task) is found
 
 
 def test_the_command_fails_above_the_limit_and_lists_dropped_people(tmp_path: Any) -> None:
@@ -291,14 +296,12 @@ def test_mirror_after_suppression_against_every_table(seed: int) -> None:
     if not release.n_dropped:
         return
     knowledge = gh.Knowledge(external=people({"name": names, "x": x, "y": y}))
-    attack = gh.ReverseEngineering()
-    from glasshouse.journeys.attack import algorithm_of
-
+    task = Task.of(gh.ReverseEngineering(), release, knowledge, algorithm_of(release.recipe))
     try:
-        exact = attack._imagined(release, knowledge, algorithm_of(release.recipe))
+        exact = believed([EveryWorld()], replace(task, contents=held_possible(task)))
     except gh.NotSupported:
         return
-    by_theorem = attack.attack(release, knowledge, algorithm_of(release.recipe))
+    by_theorem = gh.ReverseEngineering().believe(task)
     bound = gh.attack(release, gh.ReverseEngineering(how="bound"), knowledge=knowledge)
     for name in names:
         for value, belief in exact.of(name).items():
@@ -367,10 +370,6 @@ def test_beliefs_about_those_dropped_are_those_of_all_tables() -> None:
 
 
 def test_at_scale_too() -> None:
-    from glasshouse.adversary.absent_people import held_possible
-    from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
-    from glasshouse.journeys.attack import algorithm_of
-
     table, release = grown("abcd" * 30 + "eeee")
     knowledge = gh.Knowledge(external=table)
     found = gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge)
@@ -378,7 +377,7 @@ def test_at_scale_too() -> None:
     assert found.of("p123")[UNPUBLISHED] == pytest.approx(1 / 5)
     table, release = grown("cbaa")
     knowledge = gh.Knowledge(external=table)
-    task = Task.of(gh.ReverseEngineering(), release, knowledge, algorithm=algorithm_of(release.recipe))
+    task = Task.of(gh.ReverseEngineering(), release, knowledge, algorithm_of(release.recipe))
     small = GreedyGroups().believe(replace(task, contents=held_possible(task)))
     assert small.of("p2") == {UNPUBLISHED: 1.0}
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary.reverse_engineering.reverse_engineering.worlds import replay as rerun
+from glasshouse.adversary.reverse_engineering.worlds import replay as rerun
 from glasshouse.adversary.reverse_engineering.worlds.draws import chances, every_run
 from glasshouse.adversary.reverse_engineering.worlds.enumeration import ExactBeliefs, exact_posterior
 from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun, as_it_stands, up_to_numbering

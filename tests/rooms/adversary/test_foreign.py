@@ -10,6 +10,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.adversary.foreign_groups import restated
+from glasshouse.adversary.task import Task
 
 PEOPLE = {"age": [21, 25, 33, 38, 44, 59], "zip": ["47601", "47602", "47610", "48001", "48002", "48010"]}
 QUASI = ["age", "zip"]
@@ -76,7 +77,7 @@ def test_our_own_table_written_as_another_tool_would_is_believed_alike(seed: int
         theirs, quasi=QUASI, sensitive="ill", principle=gh.LDiversity(ell=2), method=gh.Mondrian()
     )
 
-    assert restated(foreign, knowledge).data.equals(ours.data)
+    assert restated(Task.of(gh.Linking(), foreign, knowledge)).data.equals(ours.data)
     for attack in (gh.Linking(), gh.ReverseEngineering()):
         one, other = (gh.attack(release, attack, knowledge=knowledge) for release in (ours, foreign))
         np.testing.assert_allclose(one.to_table()["belief"], other.to_table()["belief"])

@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import glasshouse as gh
+from glasshouse.adversary.reverse_engineering.greedy import prefixes
 from glasshouse.adversary.reverse_engineering.greedy.prefix_states import Closeness, Frequencies, Impossible, Run
 from glasshouse.adversary.reverse_engineering.greedy.prefixes import Solved, solve
 from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
-from glasshouse.adversary.reverse_engineering.reverse_engineering.greedy import prefixes
 from glasshouse.adversary.reverse_engineering.worlds.enumeration import exact_posterior
 from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.errors import DomainError, GuaranteeBroken, Infeasible, InputError, NotSupported

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary.reverse_engineering.reverse_engineering.worlds import worlds as module
+from glasshouse.adversary.reverse_engineering.worlds import worlds as module
 from glasshouse.adversary.reverse_engineering.worlds.worlds import Worlds
 
 

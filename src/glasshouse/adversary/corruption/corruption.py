@@ -18,7 +18,7 @@ import numpy as np
 from glasshouse.adversary.corruption.removal import MOST_WAYS, Removal
 from glasshouse.adversary.knowledge import key_of
 from glasshouse.adversary.perturbed_sample import PerturbedSample
-from glasshouse.adversary.task import Task
+from glasshouse.adversary.task import Attack, Task
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.domains import text_of
 from glasshouse.principles import DeltaGrowth, RhoBreach
@@ -45,7 +45,7 @@ Predicate = Collection[Any] | Callable[[Any], Any]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Corruption:
+class Corruption(Attack):
     """Use what she knows of other people: ``Knowledge(corrupted=...)``.
 
     Parameters
@@ -85,7 +85,6 @@ class Corruption:
     """
 
     name: ClassVar[str] = "corruption"
-    runs_method: ClassVar[bool] = False
 
     column: str | None = None
     predicate: Predicate | None = None
@@ -99,11 +98,10 @@ class Corruption:
         if self.predicate is not None:
             _qualifies(self.predicate)
 
-    def attack(self, release: Release, knowledge: Knowledge) -> Posterior:
+    def believe(self, task: Task) -> Posterior:
         """Believe what the release says of the others."""
         more = self.most_corrupted or 0
         qualifies = None if self.predicate is None else _qualifies(self.predicate)
-        task = Task.of(self, release, knowledge, column=self.column)
         if task.contents.kind != "sample":
             removal = Removal(
                 in_table=self.in_table, most_corrupted=more, qualifies=qualifies, most_ways=self.most_ways
@@ -114,7 +112,7 @@ class Corruption:
             in_table=self.in_table,
             most_corrupted=more,
             qualified=None if qualifies is None else np.array([bool(qualifies(value)) for value in sample.values]),
-            notes=_promised(release, sample),
+            notes=_promised(task.release, sample),
         )
 
 
@@ -198,7 +196,7 @@ def is_bound_to_fall(
 
 
 def _victim(release: Release, knowledge: Knowledge, person: Any, column: str | None) -> tuple[PerturbedSample, int]:
-    task = Task.of(Corruption(), release, knowledge, column=column)
+    task = Task.of(Corruption(column=column), release, knowledge)
     if task.contents.kind != "sample":
         raise NotSupported("a prior and a posterior confidence in groups that keep their values", instead="use attack")
     sample, row = PerturbedSample.of(task), knowledge.person(person)

@@ -19,7 +19,7 @@ from glasshouse.adversary.intersection.exchanges import sample_options
 from glasshouse.adversary.permanents import count_ways, easy_first
 from glasshouse.adversary.posterior import Beliefs
 from glasshouse.adversary.sampling import NotReached
-from glasshouse.adversary.task import Task
+from glasshouse.adversary.task import Attack
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.randomness import Source
 from glasshouse.release.contents import Published
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.adversary.intersection.candidates import Component, Narrowed
-    from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.adversary.posterior import Posterior
+    from glasshouse.adversary.task import Task
     from glasshouse.release import Release
 
 __all__ = ["Intersection"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Intersection:
+class Intersection(Attack):
     """Intersect what several releases of one table say of everybody (random worlds over all of them).
 
     Parameters
@@ -93,7 +93,6 @@ class Intersection:
     """
 
     name: ClassVar[str] = "intersection"
-    runs_method: ClassVar[bool] = False
 
     others: tuple[Release, ...] = ()
     column: str | None = None
@@ -109,10 +108,9 @@ class Intersection:
         if not 0 < self.error < 1:
             raise ParameterError("Intersection", "error", "between 0 and 1", self.error)
 
-    def attack(self, release: Release, knowledge: Knowledge) -> Posterior:
+    def believe(self, task: Task) -> Posterior:
         """Believe what all releases say together."""
-        task = Task.of(self, release, knowledge, column=self.column, others=self.others)
-        releases, knowledge = _different([release, *self.others]), task.knowledge
+        releases, knowledge = _different([task.release, *self.others]), task.knowledge
         published = [self._read(one, len(releases) > 1) for one in releases]
         if len({int(one.counts.sum()) for one in published}) > 1:
             raise InputError("the releases have different numbers of tuples: they are not of one table")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from glasshouse.adversary.absent_people import count_dropped, held_possible
-from glasshouse.adversary.foreign_groups import FOREIGN, restated
+from glasshouse.adversary.foreign_groups import restated
 from glasshouse.adversary.linking import Linking
 from glasshouse.adversary.reverse_engineering.cuts.decisions import CutsNotMade
 from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
@@ -22,19 +22,18 @@ from glasshouse.adversary.reverse_engineering.strategies import Strategy, believ
 from glasshouse.adversary.reverse_engineering.theorems.mirror_theorem import MirrorBound, MirrorTheorem
 from glasshouse.adversary.reverse_engineering.theorems.quasi_only import QuasiOnly, QuasiOnlyBound
 from glasshouse.adversary.reverse_engineering.worlds.every_world import EveryWorld, SampledWorlds
-from glasshouse.adversary.task import Task, promised_limit
+from glasshouse.adversary.task import Attack, promised_limit
 from glasshouse.errors import NotSupported, ParameterError
 from glasshouse.grouping import EvenSplit, Greedy, Mirror, Mondrian, RandomisedGreedy, Snug, Symmetric
 from glasshouse.release.contents import Published
+from glasshouse.release.layout import FOREIGN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.adversary.posterior import Posterior
-    from glasshouse.adversary.task import Algorithm
+    from glasshouse.adversary.task import Task
     from glasshouse.randomness import Source
-    from glasshouse.release import Release
 
 __all__ = ["STRATEGIES", "ReverseEngineering", "TheoremBound"]
 
@@ -93,7 +92,7 @@ STRATEGIES: Final[dict[type, tuple[type[Strategy], ...]]] = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ReverseEngineering:
+class ReverseEngineering(Attack):
     """Believe what follows from the release, the algorithm and everybody's quasi-identifiers (Proposition 1).
 
     Parameters
@@ -126,6 +125,7 @@ class ReverseEngineering:
 
     name: ClassVar[str] = "reverse engineering"
     runs_method: ClassVar[bool] = True
+    needs_algorithm: ClassVar[bool] = True
 
     how: str | None = None
     most_worlds: int = 100_000
@@ -138,11 +138,10 @@ class ReverseEngineering:
         if self.how is not None and self.how not in _HOW:
             raise ParameterError("ReverseEngineering", "how", "'exact', 'bound', 'sampled' or None", self.how)
 
-    def attack(self, release: Release, knowledge: Knowledge, algorithm: Algorithm) -> Posterior:
+    def believe(self, task: Task) -> Posterior:
         """Try the strategies for the method, one after the other, until one does not refuse."""
-        task = Task.of(self, release, knowledge, algorithm=algorithm)
-        if release.recipe.recoding.get("name") == FOREIGN:
-            release = restated(release, task.knowledge)
+        if task.release.layout is FOREIGN:
+            release = restated(task)
             task = replace(task, release=release, contents=Published.of(release))
         if self.how != "bound":
             task = replace(task, contents=held_possible(task))

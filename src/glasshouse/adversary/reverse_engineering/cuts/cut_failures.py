@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Failed cuts: what a dividing algorithm tells beyond its groups, and what she may believe after it.
+"""Failed cuts: what a dividing algorithm tells beyond its groups, and what may be believed after it.
 
 MINIMALITY 2.4: a cut that was tried and not made tells that one of its parts would have broken the principle. Under a
 principle that caps how many tuples of a part may share a value, that is a condition on who has which value, and worlds
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.adversary.posterior import Beliefs
-from glasshouse.adversary.reverse_engineering.cuts.cut_walk import sample_failed_cuts
+from glasshouse.adversary.permanents import connected
+from glasshouse.adversary.posterior import Beliefs, entries_of
+from glasshouse.adversary.reverse_engineering.cuts.cut_walk import Rest, sample_failed_cuts
 from glasshouse.adversary.reverse_engineering.cuts.cut_worlds import (
     Cell,
     Profile,
@@ -33,11 +34,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.adversary.reverse_engineering.cuts.decisions import CutsNotMade
+
 __all__ = ["Believing", "CutBeliefs", "FailedCuts"]
 
-MOST_STATES = 50_000
-MOST_DRAWS = 1_000_000
-MOST_MOVES = 10_000_000  # some seconds
 _CHAINS, _LEAST_SWEEPS, _SHARES = 4, 200, 8  # walks, moves per person at least; a component gets so small a share
 _KEPT = 10_000  # counted profiles that are kept for others alike
 
@@ -65,7 +65,7 @@ class FailedCuts:
     left_offsets, left, right_offsets, right
         Cut ``c`` separates ``left[left_offsets[c]:left_offsets[c + 1]]`` from ``right[...]``: row numbers, ascending.
     fixed
-        For every person the value that she knows of them, or -1.
+        For every person the value that the attacker knows of them, or -1.
     """
 
     group: NDArray[np.int32]
@@ -110,7 +110,7 @@ class FailedCuts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CutBeliefs:
-    """What she believes of people who are alike: of one group, and on the same side of every cut that separates it.
+    """What is believed of people who are alike: of one group, and on the same side of every cut that separates it.
 
     Attributes
     ----------
@@ -134,37 +134,22 @@ class CutBeliefs:
     n_coupled: int
 
 
-@dataclass(kw_only=True, eq=False)
 class Believing:
-    """What is believed of everybody, given that every listed cut failed.
+    """What is believed of everybody, given that every listed cut failed; as far as the strategy's limits allow."""
 
-    Groups that cuts couple are counted exactly if that takes ``most_states`` at most. Others are drawn independently,
-    if ``most_draws`` worlds are enough, and else left to Markov chains, which may make ``most_moves`` in all; what they
-    do not settle then is not reported. With an ``error`` of 0 nothing is sampled.
-    """
-
-    cuts: FailedCuts
-    most_states: int = MOST_STATES
-    most_draws: int = MOST_DRAWS
-    most_moves: int = MOST_MOVES
-    error: float = 0.02
-    source: Source | None = None
-    progress: Callable[[float], None] | None = None
-
-    def __post_init__(self) -> None:
-        self.draws = self.source or Source.secure()
+    def __init__(self, cuts: FailedCuts, limits: CutsNotMade) -> None:
+        self.cuts, self.limits, self.progress = cuts, limits, limits.progress
+        self.draws = limits.source or Source.secure()
         self._counted: dict[Profile, _Table] = {}
         self._read_cuts()
-        self._read_values()
+        self.rest = Rest(cuts)
         self._tell_people_apart()
 
     def _read_cuts(self) -> None:
         """Which groups each cut separates; the others, and people whose value is known, count the same in any world."""
         cuts = self.cuts
         self.part_sizes = np.stack([np.diff(cuts.left_offsets), np.diff(cuts.right_offsets)], axis=1)
-        n_left = np.diff(cuts.left_offsets)
-        n_right = np.diff(cuts.right_offsets)
-        number = np.concatenate([np.repeat(np.arange(cuts.n_cuts), n_left), np.repeat(np.arange(cuts.n_cuts), n_right)])
+        number = np.concatenate([np.repeat(np.arange(cuts.n_cuts), sizes) for sizes in self.part_sizes.T])
         side = np.repeat(np.array([0, 1]), [len(cuts.left), len(cuts.right)])
         person = np.concatenate([cuts.left, cuts.right]).astype(np.int64)
         free = cuts.fixed[person] < 0
@@ -180,26 +165,11 @@ class Believing:
         self.pair_cut, self.pair_group = pairs // cuts.n_groups, pairs % cuts.n_groups
         # groups on one side, and how many of their free people that are: all of their values are in that part
         whole = ~separated & (inside.sum(axis=1) > 0)
-        self.whole_part = 2 * (there[whole] // cuts.n_groups) + (inside[whole, 1] > 0)
+        self.wholes = _listed(2 * (there[whole] // cuts.n_groups) + (inside[whole, 1] > 0), 2 * cuts.n_cuts)
         self.whole_group = there[whole] % cuts.n_groups
         known = ~free
-        self.known_part = 2 * number[known] + side[known]
+        self.knowns = _listed(2 * number[known] + side[known], 2 * cuts.n_cuts)
         self.known_value = cuts.fixed[person[known]].astype(np.int64)
-
-    def _read_values(self) -> None:
-        """The histograms of the groups without the people whose value is known."""
-        cuts = self.cuts
-        known = np.flatnonzero(cuts.fixed >= 0)
-        of_entry = np.repeat(np.arange(cuts.n_groups), np.diff(cuts.offsets))
-        keys = of_entry * cuts.n_values + cuts.codes
-        wanted = cuts.group[known].astype(np.int64) * cuts.n_values + cuts.fixed[known]
-        place = np.searchsorted(keys, wanted)
-        place[place == len(keys)] = 0
-        if len(known) and not (keys[place] == wanted).all():
-            raise InputError("a person is said to have a value that the person's group does not have")
-        self.left = cuts.counts - np.bincount(place, minlength=len(keys)) if len(known) else cuts.counts
-        if (self.left < 0).any():
-            raise InputError("more people are said to have a value than their group has tuples with it")
 
     def _tell_people_apart(self) -> None:
         """Number the kinds of people: of one group, on the same side of every cut that separates it, value unknown."""
@@ -240,16 +210,14 @@ class Believing:
         errors = np.zeros(len(beliefs))
         components = _components(self.pair_cut, self.pair_group, cuts.n_cuts)
         kinds_of = _listed(cuts.group[self.example], cuts.n_groups)
-        wholes = _listed(self.whole_part, 2 * cuts.n_cuts)
-        knowns = _listed(self.known_part, 2 * cuts.n_cuts)
         unseparated = np.setdiff1d(np.arange(cuts.n_cuts), self.pair_cut)
-        for cut in unseparated.tolist():
-            if not self._certain([cut], [], wholes, knowns):
+        for cut in unseparated.tolist():  # it fails in every world, or in none
+            if not (self._rooms(cut) < 0).any():
                 raise _impossible()
         beyond, drawn = [], 0
         for done, (numbers, groups) in enumerate(components):
             kinds = [int(k) for g in groups for k in kinds_of(g) if cuts.fixed[self.example[k]] < 0]
-            found = self._count(numbers, groups, kinds, wholes, knowns)
+            found = self._count(numbers, groups, kinds)
             if found is None:
                 beyond.append((numbers, groups, kinds))
                 continue
@@ -280,50 +248,38 @@ class Believing:
         )
 
     def _by_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """What she would believe if no cut had failed: a value's share among the people whose value she does not know.
+        """What would be believed if no cut had failed: a value's share among the people whose value is not known.
 
         The values listed here are those that anybody of the kind may have.
         """
-        cuts = self.cuts
-        group = cuts.group[self.example]
-        known = cuts.fixed[self.example]
-        open_entries = np.flatnonzero(self.left > 0)
-        of_entry = np.repeat(np.arange(cuts.n_groups), np.diff(cuts.offsets))[open_entries]
-        starts = np.searchsorted(of_entry, np.arange(cuts.n_groups + 1))
-        lengths = np.where(known >= 0, 1, np.diff(starts)[group])
-        offsets = np.append(0, np.cumsum(lengths))
-        entry = np.repeat(starts[group] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        rest, group, known = self.rest, self.cuts.group[self.example], self.cuts.fixed[self.example]
+        lengths = np.where(known >= 0, 1, np.diff(rest.offsets)[group])
+        offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
         is_known = np.repeat(known >= 0, lengths)
-        entry = open_entries[np.where(is_known, 0, entry)] if len(open_entries) else np.zeros(len(entry), np.int64)
-        codes = np.where(is_known, np.repeat(known, lengths), cuts.codes[entry]).astype(np.int32)
-        unknown = np.bincount(cuts.group[cuts.fixed < 0], minlength=cuts.n_groups)
-        shares = self.left[entry] / np.maximum(np.repeat(unknown[group], lengths), 1)
-        return offsets.astype(np.int64), codes, np.where(is_known, 1.0, shares)
+        codes, beliefs = np.repeat(known, lengths), np.ones(len(is_known))
+        kind, entry = entries_of(rest.offsets, group[known < 0])
+        codes[~is_known] = rest.codes[entry]
+        beliefs[~is_known] = rest.counts[entry] / rest.sizes[group[known < 0]][kind]
+        return offsets, codes.astype(np.int32), beliefs
 
-    def _rooms(self, cut: int, wholes: Any, knowns: Any) -> NDArray[np.int64]:
+    def _rooms(self, cut: int) -> NDArray[np.int64]:
         """How many tuples with each value the separated groups may have in each part (parts x values)."""
         rooms = np.stack([self.cuts.caps(int(size)) for size in self.part_sizes[cut]])
         for side in (0, 1):
-            for entry in wholes(2 * cut + side):
+            for entry in self.wholes(2 * cut + side):
                 group = self.whole_group[entry]
-                start, stop = self.cuts.offsets[group], self.cuts.offsets[group + 1]
-                rooms[side, self.cuts.codes[start:stop]] -= self.left[start:stop]
-            known = knowns(2 * cut + side)
+                mine = slice(self.rest.offsets[group], self.rest.offsets[group + 1])
+                rooms[side, self.rest.codes[mine]] -= self.rest.counts[mine]
+            known = self.knowns(2 * cut + side)
             if len(known):
                 rooms[side] -= np.bincount(self.known_value[known], minlength=self.cuts.n_values)
         return rooms
 
-    def _certain(self, numbers: list[int], groups: list[int], wholes: Any, knowns: Any) -> bool:
-        """Whether a cut that separates no group fails: it does in every world, or in none."""
-        return all(bool((self._rooms(cut, wholes, knowns) < 0).any()) for cut in numbers)
-
-    def _count(
-        self, numbers: list[int], groups: list[int], kinds: list[int], wholes: Any, knowns: Any
-    ) -> tuple[_Table, _Table | None] | None:
+    def _count(self, numbers: list[int], groups: list[int], kinds: list[int]) -> tuple[_Table, _Table | None] | None:
         """Beliefs about the kinds of people of groups that some cuts couple; None if that takes too many states."""
         sides = [self._sides_of(kind) for kind in kinds]
         counts = self._values_of(groups)
-        telling, rooms = self._telling(numbers, groups, kinds, sides, counts, wholes, knowns)
+        telling, rooms = self._telling(numbers, groups, kinds, sides, counts)
         local = {g: i for i, g in enumerate(groups)}
         cells = [
             Cell(
@@ -359,12 +315,11 @@ class Believing:
 
     def _values_of(self, groups: list[int]) -> dict[int, list[int]]:
         """How many tuples each of these groups has of every value that is not known."""
-        cuts, counts = self.cuts, dict[int, list[int]]()
-        for i, group in enumerate(groups):
-            start, stop = cuts.offsets[group], cuts.offsets[group + 1]
-            for code, n in zip(cuts.codes[start:stop].tolist(), self.left[start:stop].tolist(), strict=True):
-                if n:
-                    counts.setdefault(code, [0] * len(groups))[i] = n
+        counts = dict[int, list[int]]()
+        owner, entry = entries_of(self.rest.offsets, np.array(groups))
+        numbers = owner.tolist(), self.rest.codes[entry].tolist(), self.rest.counts[entry].tolist()
+        for i, code, n in zip(*numbers, strict=True):
+            counts.setdefault(code, [0] * len(groups))[i] = n
         return counts
 
     def _telling(
@@ -374,8 +329,6 @@ class Believing:
         kinds: list[int],
         sides: list[dict[int, int]],
         counts: dict[int, list[int]],
-        wholes: Any,
-        knowns: Any,
     ) -> tuple[list[int], list[list[list[int]]]]:
         """The cuts that rule worlds out, and how many tuples with each value may be in their parts.
 
@@ -399,7 +352,7 @@ class Believing:
 
         telling, rooms, seen = [], [], set[Any]()
         for cut in numbers:
-            room = self._rooms(cut, wholes, knowns)
+            room = self._rooms(cut)
             here = room[:, list(counts)].T.tolist()
             surely = bool((room < 0).any()) or any(
                 must(cut, side, v) > here[j][side] for j, v in enumerate(counts) for side in (0, 1)
@@ -417,7 +370,7 @@ class Believing:
         if profile in self._counted:
             return self._counted[profile], None
         try:
-            found = beliefs_of(profile, self.most_states)
+            found = beliefs_of(profile, self.limits.most_states)
         except TooManyStates:
             found = None
         else:
@@ -426,13 +379,14 @@ class Believing:
             if len(self._counted) < _KEPT:
                 self._counted[profile] = found
             return found, None
-        if self.error <= 0:
+        if self.limits.error <= 0:
             raise NotSupported(
-                f"counting worlds of groups that {profile.n_cuts:,} failed cuts couple in {self.most_states:,} states",
+                f"counting worlds of groups that {profile.n_cuts:,} failed cuts couple in "
+                f"{self.limits.most_states:,} states",
                 instead="allow more states, or an error: such groups are then sampled",
             )
         try:
-            return drawn_beliefs(profile, self.error, self.draws.child("cut", cut), self.most_draws)
+            return drawn_beliefs(profile, self.limits.error, self.draws.child("cut", cut), self.limits.most_draws)
         except TooManyStates:
             return None
 
@@ -449,7 +403,7 @@ class Believing:
         A chain that does not reach the error that was asked for gives no belief at all.
         """
         refused: list[int] = []
-        left = self.most_moves
+        left = self.limits.most_moves
         for done, (numbers, groups, kinds) in enumerate(sorted(beyond, key=lambda some: self.n_alike[some[2]].sum())):
             n_people = int(self.n_alike[kinds].sum())
             most_sweeps = left // (min(len(beyond) - done, _SHARES) * _CHAINS * n_people)
@@ -461,7 +415,7 @@ class Believing:
                 found = sample_failed_cuts(
                     some,
                     source=self.draws.child("chain", numbers[0]),
-                    error=self.error,
+                    error=self.limits.error,
                     most_sweeps=most_sweeps,
                     chains=_CHAINS,
                 )
@@ -516,25 +470,12 @@ class Believing:
 
 def _components(pair_cut: NDArray[Any], pair_group: NDArray[Any], n_cuts: int) -> list[tuple[list[int], list[int]]]:
     """Cuts and groups that hang together: a list of cuts and a list of groups for each set."""
-    parent = list(range(n_cuts))
-
-    def root(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = parent[i]
-        return i
-
-    first: dict[int, int] = {}
-    pairs = list(zip(pair_cut.tolist(), pair_group.tolist(), strict=True))
-    for cut, group in pairs:
-        a, b = root(first.setdefault(group, cut)), root(cut)
-        if a != b:
-            parent[max(a, b)] = min(a, b)
-    together: dict[int, tuple[dict[int, None], dict[int, None]]] = {}
-    for cut, group in pairs:
-        numbers, groups = together.setdefault(root(cut), ({}, {}))
-        numbers[cut] = None
-        groups[group] = None
+    label = connected(n_cuts + int(pair_group.max(initial=-1)) + 1, pair_cut, n_cuts + pair_group)[pair_cut]
+    together: dict[int, tuple[set[int], set[int]]] = {}
+    for one, cut, group in zip(label.tolist(), pair_cut.tolist(), pair_group.tolist(), strict=True):
+        numbers, groups = together.setdefault(one, (set(), set()))
+        numbers.add(cut)
+        groups.add(group)
     return [(sorted(numbers), sorted(groups)) for numbers, groups in together.values()]
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from glasshouse.adversary.knowledge import key_of
 from glasshouse.adversary.posterior import entries_of
+from glasshouse.adversary.reverse_engineering.cuts.cut_failures import FailedCuts
 from glasshouse.adversary.reverse_engineering.strategies import SMALL
 from glasshouse.engines import Cuts, Memory, Nodes, Rows
 from glasshouse.errors import InputError, NotSupported
@@ -26,7 +27,6 @@ from glasshouse.grouping.along_order.orderings import arranged
 from glasshouse.grouping.cuts.mondrian import widest_first
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.microdata.groups import tie_order
-from glasshouse.principles import AllOf, AlphaKAnonymity, DesignatedLDiversity, KAnonymity, LDiversity
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -37,10 +37,9 @@ if TYPE_CHECKING:
     from glasshouse.adversary.matching import Matches
     from glasshouse.adversary.task import Task
     from glasshouse.microdata import Microdata
-    from glasshouse.principles import Principle
     from glasshouse.release.contents import Seats
 
-__all__ = ["METHODS", "Caps", "Tried", "rebuilt", "tells_ties"]
+__all__ = ["METHODS", "Caps", "DecisionTree", "TriedCuts", "tells_ties"]
 
 METHODS = (Mondrian, EvenSplit, Symmetric)
 """The methods that divide by cuts."""
@@ -65,29 +64,19 @@ class Caps:
         principle, published = task.principle, task.contents
         if principle is None:
             raise NotSupported("failed cuts of a table with several sensitive columns", instead=SMALL)
-        if isinstance(principle, LDiversity):
-            principle = replace(principle, ell=principle.ell + getattr(task.method, "extra", 0))
+        terms = principle.terms
+        if terms.one_in is not None and not terms.named:
+            terms = replace(terms, one_in=terms.one_in + getattr(task.method, "extra", 0))
+        if terms.caps is None:
+            one = next(one for one in principle.singles() if one.terms.caps is None)
+            raise NotSupported(f"failed cuts under {one!r}, which does not cap shares of values", instead=SMALL)
         shares = [Fraction(1)] * len(published.values)
-        least = 1
-        listed: list[Principle] = [principle]
-        while listed:
-            one = listed.pop()
-            if isinstance(one, AllOf):
-                listed += one.principles
-            elif isinstance(one, KAnonymity):
-                least = max(least, one.k)
-            elif isinstance(one, LDiversity):
-                shares = [min(share, Fraction(1, one.ell)) for share in shares]
-            elif isinstance(one, AlphaKAnonymity):
-                least = max(least, one.k)
-                shares = [min(share, one.alpha) for share in shares]
-            elif isinstance(one, DesignatedLDiversity):
-                designated = set(map(key_of, one.values))
-                for i, value in enumerate(published.values):
-                    if key_of(value) in designated:
-                        shares[i] = min(shares[i], Fraction(1, one.ell))
-            else:
-                raise NotSupported(f"failed cuts under {one!r}, which does not cap shares of values", instead=SMALL)
+        for cap in terms.caps:
+            capped = None if cap.values is None else set(map(key_of, cap.values))
+            for i, value in enumerate(published.values):
+                if capped is None or key_of(value) in capped:
+                    shares[i] = min(shares[i], cap.share)
+        least = max([1, *(cap.least for cap in terms.caps)])
         parts = [(share.numerator, share.denominator) for share in shares]
         numerators, denominators = np.array(parts, np.int64).reshape(-1, 2).T
         return cls(least, numerators.copy(), denominators.copy())
@@ -109,15 +98,10 @@ class Caps:
         return most + 1
 
 
-@dataclass(frozen=True, eq=False)
-class Tried:
-    """Who is in which group, and the cuts that failed; ``dims``, ``low``, ``high``: between which codes each lay."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TriedCuts(FailedCuts):
+    """The cuts that must have been tried and not made; ``dims``, ``low``, ``high``: between which codes each lay."""
 
-    group: NDArray[np.int32]
-    left_offsets: NDArray[np.int64]
-    left: NDArray[np.int32]
-    right_offsets: NDArray[np.int64]
-    right: NDArray[np.int32]
     dims: NDArray[np.int64]
     low: NDArray[np.int32]
     high: NDArray[np.int32]
@@ -199,16 +183,11 @@ class _AlongOrder:
         return Nodes(np.stack([nodes.starts, middle], axis=1).ravel(), np.stack([middle, nodes.stops], axis=1).ravel())
 
 
-def rebuilt(task: Task, caps: Caps) -> Tried:
-    """Who is in which group, and the cuts that must have been tried and not made."""
-    return _Tree(task, caps).rebuilt()
-
-
-class _Tree:
+class DecisionTree:
     """Rebuilds the decisions of an algorithm from what is public."""
 
-    def __init__(self, task: Task, caps: Caps) -> None:
-        self.task, self.caps = task, caps
+    def __init__(self, task: Task) -> None:
+        self.task, self.caps = task, Caps.of(task)
         self.people, self.published = task.people, task.contents
         self.secret = task.secret_ties
         self.strict = task.method == Mondrian(partitioning="strict")
@@ -222,7 +201,7 @@ class _Tree:
             self.dividing = _ByAttribute(task.people, strict=self.strict, even=even, secret=self.secret)
         self.who, self.label = self._candidates()
 
-    def rebuilt(self) -> Tried:
+    def rebuilt(self) -> TriedCuts:
         """Descend as the algorithm did; collect the cuts that failed and can tell something."""
         nodes = self.dividing.whole()
         group = np.full(self.people.n_tuples, -1, np.int32)
@@ -415,13 +394,21 @@ class _Tree:
             )
         group[people] = first[leaf[people]]
 
-    def _joined(self, group: NDArray[np.int32], failed: list[tuple[Any, ...]]) -> Tried:
+    def _joined(self, group: NDArray[np.int32], failed: list[tuple[Any, ...]]) -> TriedCuts:
         columns = [np.concatenate([np.empty(0, np.int64), *found]) for found in zip(*failed, strict=True)]
         left, right, n_left, n_right, dims, low, high = columns or [np.empty(0, np.int64)] * 7
         left = left[np.lexsort((left, np.repeat(np.arange(len(dims)), n_left)))]
         right = right[np.lexsort((right, np.repeat(np.arange(len(dims)), n_right)))]
-        return Tried(
+        published, caps = self.published, self.caps
+        return TriedCuts(
             group=group,
+            offsets=published.offsets,
+            codes=published.codes,
+            counts=published.counts,
+            n_values=len(published.values),
+            numerators=caps.numerators,
+            denominators=caps.denominators,
+            fixed=self.task.known().astype(np.int32),
             left_offsets=np.append(0, np.cumsum(n_left)).astype(np.int64),
             left=left.astype(np.int32),
             right_offsets=np.append(0, np.cumsum(n_right)).astype(np.int64),

@@ -2,7 +2,7 @@
 """Beliefs after many failed cuts, where their worlds cannot be counted: a walk over them by exchanges within groups.
 
 All worlds that give every group its published values, and in which every cut fails, are equally likely. The walk holds
-such a world. A move exchanges the values of two people of a group whose values she does not know, or of several pairs
+such a world. A move exchanges the values of two people of a group whose values are not known, or of several pairs
 near a cut at once, or takes several tuples with one value elsewhere, and is made if every cut then still fails. It is
 as likely as the move that undoes it, so that the walk comes to see every world that it can reach equally often.
 
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.adversary.posterior import Beliefs
+from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.sampling import NotReached, Sampled, sample
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from glasshouse.adversary.reverse_engineering.cuts.cut_failures import FailedCuts
 
-__all__ = ["SampledKinds", "sample_failed_cuts"]
+__all__ = ["Rest", "SampledKinds", "sample_failed_cuts"]
 
 _BLOCK = 1 << 18  # people of cuts that are sorted at a time; a block is some hundred bytes for each
 _NEVER = 1 << 30  # a cap that no count exceeds
@@ -104,15 +104,9 @@ def sample_failed_cuts(
 ) -> SampledKinds:
     """Estimate the beliefs in everybody's values, given that every cut failed.
 
-    Parameters
-    ----------
-    cuts, source
-        Published groups, and the cuts that must have failed; where the walks' seeds come from.
-    chains, error, most_sweeps, progress
-        As for `sample`; by default as many sweeps as take some minutes.
-    start
-        A possible world, by code, from which the first walk starts; whoever has the truth may give it. What is seen
-        before the last round counts for nothing, there as elsewhere.
+    Limits are as for `sample`; by default as many sweeps are made as take some minutes. ``start`` is a possible world,
+    by code, from which the first walk starts: the truth, where that is had. What is seen before the last round counts
+    for nothing, there as elsewhere.
     """
     if chains < 2:
         raise ParameterError("sample_failed_cuts", "chains", "an integer of at least 2", chains)
@@ -160,7 +154,7 @@ class _Layout:
     def __init__(self, cuts: FailedCuts) -> None:
         self.cuts = cuts
         self.unknown = cuts.fixed < 0
-        self.rest = _Rest(cuts)
+        self.rest = Rest(cuts)
         self._sort_cuts()
         self._sort_people()
         self._sort_values()
@@ -253,7 +247,7 @@ class _Layout:
     def _sort_values(self) -> None:
         """Number the entries of each group's list of values, and the pairs of a cell and an entry."""
         rest = self.rest
-        entry, owner = rest.entries(self.groups)
+        owner, entry = entries_of(rest.offsets, self.groups)
         self.value_of = rest.codes[entry].astype(np.int32)
         self.held = np.repeat(np.arange(len(entry), dtype=np.int32), rest.counts[entry])  # groups are in order
         self.firsts = first = np.searchsorted(owner, np.arange(len(self.groups) + 1))
@@ -289,7 +283,7 @@ class _Layout:
         groups, of_group = np.unique(cuts.group[left], return_inverse=True)
         kind[left] = n_cells + of_group
         kind[known] = n_cells + len(groups) + np.arange(len(known))
-        entry, owner = rest.entries(groups)
+        owner, entry = entries_of(rest.offsets, groups)
         shares = rest.counts[entry] / np.maximum(1, rest.sizes[groups])[owner]
         exact = np.concatenate([shares, np.ones(len(known))])
         lengths = [np.diff(self.pair_offsets), np.bincount(owner, minlength=len(groups)), np.ones(len(known), np.int64)]
@@ -309,7 +303,7 @@ class _Layout:
         )
 
 
-class _Rest:
+class Rest:
     """The values of each group that are left for the people whose value is not known."""
 
     def __init__(self, cuts: FailedCuts) -> None:
@@ -336,13 +330,6 @@ class _Rest:
             wrong = int(np.argmax(total != self.sizes))
             raise InputError(f"group {wrong} has {self.sizes[wrong]:,} people left and {total[wrong]:,} values")
 
-    def entries(self, groups: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The entries of these groups, one after the other, and for each which of the groups it belongs to."""
-        lengths = self.offsets[groups + 1] - self.offsets[groups]
-        owner = np.repeat(np.arange(len(groups)), lengths)
-        begins = np.cumsum(lengths) - lengths
-        return np.arange(len(owner)) - begins[owner] + self.offsets[groups][owner], owner
-
 
 class _Part:
     """Some of the cuts: which tell something, what is constant in them, who and what may change them.
@@ -359,7 +346,7 @@ class _Part:
         People on the sides of telling cuts, without these.
     """
 
-    def __init__(self, cuts: FailedCuts, rest: _Rest, first: int, last: int) -> None:
+    def __init__(self, cuts: FailedCuts, rest: Rest, first: int, last: int) -> None:
         numbers = np.arange(first, last, dtype=np.int64)
         left, right = cuts.left_offsets[first : last + 1], cuts.right_offsets[first : last + 1]
         person = np.concatenate([cuts.left[left[0] : left[-1]], cuts.right[right[0] : right[-1]]])
@@ -374,7 +361,7 @@ class _Part:
         )
         met_key, group = met // cuts.n_groups, met % cuts.n_groups
         whole = members == rest.sizes[group]  # the group is all on that side
-        entry, owner = rest.entries(group)
+        owner, entry = entries_of(rest.offsets, group)
         held, outside = rest.counts[entry], (rest.sizes[group] - members)[owner]
 
         joint, at = np.unique(
@@ -467,7 +454,7 @@ class _Walk:
     def _given(self, start: NDArray[np.int32]) -> NDArray[np.int32]:
         """A world given by code, as entries of the groups' lists."""
         layout, rest = self.layout, self.layout.rest
-        entry, owner = rest.entries(layout.groups)
+        owner, entry = entries_of(rest.offsets, layout.groups)
         keys = owner * layout.cuts.n_values + rest.codes[entry]
         held = np.searchsorted(keys, layout.group_of * np.int64(layout.cuts.n_values) + start[layout.people])
         if not np.array_equal(np.bincount(held, minlength=len(keys))[: len(keys)], rest.counts[entry]):

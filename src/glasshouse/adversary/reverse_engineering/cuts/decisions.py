@@ -15,14 +15,8 @@ import numpy as np
 
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.posterior import Beliefs, entries_of
-from glasshouse.adversary.reverse_engineering.cuts.cut_failures import (
-    MOST_DRAWS,
-    MOST_MOVES,
-    MOST_STATES,
-    Believing,
-    FailedCuts,
-)
-from glasshouse.adversary.reverse_engineering.cuts.cut_tree import METHODS, Caps, rebuilt, tells_ties
+from glasshouse.adversary.reverse_engineering.cuts.cut_failures import Believing
+from glasshouse.adversary.reverse_engineering.cuts.cut_tree import METHODS, DecisionTree, tells_ties
 from glasshouse.adversary.reverse_engineering.cuts.cut_walk import ISLANDS
 from glasshouse.adversary.reverse_engineering.strategies import SMALL, Strategy
 from glasshouse.errors import NotSupported
@@ -33,7 +27,7 @@ if TYPE_CHECKING:
     from glasshouse.adversary.matching import Kinds
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.reverse_engineering.cuts.cut_failures import CutBeliefs
-    from glasshouse.adversary.reverse_engineering.cuts.cut_tree import Tried
+    from glasshouse.adversary.reverse_engineering.cuts.cut_tree import TriedCuts
     from glasshouse.adversary.task import Task
     from glasshouse.microdata import Domain
 
@@ -46,14 +40,9 @@ class CutsNotMade(Strategy):
 
     Everybody in the table must be on the attacker's list, and nobody else.
 
-    Parameters
-    ----------
-    most_states
-        Groups that failed cuts couple are counted exactly if that takes at most so many states, and sampled otherwise.
-    most_draws
-        What is sampled is drawn independently if so many worlds are enough, and else left to a Markov chain.
-    most_moves
-        How many moves the chains may make in all; of people whom they do not settle then, nothing is said.
+    Groups that failed cuts couple are counted exactly if that takes ``most_states`` at most. Others are drawn
+    independently, if ``most_draws`` worlds are enough, and else left to Markov chains, which may make ``most_moves`` in
+    all; of people whom they do not settle then, nothing is said. With an ``error`` of 0 nothing is sampled.
 
     Examples
     --------
@@ -74,9 +63,9 @@ class CutsNotMade(Strategy):
 
     methods = METHODS
 
-    most_states: int = MOST_STATES
-    most_draws: int = MOST_DRAWS
-    most_moves: int = MOST_MOVES
+    most_states: int = 50_000
+    most_draws: int = 1_000_000
+    most_moves: int = 10_000_000  # some seconds
 
     def refuses(self, task: Task) -> NotSupported | None:
         """The list must be the people in the table, each with any value beforehand."""
@@ -102,38 +91,14 @@ class CutsNotMade(Strategy):
 
     def believe(self, task: Task) -> Posterior:
         """Rebuild the tree, and count the worlds in which every cut that was not made fails."""
-        caps, published, fixed = Caps.of(task), task.contents, task.known()
-        found = rebuilt(task, caps)
-        cuts = FailedCuts(
-            group=found.group,
-            offsets=published.offsets,
-            codes=published.codes,
-            counts=published.counts,
-            n_values=len(published.values),
-            numerators=caps.numerators,
-            denominators=caps.denominators,
-            left_offsets=found.left_offsets,
-            left=found.left,
-            right_offsets=found.right_offsets,
-            right=found.right,
-            fixed=fixed.astype(np.int32),
-        )
-        believing = Believing(
-            cuts=cuts,
-            most_states=self.most_states,
-            most_draws=self.most_draws,
-            most_moves=self.most_moves,
-            error=self.error,
-            source=self.source,
-            progress=self.progress,
-        )
-        return _posterior(task, cuts, found, believing.run())
+        cuts = DecisionTree(task).rebuilt()
+        return _posterior(task, cuts, Believing(cuts, self).run())
 
 
-# --- what she then believes -------------------------------------------------------------------------------------------
+# --- what is then believed -------------------------------------------------------------------------------------------
 
 
-def _posterior(task: Task, cuts: FailedCuts, found: Tried, beliefs: CutBeliefs) -> Posterior:
+def _posterior(task: Task, cuts: TriedCuts, beliefs: CutBeliefs) -> Posterior:
     kind, own = beliefs.kind, beliefs.of
     example = np.empty(len(own.offsets) - 1, np.int64)
     example[kind[::-1]] = np.arange(len(kind))[::-1]
@@ -159,15 +124,15 @@ def _posterior(task: Task, cuts: FailedCuts, found: Tried, beliefs: CutBeliefs) 
         kind,
         own if beliefs.n_sampled else replace(own, errors=None),
         np.ones(len(example)),
-        because=_Because(task, cuts, found, example),
+        because=_Because(task, cuts, example),
         notes=notes,
     )
 
 
 def _averaged(
-    kinds: Kinds, cuts: FailedCuts, beliefs: CutBeliefs
+    kinds: Kinds, cuts: TriedCuts, beliefs: CutBeliefs
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Beliefs]:
-    """People with equal values whom a secret order parted are alike to her: each is any of them, equally likely."""
+    """People with equal values whom a secret order parted look alike: each is any of them, equally likely."""
     known = np.flatnonzero(cuts.fixed >= 0)
     place = beliefs.kind.copy()
     place[known] = -1  # of others
@@ -202,8 +167,7 @@ class _Because:
     """Says why a kind of people is believed to have a value, in terms of public values only."""
 
     task: Task
-    cuts: FailedCuts
-    found: Tried
+    cuts: TriedCuts
     example: NDArray[np.int64]
 
     def __call__(self, kind: int, code: int) -> str:
@@ -235,11 +199,11 @@ class _Because:
 
     def _cut(self, cut: int) -> str:
         left, right = self.cuts.parts(cut)
-        dim = int(self.found.dims[cut])
+        dim = int(self.cuts.dims[cut])
         if dim < 0:
             return f"the cut after the first {len(left):,} of {len(left) + len(right):,} people along the order"
         domain = self.task.people.quasi[dim].domain
-        low, high = (self._text(domain, int(end[cut])) for end in (self.found.low, self.found.high))
+        low, high = (self._text(domain, int(end[cut])) for end in (self.cuts.low, self.cuts.high))
         if low == high:
             return f"the cut of {len(left) + len(right):,} people into halves at {domain.name} {low}"
         return f"the cut between {domain.name} {low} and {high}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs: where the groups of a release lie along an order that the adversary knows.
+"""Runs: where the groups of a release lie along an order that the attacker knows.
 
-Methods that group along an order of the quasi-identifiers publish groups that are runs of it. She sorts her list of
-people in the same way; then each published group, by its cells and its size, has one place. Groups that lie inside one
+Methods that group along an order of the quasi-identifiers publish groups that are runs of it. The list of people is
+sorted in the same way; then each published group, by its cells and its size, has one place. Groups that lie inside one
 cell (people with equal quasi-identifiers) may stand there in any order.
 """
 
@@ -20,12 +20,15 @@ from glasshouse.errors import InputError, NotSupported, SchemaError
 from glasshouse.grouping.along_order.orderings import hilbert, lexicographic
 from glasshouse.microdata.groups import tie_order
 from glasshouse.randomness import Source
+from glasshouse.release.layout import TAXONOMIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
+    from glasshouse.adversary.task import Task
+    from glasshouse.grouping.along_order.greedy import Greedy, RandomisedGreedy
     from glasshouse.microdata import Column, Microdata
     from glasshouse.release.contents import Published, Seats
 
@@ -89,24 +92,9 @@ class Layout:
         return _cells(self.columns, self.order[start:stop], taxonomies=self.taxonomies)
 
 
-def lay_out(
-    people: Microdata, published: Published, *, ordering: str, priority: tuple[str, ...], size: int, taxonomies: bool
-) -> Layout:
-    """Find the run of every published group.
-
-    Parameters
-    ----------
-    people
-        Everybody who is in the table; their identifiers break ties, if there are any.
-    published
-        What the release says.
-    ordering, priority
-        Of the method.
-    size
-        People in a bucket.
-    taxonomies
-        Whether cells are nodes of taxonomies, and not what lies between two values.
-    """
+def lay_out(task: Task, method: Greedy | RandomisedGreedy, size: int) -> Layout:
+    """Find the run of every published group, where a bucket has ``size`` people; identifiers break ties, if any."""
+    people, published, taxonomies = task.people, task.contents, task.recoding.layout is TAXONOMIES
     seats = next((seats for seats in published.seats if len(seats.quasi) == len(people.quasi)), None)
     if seats is None:
         raise NotSupported(
@@ -114,14 +102,14 @@ def lay_out(
             instead="use linking",
         )
     names = [column.name for column in people.quasi]
-    for name in priority:
+    for name in method.priority:
         if name not in names:
             raise SchemaError.unknown(name, names, role="priority")
-    columns = tuple(people.column(name) for name in dict.fromkeys((*priority, *names)))
+    columns = tuple(people.column(name) for name in dict.fromkeys((*method.priority, *names)))
     codes = [_occurring(column) for column in columns]
     engine = Memory()
     ties = None if people.identifier is None else tie_order(people, Source.seeded(0))
-    order = (hilbert if ordering == "hilbert" else lexicographic)(codes, ties, engine)
+    order = (hilbert if method.ordering == "hilbert" else lexicographic)(codes, ties, engine)
     fresh = np.zeros(len(order), np.uint8)
     fresh[:1] = 1
     for column in columns:
@@ -133,7 +121,7 @@ def lay_out(
     if published.kind != "boxes":
         group = finder.by_cells() if finder.shows_values else finder.by_search(together=True)
     else:
-        sorts = ordering == "lexicographic" and not taxonomies
+        sorts = method.ordering == "lexicographic" and not taxonomies
         group = finder.by_boxes() if sorts else finder.by_search(together=False)
     starts = np.concatenate([[0], np.cumsum(published.sizes[group])])
     whole_cells = np.concatenate([[0], np.cumsum(fresh)])

@@ -8,7 +8,7 @@ itself, so each can be asked alone; many ask the same question, which is answere
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -30,18 +30,14 @@ from glasshouse.grouping.method import times_e
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
-from glasshouse.principles import DesignatedLDiversity, LDiversity, TCloseness
 from glasshouse.randomness import Source
-from glasshouse.recoding import Taxonomies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from fractions import Fraction
 
     from numpy.typing import NDArray
 
     from glasshouse.adversary.posterior import Posterior
-    from glasshouse.adversary.reverse_engineering.greedy.runs import Layout
     from glasshouse.adversary.task import Task
     from glasshouse.microdata import Domain, Microdata
     from glasshouse.release.contents import Published
@@ -104,7 +100,7 @@ class GreedyGroups(Strategy):
         release, knowledge, principle, method = task.release, task.knowledge, task.principle, task.method
         if type(method) not in self.methods:
             return NotSupported(f"explaining groups by {method!r} as greedy ones", instead="use reverse engineering")
-        judged = isinstance(principle, LDiversity | DesignatedLDiversity | TCloseness)
+        judged = principle is not None and (principle.terms.one_in or principle.terms.closeness) is not None
         if not judged or len(release.recipe.sensitive) > 1:
             return NotSupported(
                 "greedy groups under another principle than theirs, of one column", instead="use linking"
@@ -135,7 +131,7 @@ class GreedyGroups(Strategy):
             return NotSupported(
                 f"{release.n_dropped:,} tuples that were dropped before the groups were made", instead="use linking"
             )
-        if isinstance(task.principle, TCloseness):
+        if task.principle is not None and task.principle.terms.closeness is not None:
             return NotSupported(
                 "t-closeness to a table some tuples of which were dropped", instead="use last='merge', or linking"
             )
@@ -145,94 +141,40 @@ class GreedyGroups(Strategy):
 
     def believe(self, task: Task) -> Posterior:
         """Explain every group, and add up what that means for people."""
-        return Explained(_Question.of(task), self).posterior()
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Question:
-    """What is to be explained."""
-
-    given: Task
-    method: Greedy | RandomisedGreedy
-    judge: Frequencies | Closeness
-    counted: NDArray[np.bool_]  # by value
-    size: int  # people in a bucket
-    p: Fraction
-    layout: Layout
-
-    @classmethod
-    def of(cls, task: Task) -> _Question:
-        method = task.made_by(Greedy, RandomisedGreedy)
-        judge, counted, size = _judge(task, method)
-        layout = lay_out(
-            task.people,
-            task.contents,
-            ordering=method.ordering,
-            priority=method.priority,
-            size=size,
-            taxonomies=task.recoding.name == Taxonomies.name,
-        )
-        if (layout.starts[:-1] % size).any():
-            raise InputError("a group ends inside a bucket: the algorithm or its parameters are others")
-        p = bounds.exact(getattr(method, "p", 0))
-        return cls(given=task, method=method, judge=judge, counted=counted, size=size, p=p, layout=layout)
-
-    @property
-    def people(self) -> Microdata:
-        """Everybody in the table."""
-        return self.given.people
-
-    @property
-    def published(self) -> Published:
-        """What the release says."""
-        return self.given.contents
-
-    @property
-    def secret_ties(self) -> bool:
-        """Whether nobody knows in which order people with equal quasi-identifiers stand."""
-        return self.given.secret_ties
-
-    @property
-    def title(self) -> str:
-        """The principle with its numbers."""
-        return "" if self.given.principle is None else self.given.principle.title
-
-    @property
-    def n_dropped(self) -> int:
-        """How many people at the end of the order are not published."""
-        return self.people.n_tuples - int(self.layout.starts[-1])
+        return Explained(task, self).posterior()
 
 
 def _judge(task: Task, method: Greedy | RandomisedGreedy) -> tuple[Frequencies | Closeness, NDArray[np.bool_], int]:
     """When a group is complete, which values count, and how many people a bucket has; as the method has it."""
     published, principle, external, n = task.contents, task.principle, task.knowledge.external, task.people.n_tuples
-    counted = np.ones(len(published.values), bool)
-    if isinstance(principle, TCloseness):
+    assert principle is not None
+    terms, counted = principle.terms, np.ones(len(published.values), bool)
+    if terms.closeness is not None:
         totals = np.bincount(published.codes, weights=published.counts, minlength=len(published.values))
-        order, domain = _domain(published, principle, external)
+        order, domain = _domain(published, terms.distance, external)
         whole = Counts.from_histograms([totals.astype(np.int64)[order].tolist()])
         closeness = Closeness.of(principle.bind(whole, domain))
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         return replace(closeness, crossing=closeness.crossing[place]), counted, 1
-    if isinstance(principle, DesignatedLDiversity):
-        designated = set(map(key_of, principle.values))
+    if terms.named:
+        designated = set(map(key_of, terms.named))
         counted = np.array([key_of(value) in designated for value in published.values], bool)
-    assert isinstance(principle, LDiversity | DesignatedLDiversity)
-    ell = times_e(principle.ell) if getattr(method, "safe", False) else principle.ell
+    assert terms.one_in is not None
+    ell = times_e(terms.one_in) if getattr(method, "safe", False) else terms.one_in
     return Frequencies(min(ell, n + 1)), counted, min(ell, max(1, n))
 
 
-def _domain(published: Published, principle: TCloseness, external: Microdata) -> tuple[Integers, Domain | None]:
+def _domain(published: Published, distance: str | None, external: Microdata) -> tuple[Integers, Domain | None]:
     """The published values in the order of their domain, and the domain itself where the distance needs it."""
-    if principle.distance == "equal":
+    if distance == "equal":
         return np.arange(len(published.values)), None
     known = next((c.domain for c in external.sensitive if c.name == published.column), None)
     values = list(published.values)
     if known is None:
-        if principle.distance == "hierarchical":
+        if distance == "hierarchical":
             raise NotSupported(
-                "t-closeness along a taxonomy that she does not have",
+                "t-closeness along a taxonomy that the attacker does not have",
                 instead=f"give the external table a sensitive column {published.column!r} with its taxonomy",
             )
         known = code(pa.array(values), name=published.column, missing=None in values).domain
@@ -248,61 +190,53 @@ def _domain(published: Published, principle: TCloseness, external: Microdata) ->
 # --- the attack ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
-class _Tables:
-    """Beliefs of runs, one table behind the other."""
-
-    found: list[Floats] = field(default_factory=list)
-    doubt: list[Floats] = field(default_factory=list)
-    length: int = 0
-
-    def add(self, beliefs: Floats, errors: Floats | None) -> int:
-        """Put a table at the end; returns where it starts."""
-        start = self.length
-        self.found.append(beliefs.reshape(-1))
-        self.doubt.append(np.zeros(beliefs.size) if errors is None else errors.reshape(-1))
-        self.length += beliefs.size
-        return start
-
-
 class Explained:
     """Explains the runs, and adds up what that means for people."""
 
-    def __init__(self, task: _Question, limits: GreedyGroups) -> None:
+    def __init__(self, task: Task, limits: GreedyGroups) -> None:
         self.task, self.limits = task, limits
+        self.method = method = task.made_by(Greedy, RandomisedGreedy)
+        self.judge, self.counted, self.size = _judge(task, method)  # which values count, and people in a bucket
+        self.p = bounds.exact(getattr(method, "p", 0))
+        self.layout = layout = lay_out(task, method, self.size)
+        if (layout.starts[:-1] % self.size).any():
+            raise InputError("a group ends inside a bucket: the algorithm or its parameters are others")
+        self.n_dropped = task.people.n_tuples - int(layout.starts[-1])  # at the end of the order
         self.progress = limits.progress or (lambda _: None)
         self.source = limits.source or Source.secure()
-        layout, published = task.layout, task.published
+        published = task.contents
         self.starts, self.group = layout.starts, layout.group.astype(np.int32)
         self.offsets, self.codes, self.counts = published.offsets, published.codes, published.counts
         self.lengths = np.diff(self.starts)
-        self.n_buckets = -(-self.lengths // task.size)
+        self.n_buckets = -(-self.lengths // self.size)
         self.table = np.full(len(self.group), -1, np.int64)
         self.width = np.zeros(len(self.group), np.int64)
         self.by_slot = np.zeros(len(self.group), np.uint8)
         self.column = np.zeros(len(self.codes), np.int32)
-        self.tables = _Tables()
+        self.found: list[Floats] = []  # beliefs of runs, one table behind the other, and their errors
+        self.doubt: list[Floats] = []
+        self.length = 0
         self.n_sampled = self.n_explained = 0
         self.questions: dict[Any, Solved] = {}
-        known = task.given.known()
-        self.known = {row: int(known[row]) for row, _ in task.given.told}
+        known = task.known()
+        self.known = {row: int(known[row]) for row, _ in task.told}
 
     def posterior(self) -> Posterior:
         """Explain every run, and believe."""
         task = self.task
         fixed = self._places_of_known() if not task.secret_ties else {}
-        asked = (self.n_buckets > 1) & ~(task.layout.inside & task.secret_ties)
+        asked = (self.n_buckets > 1) & ~(self.layout.inside & task.secret_ties)
         placed = self._placed() if task.secret_ties and self.known else set()
         alone = self._alone(asked, fixed, placed)
         plain = np.flatnonzero(asked & ~np.isin(np.arange(len(asked)), [*alone, *placed]))
-        if isinstance(task.judge, Frequencies):
+        if isinstance(self.judge, Frequencies):
             self._explain_alike(plain)
         else:
             alone |= {int(run): "seen" for run in plain}
         for i, (run, kind) in enumerate(sorted(alone.items())):
             self._explain_alone(run, kind, fixed.get(run))
             self.progress(0.5 + 0.4 * i / len(alone))
-        if task.n_dropped:
+        if self.n_dropped:
             self._explain_dropped()
         return self._believed()
 
@@ -311,7 +245,7 @@ class Explained:
     @property
     def _position(self) -> Integers:
         """Where each corrupted person stands in the order."""
-        order = self.task.layout.order
+        order = self.layout.order
         where = np.empty(len(order), np.int32)
         where[order] = np.arange(len(order), dtype=np.int32)
         found = where[list(self.known)].astype(np.int64)
@@ -329,7 +263,7 @@ class Explained:
             if not len(entry):
                 raise InputError("somebody is said to have a value that his group does not have")
             table = fixed.setdefault(run, np.zeros((int(self.n_buckets[run]), len(codes)), np.int64))
-            table[(at - self.starts[run]) // self.task.size, entry[0]] += 1
+            table[(at - self.starts[run]) // self.size, entry[0]] += 1
         return fixed
 
     # runs
@@ -342,12 +276,12 @@ class Explained:
     def _run(self, run: int, kind: str, fixed: Integers | None = None) -> Run:
         codes, counts = self.histogram(run)
         allowed = None
-        if kind == "hidden" and not self.task.layout.inside[run]:
-            allowed = self.task.layout.allowed(run, self.task.size)
+        if kind == "hidden" and not self.layout.inside[run]:
+            allowed = self.layout.allowed(run, self.size)
         return Run(
             codes=codes,
             counts=counts,
-            counted=self.task.counted[codes],
+            counted=self.counted[codes],
             sizes=self._sizes(int(self.lengths[run])),
             kind=kind,
             fixed=fixed,
@@ -355,18 +289,17 @@ class Explained:
         )
 
     def _sizes(self, length: int) -> tuple[int, ...]:
-        size = self.task.size
+        size = self.size
         return (size,) * (length // size) + ((length % size,) if length % size else ())
 
     def _kind(self, run: int) -> str:
         """How a run may have come about."""
-        task = self.task
-        last = task.method.last == "merge" and run == len(self.group) - 1
-        if not task.layout.hidden or self.n_buckets[run] == 1:
+        last = self.method.last == "merge" and run == len(self.group) - 1
+        if not self.layout.hidden or self.n_buckets[run] == 1:
             return "merged" if last else "seen"
-        if task.layout.inside[run]:
+        if self.layout.inside[run]:
             return "free" if last else "hidden"  # whatever its people have, they are published so
-        several = self._may_be_several and task.layout.may_be_several(run, task.size)
+        several = self._may_be_several and self.layout.may_be_several(run, self.size)
         if several and last:
             raise NotSupported(
                 "the last group of a greedy release, whose box may hide several that were merged", instead="use linking"
@@ -376,11 +309,11 @@ class Explained:
     @property
     def _may_be_several(self) -> bool:
         """Whether groups of different people can have the same box: not along a lexicographic order."""
-        return bool(self.task.method.ordering != "lexicographic" or self.task.layout.taxonomies)
+        return bool(self.method.ordering != "lexicographic" or self.layout.taxonomies)
 
     def _alone(self, asked: NDArray[np.bool_], fixed: dict[int, Integers], placed: set[int]) -> dict[int, str]:
         """The runs that are not like others, with their kinds."""
-        layout, found = self.task.layout, {run: self._kind(run) for run in fixed}
+        layout, found = self.layout, {run: self._kind(run) for run in fixed}
         suspects: Iterator[int] | list[int] = []
         if layout.hidden:
             suspects = np.flatnonzero(asked & (layout.inside | self._may_be_several)).tolist()
@@ -396,7 +329,7 @@ class Explained:
         lengths = np.diff(self.offsets)[group]
         edges = np.concatenate([[0], np.cumsum(lengths)])
         of_run, entries = entries_of(self.offsets, group)
-        profile = 2 * self.counts[entries] + self.task.counted[self.codes[entries]]
+        profile = 2 * self.counts[entries] + self.counted[self.codes[entries]]
         order = np.lexsort((profile, of_run))
         profile, entries = profile[order], entries[order]
         new = np.ones(len(profile), bool)
@@ -419,7 +352,7 @@ class Explained:
                 answer = self._answer(question)
                 distinct = new[start:stop]
                 errors = None if answer.errors is None else answer.errors[:, distinct]
-                known[key] = self.tables.add(answer.beliefs[:, distinct], errors), int(distinct.sum())
+                known[key] = self._kept(answer.beliefs[:, distinct], errors), int(distinct.sum())
                 self.progress(0.1 + 0.4 * i / len(runs))
             self.table[run], self.width[run] = known[key]
             self.n_explained += 1
@@ -438,14 +371,21 @@ class Explained:
 
     def put(self, run: int, beliefs: Floats, errors: Floats | None = None) -> None:
         """Keep what is believed in the buckets, or slots, of a run."""
-        self.table[run] = self.tables.add(beliefs, errors)
+        self.table[run] = self._kept(beliefs, errors)
         self.width[run] = beliefs.shape[1]
         start, stop = self.offsets[self.group[run]], self.offsets[self.group[run] + 1]
         self.column[start:stop] = np.arange(stop - start)
 
+    def _kept(self, beliefs: Floats, errors: Floats | None) -> int:
+        """Put a table behind the others; returns where it starts."""
+        self.found.append(beliefs.reshape(-1))
+        self.doubt.append(np.zeros(beliefs.size) if errors is None else errors.reshape(-1))
+        self.length += beliefs.size
+        return self.length - beliefs.size
+
     def _answer(self, question: Run) -> Solved:
         """Solve a run; what has been asked before is not solved again."""
-        key = (question.kind, *self.task.judge.key(question))
+        key = (question.kind, *self.judge.key(question))
         if question.fixed is not None or question.kind != "seen":
             told = None if question.fixed is None else question.fixed.tolist()
             return self._solved(question, (*key, question.codes.tolist(), told))
@@ -457,8 +397,8 @@ class Explained:
         source = self.source.child("run", repr(key))
         found = solve(
             question,
-            self.task.judge,
-            self.task.p,
+            self.judge,
+            self.p,
             most_states=self.limits.most_states,
             error=self.limits.error,
             source=source,
@@ -471,7 +411,7 @@ class Explained:
 
     def _placed(self) -> set[int]:
         """Explain the runs where corrupted people may stand, weighing all their places; returns these runs."""
-        layout = self.task.layout
+        layout = self.layout
         edges = np.append(np.flatnonzero(layout.fresh), len(layout.fresh))
         cells: dict[int, dict[int, int]] = {}
         for at, value in zip(self._position.tolist(), self.known.values(), strict=True):
@@ -495,7 +435,7 @@ class Explained:
 
     def slots(self, run: int) -> Iterator[tuple[int, int, int]]:
         """What cells have in the buckets of a run: start, stop and bucket."""
-        fresh, size = self.task.layout.fresh, self.task.size
+        fresh, size = self.layout.fresh, self.size
         start, stop = int(self.starts[run]), int(self.starts[run + 1])
         marks = {start, *(start + np.flatnonzero(fresh[start:stop])).tolist(), *range(start, stop, size)}
         ordered = [*sorted(marks), stop]
@@ -507,17 +447,17 @@ class Explained:
     def _explain_dropped(self) -> None:
         """Add a run of the people who are not published; what they have, she has to imagine."""
         task, n = self.task, self.task.people.n_tuples
-        sizes = self._sizes(task.n_dropped)
-        values = np.arange(len(task.published.values))
+        sizes = self._sizes(self.n_dropped)
+        values = np.arange(len(task.contents.values))
         totals = np.bincount(self.codes, weights=self.counts, minlength=len(values)).astype(np.int64)
-        assert isinstance(task.judge, Frequencies)
-        ell = task.judge.ell
-        room = np.where(task.counted, n // ell - totals, n)
-        if task.counted.all() and room.min() >= task.n_dropped:
+        assert isinstance(self.judge, Frequencies)
+        ell = self.judge.ell
+        room = np.where(self.counted, n // ell - totals, n)
+        if self.counted.all() and room.min() >= self.n_dropped:
             beliefs = np.full((len(sizes), len(values)), 1.0 / len(values))  # nothing tells values apart
         else:
             beliefs = unpublished_beliefs(
-                sizes, counted=task.counted, ell=ell, p=task.p, room=room, most_states=self.limits.most_states
+                sizes, counted=self.counted, ell=ell, p=self.p, room=room, most_states=self.limits.most_states
             )
         self.starts = np.append(self.starts, n)
         self.group = np.append(self.group, np.int32(len(self.offsets) - 1))
@@ -534,11 +474,11 @@ class Explained:
     # people
 
     def _believed(self) -> Posterior:
-        task, n_values = self.task, len(self.task.published.values)
-        fresh = task.layout.fresh if task.secret_ties else self._bucket_marks()
+        task, n_values = self.task, len(self.task.contents.values)
+        fresh = self.layout.fresh if task.secret_ties else self._bucket_marks()
         edges = np.append(np.flatnonzero(fresh), len(fresh))
         of_position = np.cumsum(fresh, dtype=np.int64) - 1
-        order = task.layout.order
+        order = self.layout.order
         kind = np.empty(len(order), np.int64)
         kind[order] = of_position
         del of_position
@@ -548,7 +488,7 @@ class Explained:
         arguments = (
             self.starts.astype(np.int64),
             self.group,
-            task.size,
+            self.size,
             self.offsets,
             self.codes,
             self.counts,
@@ -556,8 +496,8 @@ class Explained:
             self.width,
             self.by_slot,
             self.column,
-            np.concatenate([np.empty(0), *self.tables.found]),
-            np.concatenate([np.empty(0), *self.tables.doubt]),
+            np.concatenate([np.empty(0), *self.found]),
+            np.concatenate([np.empty(0), *self.doubt]),
             fresh,
             people,
         )
@@ -576,7 +516,7 @@ class Explained:
             codes = np.append(codes, np.array(told, np.int32))
             beliefs, errors = np.append(beliefs, np.ones(len(told))), np.append(errors, np.zeros(len(told)))
         self.progress(1.0)
-        return task.given.posterior(
+        return task.posterior(
             "sampled" if self.n_sampled else "exact",
             kind,
             Beliefs(offsets, codes, beliefs, errors if self.n_sampled else None),
@@ -590,7 +530,7 @@ class Explained:
         marks = np.zeros(self.task.people.n_tuples, np.uint8)
         marks[self.starts[:-1]] = 1
         for run in np.flatnonzero((self.table >= 0) & (self.n_buckets > 1)).tolist():
-            marks[self.starts[run] : self.starts[run + 1] : self.task.size] = 1
+            marks[self.starts[run] : self.starts[run + 1] : self.size] = 1
         return marks
 
     def _notes(self) -> tuple[str, ...]:
@@ -598,10 +538,10 @@ class Explained:
         notes.append(f"{self.n_explained:,} of {len(self.group):,} groups tell more than their values")
         if task.secret_ties:
             notes.append("nobody knows in which order people with equal quasi-identifiers stood: they are alike to her")
-        if task.given.knowledge.prior is not None:
+        if task.knowledge.prior is not None:
             notes.append("every possible table has the published values: her prior, the same for everybody, cancels")
-        if task.n_dropped:
-            notes.append(f"{task.n_dropped:,} people are in the table and not in the release")
+        if self.n_dropped:
+            notes.append(f"{self.n_dropped:,} people are in the table and not in the release")
         if self.n_sampled:
             notes.append(f"the arrangements of {self.n_sampled:,} different groups were sampled: see the errors")
         return tuple(notes)
@@ -619,7 +559,7 @@ class _Because:
     def __call__(self, kind: int, value: int) -> str:
         """One sentence, in terms of what is public."""
         attack, task = self.attack, self.attack.task
-        shown = "missing" if task.published.values[value] is None else str(task.published.values[value])
+        shown = "missing" if task.contents.values[value] is None else str(task.contents.values[value])
         if kind >= len(self.edges) - 1:
             return f"she has found out that they have {shown}"
         start, stop = int(self.edges[kind]), int(self.edges[kind + 1])
@@ -629,14 +569,14 @@ class _Because:
         codes, counts = attack.histogram(run)
         held = int(counts[codes == value].sum())
         own = f"{held:,} of the {int(attack.lengths[run]):,} tuples of their group have {shown}"
-        if attack.starts[run] >= task.layout.starts[-1]:
+        if attack.starts[run] >= attack.layout.starts[-1]:
             return f"they are not published, and with {shown} it is more or less likely that they made no group"
         if attack.table[run] < 0 or attack.n_buckets[run] == 1:
             return own
-        people, buckets = min(task.size, int(attack.lengths[run])), int(attack.n_buckets[run])
-        bucket = (max(start, int(attack.starts[run])) - int(attack.starts[run])) // task.size
-        obeyed = f"had its first {people:,} people ({self._who(run)}) obeyed {task.title}"
-        ended = "the group would have ended there" + (f" with probability {float(1 - task.p):g}" if task.p else "")
+        people, buckets = min(attack.size, int(attack.lengths[run])), int(attack.n_buckets[run])
+        bucket = (max(start, int(attack.starts[run])) - int(attack.starts[run])) // attack.size
+        obeyed = f"had its first {people:,} people ({self._who(run)}) obeyed {task.principles[0].title}"
+        ended = "the group would have ended there" + (f" with probability {float(1 - attack.p):g}" if attack.p else "")
         return f"{own}, and they are in bucket {bucket + 1} of {buckets}: {obeyed}, {ended}"
 
     def _share(self, run: int, at: int, value: int) -> float:
@@ -649,12 +589,12 @@ class _Because:
             return -1.0
         if attack.table[run] < 0 or attack.by_slot[run]:
             return float(counts[entry[0]] / attack.lengths[run])
-        bucket = (max(at, int(attack.starts[run])) - int(attack.starts[run])) // attack.task.size
+        bucket = (max(at, int(attack.starts[run])) - int(attack.starts[run])) // attack.size
         place = int(attack.table[run] + bucket * attack.width[run] + attack.column[start + entry[0]])
         return self._found(place)
 
     def _found(self, place: int) -> float:
-        for table in self.attack.tables.found:
+        for table in self.attack.found:
             if place < len(table):
                 return float(table[place])
             place -= len(table)
@@ -662,7 +602,7 @@ class _Because:
 
     def _who(self, run: int) -> str:
         """The first person of a run, by quasi-identifiers."""
-        layout = self.attack.task.layout
+        layout = self.attack.layout
         row = layout.order[[int(self.attack.starts[run])]]
         shown = [f"{column.name} {column.domain.decode(column.codes[row])[0].as_py()}" for column in layout.columns]
         return "from " + ", ".join(shown) + " on"

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,8 +25,8 @@ from glasshouse.adversary.reverse_engineering.strategies import SMALL, Strategy
 from glasshouse.errors import NotSupported
 from glasshouse.grouping import Mirror
 from glasshouse.microdata.domains import text_of
-from glasshouse.principles import AlphaKAnonymity, LDiversity, TCloseness
-from glasshouse.recoding import Boxes
+from glasshouse.principles.principle import Terms
+from glasshouse.release.layout import BOXES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -171,7 +170,7 @@ class _Fit:
         one_group = np.ones(published.n_groups, bool)
         if published.kind == "boxes":
             one_group = published.sizes < 2 * least
-            if listed and task.release.recipe.recoding.get("name") == Boxes.name:
+            if listed and task.release.layout is BOXES:
                 one_group = one_group | tables[0].ends_of_one(people, kinds, published.n_groups)
         return cls(
             kind=kinds.of_person,
@@ -296,8 +295,9 @@ class _Believed:
     def of(cls, task: Task) -> _Believed:
         method = task.made_by(Mirror)
         principle, published = task.principle, task.contents
-        refined = isinstance(principle, LDiversity) and method.inner != "none"
-        least = _least(principle, method, refined=refined)
+        terms = Terms() if principle is None else principle.terms
+        refined = terms.one_in is not None and not terms.named and method.inner != "none"
+        least = _least(terms, method, refined=refined)
         fit = _Fit.of(task, least)
 
         group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
@@ -415,24 +415,16 @@ class _Believed:
 def _caps(principle: Principle | None, published: Published) -> Floats:
     """The largest share that the principle allows each value in a group, as far as that is easily told."""
     caps = np.ones(len(published.values))
-    for one in getattr(principle, "principles", (principle,)):
-        if isinstance(one, LDiversity):
-            caps = np.minimum(caps, 1 / one.ell)
-        elif isinstance(one, AlphaKAnonymity):
-            caps = np.minimum(caps, float(one.alpha))
-        elif isinstance(one, TCloseness) and one.distance == "equal":
+    for terms in () if principle is None else (one.terms for one in principle.singles()):
+        for cap in terms.caps or ():
+            caps = np.minimum(caps, 1.0 if cap.values is not None else float(cap.share))
+        if terms.closeness is not None and terms.distance == "equal":
             totals = np.bincount(published.codes, weights=published.counts, minlength=len(caps))
-            caps = np.minimum(caps, totals / totals.sum() + float(one.t))
+            caps = np.minimum(caps, totals / totals.sum() + float(terms.closeness))
     return np.asarray(caps, np.float64)
 
 
-def _least(principle: Principle | None, method: Mirror, *, refined: bool) -> int:
+def _least(terms: Terms, method: Mirror, *, refined: bool) -> int:
     """How many tuples a group has at least."""
-    named: list[int] = [
-        ceil(getattr(one, parameter))
-        for one in getattr(principle, "principles", (principle,))
-        for parameter in ("k", "ell")
-        if hasattr(one, parameter) and not hasattr(one, "values")  # designated values may be absent from a group
-    ]
-    floor: int = 0 if refined else method.floor or (0 if named else _FLOOR)
-    return max(1, floor, *named)
+    floor = 0 if refined else method.floor or (0 if terms.smallest_group else _FLOOR)
+    return max(1, floor, terms.smallest_group)

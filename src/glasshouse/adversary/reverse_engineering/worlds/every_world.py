@@ -17,7 +17,7 @@ from glasshouse.adversary.reverse_engineering.worlds.enumeration import ExactBel
 from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.adversary.reverse_engineering.worlds.walk import SampledBeliefs, sampled_posterior
 from glasshouse.errors import InputError, NotSupported
-from glasshouse.recoding import Perturbed
+from glasshouse.release.layout import PERTURBED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ class SampledWorlds(Strategy):
 
     def refuses(self, task: Task) -> NotSupported | None:
         """What is published must be a function of groups."""
-        if task.recoding.name == Perturbed.name:
+        if task.recoding.layout is PERTURBED:
             return NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
         return None
 

@@ -14,7 +14,7 @@ permutation, each of which is shuffled by itself.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -27,11 +27,9 @@ from glasshouse.errors import DomainError, Infeasible, InputError
 from glasshouse.grouping import Mondrian, keep_eligible
 from glasshouse.microdata import Groups
 from glasshouse.microdata.domains import text_of
-from glasshouse.microdata.groups import alike
-from glasshouse.principles import BackgroundSensitive, KAnonymity, Requirement
+from glasshouse.principles import Requirement
 from glasshouse.randomness import Source
-from glasshouse.recoding import Angel, Permutation
-from glasshouse.release.layout import BATCH, GROUP
+from glasshouse.release.layout import BATCH, DATA, GROUP, PERMUTATION
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,21 +86,20 @@ class Rerun:
 
     def seen(self, published: Any) -> Hashable:
         """What is published, as it is compared with what an imagined table gives."""
-        apart = published_sensitive(published) if isinstance(self.recoding, Permutation) else ()
-        return up_to_numbering(published, apart=apart)
+        return up_to_numbering(published, apart=_published_sensitive(published) if self._shuffles else ())
 
     @property
-    def asked(self) -> Any:
-        """What must hold in every group."""
-        return self.principle.grouping() if isinstance(self.principle, BackgroundSensitive) else self.principle
+    def _shuffles(self) -> bool:
+        """Whether values are shuffled inside their groups, which the content is compared without."""
+        return self.recoding.layout is PERMUTATION
 
     def _divided(self, table: Microdata, draws: EnumeratingDraws) -> _Outcome | None:
         """Who is kept and who is together, groups numbered as they come up; None if the table cannot be published."""
         source: Any = draws
         try:
-            kept = keep_eligible(table, self.asked, self.suppress, source)
+            kept = keep_eligible(table, self.principle, self.suppress, source)
             left = table if len(kept) == table.n_tuples else table.take(kept)
-            requirement = Requirement.of(self.asked, left)
+            requirement = Requirement.in_groups(self.principle, left)
             requirement.check_eligible()
             ties: Any = _Ties(draws, left)
             groups = self.method.divide(left, requirement, source=ties, engine=_ONE_THREAD)
@@ -112,48 +109,30 @@ class Rerun:
         labels = tuple(numbers.setdefault(label, len(numbers) - 1) for label in groups.labels.tolist())
         return tuple(kept.tolist()), labels
 
-    def published(self, table: Microdata, groups: Groups) -> dict[str, pa.Table] | None:
-        """What the recoding writes of these groups, some draws made anyhow; None if ANGEL has no buckets for them."""
-        if isinstance(self.recoding, Angel):
-            return self._angelized(table, groups)
-        return dict(self.recoding.recode(table, groups, source=Source.seeded(0)))
+    def published(self, table: Microdata, groups: Groups, source: Any = None) -> dict[str, pa.Table] | None:
+        """What the recoding writes of these groups, without a source with some draws; None if ANGEL has no buckets."""
+        recoding = self.recoding.resolved(Requirement.in_groups(self.principle, table))
+        try:
+            return recoding.recode(table, groups, source=source or Source.seeded(0), divide=_buckets)
+        except Infeasible:
+            return None
 
     def _recoded(self, table: Microdata, partition: _Outcome, limit: int) -> tuple[dict[Hashable, Fraction], int]:
         kept, labels = partition
         left = table if len(kept) == table.n_tuples else table.take(np.array(kept))
         groups = Groups(np.array(labels, np.int32), max(labels, default=-1) + 1)
-        if isinstance(self.recoding, Angel | Permutation):  # the content is the same whatever is drawn
-            tables = self.published(left, groups)
-            apart = [column.name for column in left.sensitive] if isinstance(self.recoding, Permutation) else ()
-            return {None if tables is None else up_to_numbering(tables, apart=apart): Fraction(1)}, 1
+        apart = [column.name for column in left.sensitive] if self._shuffles else ()
 
         def published(draws: Any) -> Hashable:
-            return up_to_numbering(self.recoding.recode(left, groups, source=draws))
+            tables = self.published(left, groups, None if self._shuffles else draws)
+            return None if tables is None else up_to_numbering(tables, apart=apart)
 
         return chances(published, limit=limit)
 
-    def _angelized(self, table: Microdata, groups: Groups) -> dict[str, pa.Table] | None:
-        """ANGEL's buckets: strict, k-anonymous, by each marginal's quasi-identifiers alone."""
-        assert isinstance(self.recoding, Angel)
-        recoding = self.recoding.resolved(Requirement.of(self.asked, table))
-        k = recoding.k or 1
-        if groups.n_dropped:
-            kept = np.flatnonzero(groups.labels >= 0)
-            table, groups = table.take(kept), Groups(groups.labels[kept], groups.n_groups)
-        buckets = []
-        for marginal in recoding.tables(table):
-            own = tuple(table.column(name) for name in marginal.quasi)
-            if k == 1:
-                buckets.append(alike(own))
-                continue
-            view = replace(table, quasi=own, sensitive=(), identifier=None)
-            try:
-                requirement = Requirement.of(KAnonymity(k=k), view)
-                requirement.check_eligible()
-            except Infeasible:
-                return None
-            buckets.append(Mondrian().divide(view, requirement, engine=_ONE_THREAD))
-        return dict(recoding.recode(table, groups, buckets=buckets))
+
+def _buckets(table: Microdata, requirement: Requirement) -> Groups:
+    """ANGEL's buckets: strict, k-anonymous, by each marginal's quasi-identifiers alone."""
+    return Mondrian().divide(table, requirement, engine=_ONE_THREAD)
 
 
 class _Ties:
@@ -236,7 +215,7 @@ def as_it_stands(published: Any) -> Hashable:
     )
 
 
-def published_sensitive(published: Any) -> tuple[str, ...]:
+def _published_sensitive(published: Any) -> tuple[str, ...]:
     """The sensitive columns of a permutation: those after the number of the group."""
     names = next(iter(_tables(published).values())).column_names
     return tuple(names[names.index(GROUP) + 1 :]) if GROUP in names else ()
@@ -247,7 +226,7 @@ def _tables(published: Any) -> Mapping[str, pa.Table]:
     if isinstance(tables, Mapping) and all(hasattr(table, "column_names") for table in tables.values()):
         return tables
     if hasattr(tables, "column_names"):
-        return {"data": tables}
+        return {DATA: tables}
     raise InputError(f"published tables are needed, or a release, not {type(published).__name__}")
 
 
