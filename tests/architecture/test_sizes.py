@@ -33,7 +33,6 @@ COMPLEX_FUNCTIONS = [
     "adversary/reverse_engineering/greedy/sequences.py::_weigh",
     "analyst/grouping_columns.py::of",
     "microdata/table.py::read",
-    "policy/choices.py::principle",
     "release/package/manifest.py::_table",
 ]
 
