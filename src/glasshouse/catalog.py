@@ -309,6 +309,6 @@ def method_of(recipe: Recipe) -> Method:
     return from_data(METHODS, recipe.method)
 
 
-def recoding_of(recipe: Recipe) -> Any:
+def recoding_of(recipe: Recipe) -> Recoding:
     """Return the recoding of a recipe."""
     return from_data(RECODINGS, recipe.recoding)

@@ -26,12 +26,12 @@ FOLDERS = {
 REBUILT_LATER = ("comparing", "pages", "papers")
 """Rooms whose tests for classes are still to be replaced by what the classes declare."""
 
-MOST_FILES = 44
+MOST_FILES = 37
 """Files whose code the default publish runs; the aim is 35."""
 
 TABLES = {"qit", "st", "gt", "bt"}
 SPELLED = {layout.GROUP, layout.BATCH, layout.COUNT, layout.SIZE} | TABLES
-SECOND_SPELLING = ("release/layout.py", "verification/views.py")
+SECOND_SPELLING = ("release/layout.py", "verification/verify_table.py")
 OTHER_MEANINGS = ("analyst/questions/sql.py", "analyst/sql_parsing.py")
 """Files in which the same letters are a comparison of SQL."""
 

@@ -15,8 +15,21 @@ from glasshouse.cells.cell import (
     Value,
 )
 from glasshouse.cells.parsing import Grammar, bare, parse, parts_of
-from glasshouse.cells.values import key_of, place_of, settled, text_of, zoned
-from glasshouse.cells.writing import MISSING, OR_MISSING, SUPPRESSED, interval, label, quoted, value_set, with_missing
+from glasshouse.cells.values import (
+    MISSING,
+    OR_MISSING,
+    SUPPRESSED,
+    interval,
+    key_of,
+    label,
+    place_of,
+    quoted,
+    settled,
+    text_of,
+    value_set,
+    with_missing,
+    zoned,
+)
 
 __all__ = [
     "MISSING",

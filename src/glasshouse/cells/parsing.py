@@ -2,7 +2,7 @@
 """Parsing cells: what the text of a published cell stands for, whichever tool wrote it.
 
 The adversary and the analyst both read through this parser. It knows the cells that Glasshouse writes
-(`glasshouse.cells.writing`) and those of other tools; docs/cells.md has the table of all notations. What is no cell of
+(`glasshouse.cells.values`) and those of other tools; docs/cells.md has the table of all notations. What is no cell of
 the column, or may be read in two ways, is `Unreadable`, with a reason.
 
 Time and memory are linear in the length of the text: no interval, prefix or set of stars is ever listed.
@@ -30,8 +30,21 @@ from glasshouse.cells.cell import (
     Unreadable,
     Value,
 )
-from glasshouse.cells.values import LINE, Ambiguous, NotAValue, key_of, number_in, period_of, place_of, value_of, zoned
-from glasshouse.cells.writing import EN_DASH, MISSING, OR_MISSING, SUPPRESSED
+from glasshouse.cells.values import (
+    EN_DASH,
+    LINE,
+    MISSING,
+    OR_MISSING,
+    SUPPRESSED,
+    Ambiguous,
+    NotAValue,
+    key_of,
+    number_in,
+    period_of,
+    place_of,
+    value_of,
+    zoned,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence

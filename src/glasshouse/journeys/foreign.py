@@ -13,7 +13,7 @@ import pyarrow as pa
 from glasshouse import catalog
 from glasshouse.cells import Grammar, Unreadable
 from glasshouse.errors import SchemaError
-from glasshouse.journeys.promise import FOREIGN_GUARANTEE
+from glasshouse.journeys.load import FOREIGN_GUARANTEE
 from glasshouse.microdata.domains import kind_of
 from glasshouse.microdata.reading.sources import open_source
 from glasshouse.release import PublishedColumn, Recipe, Release

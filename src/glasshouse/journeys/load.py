@@ -9,15 +9,17 @@ them again. What cannot be made is refused before anybody believes it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, cast
 
 from glasshouse import catalog
 from glasshouse.cells import bare, parts_of
 from glasshouse.declarations import Declared, check_cells
-from glasshouse.errors import GlasshouseError, SourceError
-from glasshouse.journeys.promise import promised_by_recipe
+from glasshouse.errors import GlasshouseError, InputError, SourceError
+from glasshouse.grouping import exact_share
 from glasshouse.microdata.domains import text_of
+from glasshouse.principles import Requirement
 from glasshouse.recoding.columns import cells_of
+from glasshouse.release import Guarantee
 from glasshouse.release.layout import FOREIGN, PERTURBED
 from glasshouse.release.package import read as reading
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from glasshouse.recoding import Perturbed
     from glasshouse.release import Recipe, Release
 
-__all__ = ["load"]
+__all__ = ["FOREIGN_GUARANTEE", "load", "promised_by_recipe"]
 
 
 def load(path: str | Path, *, most_bytes: int = reading.MOST_BYTES) -> Release:
@@ -114,7 +116,7 @@ def _check_recipe(release: Release) -> None:
     catalog.method_of(recipe)
     recoding = catalog.recoding_of(recipe)
     if release.layout is PERTURBED:
-        _check_sample(release, recoding)
+        _check_sample(release, cast("Perturbed", recoding))  # the only recoding with this layout
 
 
 def _check_sample(release: Release, recoding: Perturbed) -> None:
@@ -138,3 +140,52 @@ def _is_value(value: object) -> bool:
     if isinstance(value, int):
         return -(1 << 63) <= value < 1 << 63
     return value is None or isinstance(value, str | float)
+
+
+# --- the promise: a guarantee, made again of a recipe and of what a release tells about its table ---------------------
+
+
+FOREIGN_GUARANTEE: Final = Guarantee(
+    promise="nothing: another tool made this table",
+    adversary="none",
+    adversary_knows="whatever she likes",
+    theorem="what the other tool promises is its own affair",
+)
+"""What Glasshouse promises for a table that another tool made."""
+
+
+def promised_by_recipe(release: Release) -> Guarantee:
+    """Make the guarantee of a release again from its recipe and the numbers that it states.
+
+    Its tables are not looked at, and neither is the guarantee that it states. Raises a `GlasshouseError` where the
+    recipe stands for no guarantee, or the numbers contradict each other.
+
+    >>> import glasshouse as gh
+    >>> release = gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(ell=2))
+    >>> promised_by_recipe(release) == release.guarantee
+    True
+    """
+    recipe = release.recipe
+    if release.layout is FOREIGN:
+        return FOREIGN_GUARANTEE
+    _check_numbers(release)
+    method, recoding = catalog.method_of(recipe), catalog.recoding_of(recipe)
+    requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive)
+    if (requirement.target is None) != (recoding.layout.size is None):
+        raise InputError("a bound on beliefs and the recoding 'perturbed' go together, and one is without the other")
+    return recoding.guarantee(
+        requirement,
+        recoding.claimed(method.claim(requirement), requirement, recipe.sensitive),
+        n_sensitive=len(recipe.sensitive),
+        n_whole=release.n_tuples + release.n_dropped,
+        n_suppressed=release.n_suppressed,
+        identified=release.identified,
+    )
+
+
+def _check_numbers(release: Release) -> None:
+    """Suppressed tuples are some of those that were dropped, and no more than the recipe allows."""
+    allowed = exact_share(release.recipe.suppress)
+    most = allowed * (release.n_tuples + release.n_dropped)
+    if not 0 <= release.n_suppressed <= release.n_dropped or release.n_suppressed > most:
+        raise InputError("more tuples were suppressed than were dropped, or than the recipe allows")

@@ -11,7 +11,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow.compute as pc
@@ -21,8 +21,7 @@ from glasshouse import catalog
 from glasshouse.engines import Memory
 from glasshouse.errors import InputError, NotSupported, SourceError
 from glasshouse.grouping import Mondrian
-from glasshouse.journeys.load import load
-from glasshouse.journeys.promise import promised_by_recipe
+from glasshouse.journeys.load import load, promised_by_recipe
 from glasshouse.journeys.recheck import recheck
 from glasshouse.journeys.republication import keep_traces
 from glasshouse.microdata import Groups
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from glasshouse.microdata import Microdata
-    from glasshouse.recoding import Recoding
+    from glasshouse.recoding import Angel, Recoding
     from glasshouse.release import PublishedColumn, Release
 
 __all__ = ["publish_marginals"]
@@ -92,7 +91,7 @@ def publish_marginals(
     check_pair(out)
     pair = Pair(out, force=True)
     before = load(pair.release)
-    recoding = catalog.recoding_of(before.recipe)
+    recoding = cast("Angel", catalog.recoding_of(before.recipe))
     if before.layout is not ANGEL:
         raise NotSupported(
             f"more marginals of a release by the recoding {recoding.name!r}",

@@ -143,7 +143,8 @@ def publish(
         source,
         threads,
     )
-    release = titled(release, title, licence)
+    if title is not None or licence is not None:
+        release = titled(release, title, licence)
     if pair is None or traces is None:
         return release
     check_savable(release, format, allow_seed=allow_seed)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -15,15 +15,14 @@ import pyarrow.compute as pc
 from glasshouse import catalog
 from glasshouse.declarations import tree_of_axis
 from glasshouse.errors import GlasshouseError, GuaranteeBroken, NotSupported, SourceError
-from glasshouse.journeys.load import load
-from glasshouse.journeys.promise import promised_by_recipe
+from glasshouse.journeys.load import load, promised_by_recipe
 from glasshouse.microdata import Column, read
 from glasshouse.microdata.domains import text_of
 from glasshouse.principles import Requirement
 from glasshouse.release.layout import FOREIGN, layout_of
 from glasshouse.verification import Check, Verification, verify_table
 from glasshouse.verification.beliefs import growth_stays_within, worst_belief
-from glasshouse.verification.views import views_of
+from glasshouse.verification.verify_table import views_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -94,7 +93,8 @@ def _verify(release: Release) -> Verification:
             if not _is_sample(release):
                 raise SourceError("the release promises what only a perturbed sample can keep, and is none")
             found = _recount_sample(release, requirement.anonymity)
-            kept = _check_beliefs(catalog.recoding_of(release.recipe), requirement.target, values)
+            recoding = cast("Perturbed", catalog.recoding_of(release.recipe))  # of which samples are
+            kept = _check_beliefs(recoding, requirement.target, values)
     except GuaranteeBroken as error:
         reason = str(error).partition("; nothing was published")[0]
         return replace(verify_table(people[0], quasi=own, brief=True), checks=(_said(reason, holds=False),))

@@ -18,7 +18,7 @@ from glasshouse.release.package.manifest import MANIFEST
 from glasshouse.release.package.pair import RELEASE
 from glasshouse.verification import verify_table
 from glasshouse.verification.columns import untangled
-from glasshouse.verification.request import roles
+from glasshouse.verification.verify_table import roles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata import Taxonomy
     from glasshouse.microdata.reading.sources import Source
     from glasshouse.verification import Verification
-    from glasshouse.verification.request import Distance, Missing, Number, Thresholds
+    from glasshouse.verification.verify_table import Distance, Missing, Number, Thresholds
 
 __all__ = ["release_in", "verify", "verify_release"]
 

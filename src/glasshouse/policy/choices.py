@@ -14,7 +14,10 @@ from glasshouse.errors import InputError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from glasshouse.grouping import Method
     from glasshouse.microdata import Taxonomy
+    from glasshouse.principles import Principle
+    from glasshouse.recoding import Recoding
 
     Named = Callable[[str], str]
 
@@ -125,7 +128,7 @@ def _number(text: str) -> int | float:
         return float(text)
 
 
-def method(choices: Mapping[str, Any], named: Named = option) -> Any:
+def method(choices: Mapping[str, Any], named: Named = option) -> Method | None:
     """Make the method that is asked for; None where none is named.
 
     >>> method({"method": "mondrian", "parameters": {"partitioning": "relaxed"}})
@@ -137,7 +140,7 @@ def method(choices: Mapping[str, Any], named: Named = option) -> Any:
     return None if name is None else catalog.chosen(catalog.METHODS, {**parameters, "name": name})
 
 
-def recoding(choices: Mapping[str, Any], named: Named = option) -> Any:
+def recoding(choices: Mapping[str, Any], named: Named = option) -> Recoding | None:
     """Make the recoding that is asked for; None where none is named.
 
     With ANGEL ``k`` is the k of its buckets: what `principle` then asks of the batches is everything else.
@@ -167,53 +170,58 @@ def recoding(choices: Mapping[str, Any], named: Named = option) -> Any:
     return catalog.chosen(catalog.RECODINGS, {**chosen, "name": name or "angel"})
 
 
-def principle(choices: Mapping[str, Any], named: Named = option) -> Any:
+def principle(choices: Mapping[str, Any], named: Named = option) -> Principle:
     """Make the principle that is asked for: one, or all of several."""
     from glasshouse import principles as p
 
     given = {name: value for name, value in choices.items() if value is not None}
-
-    def whole(name: str) -> int:
-        return _whole(named(name), given[name])
-
     if _asks_of_beliefs(given) or given.get("recoding") == "perturbed":
         if _asks_of_values(given) or "alpha" in given:
             raise InputError("a bound on beliefs cannot be combined with a principle that judges groups")
         return _target(given, named)
-    asked: list[Any] = []
     if "alpha" in given and "k" not in given:
         raise InputError(f"{named('alpha')} needs {named('k')}: it asks for (alpha, k)-anonymity")
     if given.get("designated") and "ell" not in given:
         raise InputError(f"{named('designated')} needs {named('ell')}")
-    if "k" in given and not (given.get("recoding") == "angel" and _asks_of_values(given)):
-        asked.append(
-            p.AlphaKAnonymity(alpha=given["alpha"], k=whole("k")) if "alpha" in given else p.KAnonymity(k=whole("k"))
-        )
-    if "ell" in given:
-        designated = tuple(given.get("designated") or ())
-        asked.append(
-            p.DesignatedLDiversity(ell=whole("ell"), values=designated)
-            if designated
-            else p.LDiversity(ell=whole("ell"))
-        )
-    if "distinct_ell" in given:
-        asked.append(p.DistinctLDiversity(ell=whole("distinct_ell")))
-    if "entropy_ell" in given:
-        asked.append(p.EntropyLDiversity(ell=given["entropy_ell"]))
-    if "recursive" in given:
-        c, _, ell = given["recursive"].partition(",")
-        if not (ell.strip().isdecimal() and len(ell) <= bounds.MOST_DIGITS):
-            raise InputError(f"{named('recursive')} takes C,L such as 2,3, got {given['recursive'][:100]!r}")
-        asked.append(p.RecursiveLDiversity(c=c.strip(), ell=int(ell)))
-    if "t" in given:
-        asked.append(p.TCloseness(t=given["t"], distance=given.get("distance", "equal")))
+
+    def whole(name: str) -> int:
+        return _whole(named(name), given[name])
+
+    def anonymity() -> Principle:
+        k = whole("k")
+        return p.AlphaKAnonymity(alpha=given["alpha"], k=k) if "alpha" in given else p.KAnonymity(k=k)
+
+    def diversity() -> Principle:
+        ell, designated = whole("ell"), tuple(given.get("designated") or ())
+        return p.DesignatedLDiversity(ell=ell, values=designated) if designated else p.LDiversity(ell=ell)
+
+    makers: dict[str, Callable[[], Principle]] = {
+        "k": anonymity,
+        "ell": diversity,
+        "distinct_ell": lambda: p.DistinctLDiversity(ell=whole("distinct_ell")),
+        "entropy_ell": lambda: p.EntropyLDiversity(ell=given["entropy_ell"]),
+        "recursive": lambda: _recursive(given["recursive"], named),
+        "t": lambda: p.TCloseness(t=given["t"], distance=given.get("distance", "equal")),
+    }
+    if given.get("recoding") == "angel" and _asks_of_values(given):
+        del makers["k"]  # which is then the k of the buckets
+    asked = [make() for name, make in makers.items() if name in given]
     if not asked:
         wanted = ", ".join(named(name) for name in ("k", "ell", "t"))
         raise InputError(f"say what safe means: {wanted} or another principle (glasshouse publish --help)")
     return asked[0] if len(asked) == 1 else p.AllOf(principles=tuple(asked))
 
 
-def _target(given: Mapping[str, Any], named: Named) -> Any:
+def _recursive(text: str, named: Named) -> Principle:
+    from glasshouse import principles as p
+
+    c, _, ell = text.partition(",")
+    if not (ell.strip().isdecimal() and len(ell) <= bounds.MOST_DIGITS):
+        raise InputError(f"{named('recursive')} takes C,L such as 2,3, got {text[:100]!r}")
+    return p.RecursiveLDiversity(c=c.strip(), ell=int(ell))
+
+
+def _target(given: Mapping[str, Any], named: Named) -> Principle:
     """Make the bound on beliefs that is asked for."""
     from glasshouse import principles as p
 

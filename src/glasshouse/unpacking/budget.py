@@ -101,6 +101,8 @@ def written_out(column: pa.ChunkedArray) -> int:
     45
     """
     kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return written_out(pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type))
     if not (pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind) or pa.types.is_string_view(kind)):
         return int(column.get_total_buffer_size())
     return sum(int(_lengths(chunk).sum()) for chunk in column.chunks)
@@ -109,6 +111,8 @@ def written_out(column: pa.ChunkedArray) -> int:
 def _lengths(values: pa.Array) -> NDArray[np.int64]:
     """How many bytes each value takes; of runs, all that a run stands for."""
     kind = values.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return _lengths(values.storage)
     if pa.types.is_dictionary(kind):
         lengths = np.append(_lengths(values.dictionary), _VALUE)
         return np.asarray(lengths[np.asarray(values.indices.fill_null(len(lengths) - 1)).astype(np.int64)])
@@ -118,7 +122,8 @@ def _lengths(values: pa.Array) -> NDArray[np.int64]:
     if pa.types.is_string_view(kind):  # a view is four numbers, of which the first is the length
         stop = values.offset + len(values)  # the buffer may be longer, and end within a number
         views = np.frombuffer(memoryview(values.buffers()[1] or b"")[: 16 * stop], np.int32).reshape(-1, 4)
-        return views[values.offset :, 0].astype(np.int64).clip(min=0) + _VALUE
+        lengths = views[values.offset :, 0].astype(np.int64).clip(min=0)
+        return np.where(values.is_null(), 0, lengths) + _VALUE  # a missing value may have any view
     if is_text(kind):
         return np.asarray(pc.binary_length(values).fill_null(0)).astype(np.int64) + _VALUE
     return np.full(len(values), _VALUE, np.int64)

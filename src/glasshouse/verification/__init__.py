@@ -9,8 +9,7 @@ Counts are integers, shares and distances are fractions of integers; what is sho
 for it.
 """
 
-from glasshouse.verification.risk import Risk
-from glasshouse.verification.verification import Achieved, Attained, Check, Verification, WorstGroup
+from glasshouse.verification.verification import Achieved, Attained, Check, Risk, Verification, WorstGroup
 from glasshouse.verification.verify_table import verify_table
 
 __all__ = ["Achieved", "Attained", "Check", "Risk", "Verification", "WorstGroup", "verify_table"]

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.verification.columns import Coded
     from glasshouse.verification.groups import Division
-    from glasshouse.verification.request import Distance
     from glasshouse.verification.verification import Check
+    from glasshouse.verification.verify_table import Distance
 
 __all__ = ["SensitiveColumn"]
 

@@ -3,32 +3,160 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from glasshouse.errors import DomainError, InputError, ParameterError
+from glasshouse import bounds
+from glasshouse.errors import DomainError, GuaranteeBroken, InputError, ParameterError, SchemaError
 from glasshouse.verification.columns import encode, suppressed_codes
 from glasshouse.verification.groups import check, divide, worst_of
-from glasshouse.verification.request import check_sensitive, fraction, roles, thresholds
-from glasshouse.verification.risk import risk_of
 from glasshouse.verification.sensitive import SensitiveColumn
-from glasshouse.verification.verification import Achieved, Check, Verification
+from glasshouse.verification.verification import Achieved, Check, Verification, risk_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    import pyarrow as pa
+    from numpy.typing import NDArray
 
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.verification.columns import Coded
     from glasshouse.verification.groups import Division
-    from glasshouse.verification.request import Distance, Missing, Number, Thresholds
 
-__all__ = ["verify_table"]
+__all__ = [
+    "Distance",
+    "Missing",
+    "Number",
+    "Roles",
+    "Thresholds",
+    "View",
+    "check_sensitive",
+    "fraction",
+    "roles",
+    "thresholds",
+    "verify_table",
+    "views_of",
+    "whole",
+]
+
+Number: TypeAlias = int | float | str | Decimal | Fraction
+Distance: TypeAlias = Literal["equal", "ordered", "hierarchical"]
+Missing: TypeAlias = Literal["category", "error", "drop"]
+Roles: TypeAlias = tuple[list[str], list[str]]
+
+
+class Thresholds(TypedDict, total=False):
+    """What may be asked of every group; all but ``k`` also by column, as a mapping."""
+
+    k: int | None
+    ell: int | Mapping[str, int] | None
+    distinct_ell: int | Mapping[str, int] | None
+    entropy_ell: Number | Mapping[str, Number] | None
+    designated_ell: int | Mapping[str, int] | None
+    recursive: tuple[Number, int] | Mapping[str, tuple[Number, int]] | None
+    alpha: Number | Mapping[str, Number] | None
+    t: Number | Mapping[str, Number] | None
+
+
+def roles(quasi: Sequence[str], sensitive: str | Sequence[str] | None, known: Sequence[str] | None = None) -> Roles:
+    """Quasi-identifiers and sensitive columns, each column in one role, and all of them among the known ones."""
+    names = [quasi] if isinstance(quasi, str) else list(quasi)
+    others = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
+    if not names:
+        raise SchemaError("name at least one quasi-identifier: what may an adversary know about everyone?")
+    for name in (*names, *others):
+        if name in names and name in others:
+            raise SchemaError(
+                f"column {name!r} is named as quasi-identifier and as sensitive: give it one role", column=name
+            )
+        if [*names, *others].count(name) > 1:
+            raise SchemaError(f"column {name!r} is named twice", column=name)
+    for role, wanted in (("a quasi-identifier", names), ("sensitive", others)) if known is not None else ():
+        for name in wanted:
+            times = list(known or ()).count(name)
+            if not times:
+                raise SchemaError.unknown(name, list(known or ()), role=role)
+            if times > 1:
+                raise SchemaError(f"the table has {times} columns named {name!r}", column=name)
+    return names, others
+
+
+def check_sensitive(given: Mapping[str, Any], sensitive: list[str], option: str) -> None:
+    """Refuse an option for a column that is not sensitive."""
+    for name in given:
+        if name not in sensitive:
+            raise SchemaError.unknown(name, sensitive, role=f"{option}, which takes sensitive columns")
+
+
+def thresholds(given: Thresholds, sensitive: list[str]) -> dict[str, dict[Any, Any]]:
+    """Every threshold by column (that of k under None), checked and exact."""
+    unknown = sorted(set(given) - set(Thresholds.__annotations__))
+    if unknown:
+        raise TypeError(f"verify() got an unexpected keyword argument {unknown[0]!r}")
+    asked: dict[str, dict[Any, Any]] = {}
+    for what, limit in given.items():
+        if limit is None:
+            continue
+        if what == "k":
+            asked["k"] = {None: whole("k", limit)}
+            continue
+        if not sensitive:
+            raise SchemaError(f"{what} was asked for, and no sensitive column was named")
+        by_column = limit if isinstance(limit, Mapping) else dict.fromkeys(sensitive, limit)
+        check_sensitive(by_column, sensitive, what)
+        asked[what] = {name: _limit(what, value) for name, value in by_column.items()}
+    return asked
+
+
+def fraction(name: str, value: Any, *, least: int = 0) -> Fraction:
+    """Read a number exactly; a float means the decimal that it prints.
+
+    >>> fraction("t", 0.2), fraction("t", "1/3")
+    (Fraction(1, 5), Fraction(1, 3))
+    """
+    allowed = f"a number >= {least}"
+    try:
+        number = bounds.exact(value)
+    except bounds.OutOfBounds:
+        raise ParameterError("verify", name, f"{allowed}, of at most {bounds.MOST_DIGITS} digits", value) from None
+    except (TypeError, ValueError):
+        raise ParameterError("verify", name, allowed, value) from None
+    if number < least:
+        raise ParameterError("verify", name, allowed, value)
+    return number
+
+
+def _limit(what: str, value: Any) -> Any:
+    if what == "recursive":
+        if not isinstance(value, tuple | list) or len(value) != 2:
+            raise ParameterError("verify", what, "a pair (c, ell)", value)
+        return fraction("recursive c", value[0]), whole("recursive ell", value[1])
+    if what == "entropy_ell":
+        return fraction(what, value, least=1)
+    if what in ("alpha", "t"):
+        return fraction(what, value)
+    return whole(what, value)
+
+
+def whole(name: str, value: Any, *, least: int = 1) -> int:
+    """Check a whole number."""
+    try:
+        number = bounds.whole(value)
+    except TypeError:
+        number = least - 1
+    except bounds.OutOfBounds:
+        raise ParameterError("verify", name, f"an integer of at most {bounds.MOST_WHOLE:,}", value) from None
+    if number < least:
+        raise ParameterError("verify", name, f"an integer >= {least:,}", value)
+    return number
+
 
 _MOST_TUPLES = 1 << 31  # below it every product of two counts fits into 64 bits
 
@@ -93,13 +221,14 @@ def verify_table(
             achieved[name] = column.achieved()
         checks += column.checks({what: limit[name] for what, limit in limits.items() if name in limit})
         notes += column.notes()
+    people = None if population is None else whole("population", population, least=len(division.labels))
     return Verification(
         n_tuples=len(division.labels),
         n_groups=division.n_groups,
         quasi=tuple(names),
         smallest=worst_of(division, np.flatnonzero(division.sizes == division.sizes.min())),
         columns=achieved,
-        risk=risk_of(division.sizes, fraction("risk_threshold", risk_threshold), population),
+        risk=risk_of(division.sizes, fraction("risk_threshold", risk_threshold), people),
         checks=tuple(checks),
         counting=(*_counting(columns, division, suppressed), *notes),
         notices=tuple(notices),
@@ -156,3 +285,71 @@ def _entirely(division: Division, hidden: Mapping[str, Any]) -> int:
     for column in division.columns:
         of_group &= np.isin(column.codes[division.example], hidden[column.name])
     return int(division.sizes[of_group].sum())
+
+
+# --- views: the tables of a release as tables that can be counted -----------------------------------------------------
+
+
+_COUNT = "Count"
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Rows that are tuples; those that agree in all of ``quasi`` are a group."""
+
+    table: pa.Table
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+
+
+def views_of(tables: Mapping[str, pa.Table], quasi: Sequence[str], sensitive: Sequence[str]) -> list[View]:
+    """Find out from the tables' names and columns how a release is laid out, and give its views.
+
+    >>> st = pa.table({"Group-ID": [1, 1], "ill": ["flu", "none"], "Count": [2, 1]})
+    >>> qit = pa.table({"age": [30, 31, 40], "Group-ID": [1, 1, 1]})
+    >>> [view.table.num_rows for view in views_of({"qit": qit, "st": st}, ["age"], ["ill"])]
+    [3]
+    """
+    own = (*quasi, *sensitive)
+    counted = {name: t for name, t in tables.items() if _COUNT in t.column_names and _COUNT not in own}
+    if counted:
+        return _apart(tables, counted, sensitive)
+    (data,) = tables.values()
+    if "Group-ID" in data.column_names and "Group-ID" not in own:
+        return [View(data, ("Group-ID",), tuple(sensitive))]
+    return [View(data, tuple(quasi), tuple(sensitive))]
+
+
+def _apart(tables: Mapping[str, pa.Table], counted: Mapping[str, pa.Table], sensitive: Sequence[str]) -> list[View]:
+    """Sensitive values counted by group in tables of their own (anatomy, ANGEL)."""
+    views: list[View] = []
+    sizes: NDArray[np.float64] | None = None
+    for name, table in counted.items():
+        number, column, _ = table.column_names
+        if column not in sensitive:
+            raise GuaranteeBroken(f"the table {name!r} counts a column that is not a sensitive one")
+        counts = np.asarray(table[_COUNT])
+        if counts.min(initial=1) < 1:
+            raise GuaranteeBroken(f"the table {name!r} has counts below 1")
+        own = _totals(table[number], counts)
+        if sizes is not None and not np.array_equal(own, sizes):
+            raise GuaranteeBroken("two tables of sensitive values do not tell the same sizes of groups")
+        sizes = own
+        rows = table.select([number, column])
+        if counts.max(initial=1) > 1:
+            rows = rows.take(pa.array(np.repeat(np.arange(len(counts)), counts)))
+        views.append(View(rows, (number,), (column,)))
+    for name, table in tables.items():
+        if name in counted or number not in table.column_names:
+            continue
+        if sizes is None or not np.array_equal(_totals(table[number], None), sizes):
+            raise GuaranteeBroken(f"the table {name!r} does not have as many tuples in every group as are counted")
+    return views
+
+
+def _totals(numbers: pa.ChunkedArray, counts: NDArray[np.int32] | None) -> NDArray[np.float64]:
+    """How many tuples each group has, by its number."""
+    if pc.min(numbers).as_py() is not None and pc.min(numbers).as_py() < 1:
+        raise GuaranteeBroken("a group has a number below 1")
+    found = np.bincount(np.asarray(numbers), weights=counts)
+    return found.astype(np.float64)

@@ -6,6 +6,8 @@ import gzip
 import hashlib
 import json
 import os
+import subprocess
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -20,7 +22,7 @@ import pytest
 from pyarrow import ipc
 
 import glasshouse as gh
-from glasshouse.adversary.reverse_engineering.cuts import decisions
+from glasshouse.adversary.reverse_engineering.cuts.cut_tree import Caps
 from glasshouse.release.package.manifest import read_bounded
 from glasshouse.unpacking import budget as unpacking
 from glasshouse.unpacking.budget import written_out
@@ -75,6 +77,52 @@ def test_texts_that_reach_beyond_their_buffer_are_refused(tmp_path: Path) -> Non
 
     with pytest.raises(gh.SourceError, match="damaged"):
         gh.inspect(path)
+
+
+def with_damaged_gaps(kind: pa.DataType, length: int) -> pa.Array:
+    """Views of which every second one is missing, and is of a text that no buffer holds or no text has."""
+    views = np.array([[2, 0x6161, 0, 0], [length, 0, 7, 1 << 20], [2, 0x6262, 0, 0], [length, 0, 7, 1 << 20]], np.int32)
+    column = pa.Array.from_buffers(kind, 4, [pa.py_buffer(b"\x05"), pa.py_buffer(views)])
+    column.validate(full=True)  # which looks at no missing value
+    return column
+
+
+VIEWED: dict[str, Callable[[pa.Array], pa.Array]] = {
+    "plain": lambda views: views,
+    "slice": lambda views: views.slice(1),
+    "dictionary": lambda views: pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), views),
+    "runs": lambda views: pa.RunEndEncodedArray.from_arrays(pa.array([1, 2, 3, 4], pa.int32()), views),
+    "json": lambda views: pa.ExtensionArray.from_storage(pa.json_(views.type), views),
+}
+
+
+@pytest.mark.parametrize("form", VIEWED)
+def test_a_missing_text_may_point_anywhere(form: str, tmp_path: Path) -> None:
+    columns = {length: VIEWED[form](with_damaged_gaps(pa.string_view(), length)) for length in (-5, 20, 2**30)}
+    paths = [str(arrow(tmp_path / f"{length}.arrow", {"a": column})) for length, column in columns.items()]
+    program = "import sys, glasshouse\nfor path in sys.argv[1:]: print(glasshouse.inspect(path).columns[0].missing)"
+
+    # in a process of its own: Arrow writes beyond its buffers where a length is below zero
+    done = subprocess.run([sys.executable, "-c", program, *paths], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "2\n2\n2\n"
+
+
+@pytest.mark.parametrize("form", ["plain", "dictionary", "runs"])
+def test_views_of_bytes_are_refused_as_bytes_are(form: str, tmp_path: Path) -> None:
+    path = arrow(tmp_path / "x.arrow", {"a": VIEWED[form](with_damaged_gaps(pa.binary_view(), 20))})
+
+    with pytest.raises(gh.DomainError, match="has type binary_view: give it as text"):
+        gh.inspect(path)
+
+
+def test_views_of_an_extension_are_measured_by_what_they_stand_for() -> None:
+    views = np.tile(np.array([1000, 0x78787878, 0, 0], np.int32), (100, 1))
+    column = pa.Array.from_buffers(pa.string_view(), 100, [None, pa.py_buffer(views), pa.py_buffer(b"x" * 1000)])
+    column.validate(full=True)
+    json_texts = pa.ExtensionArray.from_storage(pa.json_(pa.string_view()), column)
+
+    assert written_out(pa.chunked_array([json_texts])) == written_out(pa.chunked_array([column])) == 100 * 1008
 
 
 @pytest.mark.parametrize("word", [b"Europe/Rome", b"a_column"])
@@ -157,7 +205,7 @@ def test_a_table_with_the_same_column_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_search_for_the_smallest_safe_part_ends_where_no_part_is_safe() -> None:
-    caps = decisions._Caps(1, np.array([1, 1]), np.array([2**31 - 1, 2**31 - 1]))
+    caps = Caps(1, np.array([1, 1]), np.array([2**31 - 1, 2**31 - 1]))
 
     assert caps.smallest(100) == 101
 

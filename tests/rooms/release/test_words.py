@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
-from glasshouse.journeys.promise import promised_by_recipe
+from glasshouse.journeys.load import promised_by_recipe
 from glasshouse.journeys.recheck import verify_release
 from tests.rooms.release.kinds import ALL, of_kind, write
 

@@ -26,7 +26,7 @@ from glasshouse.verification import verify_table
 from glasshouse.verification.columns import ascending, encode
 from glasshouse.verification.distances import ordered_excess
 from glasshouse.verification.groups import divide, histograms
-from glasshouse.verification.risk import _expected_reciprocals
+from glasshouse.verification.verification import _expected_reciprocals
 from tests.tiers import examples
 from tests.twins import verification as naive
 

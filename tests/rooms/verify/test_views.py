@@ -10,7 +10,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.verification import verify_table
-from glasshouse.verification.views import views_of
+from glasshouse.verification.verify_table import views_of
 
 QIT = pa.table({"age": [30, 31, 40, 41], "Group-ID": [1, 1, 2, 2]})
 ST = pa.table({"Group-ID": [1, 1, 2], "ill": ["flu", "gout", "flu"], "Count": [1, 1, 2]})

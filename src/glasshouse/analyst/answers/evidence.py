@@ -16,7 +16,7 @@ import numpy as np
 from glasshouse.analyst.answers.axes import Axis
 from glasshouse.analyst.answers.node_supports import node_supports
 from glasshouse.analyst.answers.supports import CellSupports
-from glasshouse.analyst.questions.clocks import Clock
+from glasshouse.analyst.questions.value_sets import Clock
 from glasshouse.declarations import Declared, check_cells
 from glasshouse.errors import InputError, NotSupported, SchemaError
 from glasshouse.microdata.domains import text_of

@@ -36,8 +36,7 @@ from glasshouse.cells import (
 )
 from glasshouse.cells import OrMissing as MissingToo
 from glasshouse.cells import Prefix as Starred
-from glasshouse.cells.values import LINE, NotAValue, value_of
-from glasshouse.cells.writing import OR_MISSING
+from glasshouse.cells.values import LINE, OR_MISSING, NotAValue, value_of
 from glasshouse.errors import DomainError, InputError, NotSupported
 
 if TYPE_CHECKING:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from glasshouse.analyst.answers.supports import Support
     from glasshouse.analyst.questions.question import Condition, Question
 
+
 __all__ = ["check_domain", "settled"]
 
 

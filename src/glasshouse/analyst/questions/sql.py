@@ -25,9 +25,8 @@ from decimal import Decimal, InvalidOperation
 from math import isinf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from glasshouse.analyst.questions.clocks import Clock
 from glasshouse.analyst.questions.question import EVERYBODY, And, Condition, Measure, Or, Question, Test
-from glasshouse.analyst.questions.value_sets import ValueSet
+from glasshouse.analyst.questions.value_sets import Clock, ValueSet
 from glasshouse.errors import DomainError, InputError, MissingExtra, SchemaError
 
 if TYPE_CHECKING:

@@ -22,12 +22,12 @@ from math import ceil, floor, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glasshouse.cells import MISSING, quoted
-from glasshouse.errors import InputError
+from glasshouse.errors import DomainError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Interval", "Listing", "ValueSet", "common_parts"]
+__all__ = ["Clock", "Interval", "Listing", "ValueSet", "common_parts"]
 
 _BEFORE, _AFTER = 0, 1
 _DAY = dt.timedelta(days=1)
@@ -341,3 +341,40 @@ def _last_before(cut: Cut) -> Cut:
     if isinstance(value, dt.date):
         return cut if value == dt.date.min else (value - _DAY, _AFTER)
     return value - 1, _AFTER
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """By which clock the times of a column are shown.
+
+    A time without an offset is what the column's clock shows. Where the column's times have different offsets, as they
+    do when clocks are set back in autumn, such a time may be two moments: the question must say which.
+
+    >>> utc = Clock("seen", frozenset({dt.timedelta(0)}))
+    >>> utc.moment(dt.datetime(2024, 5, 1)).isoformat()
+    '2024-05-01T00:00:00+00:00'
+    """
+
+    column: str
+    offsets: frozenset[dt.timedelta | None]  # the offsets of its times; None for times without one
+
+    def moment(self, time: dt.datetime) -> dt.datetime:
+        """A time of a question as the column's times are; refused where that cannot be said."""
+        shown = self.offsets - {None}
+        if time.tzinfo is not None and not shown:
+            raise self._refused(
+                time, "shows times without an offset: write the time as its clock shows it, without one"
+            )
+        if time.tzinfo is not None or not shown:
+            return time
+        if len(shown) > 1:
+            raise self._refused(
+                time,
+                f"shows times with {len(shown)} different offsets: write one, as in "
+                "TIMESTAMP '2024-10-27 02:30:00+02:00'",
+            )
+        (offset,) = shown
+        return time.replace(tzinfo=dt.timezone(offset or dt.timedelta(0)))
+
+    def _refused(self, time: dt.datetime, why: str) -> DomainError:
+        return DomainError(f"column {self.column!r} {why}", column=self.column, values=[time])

@@ -12,6 +12,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -92,10 +93,24 @@ def _flat(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     if isinstance(kind, pa.BaseExtensionType):
         return _without_extension(column, name)
     _refuse_nested(kind, name)
+    if pa.types.is_binary_view(kind):  # neither can Arrow take bytes from views, and bytes are refused in any case
+        raise _unknown_type(kind, name)
     if pa.types.is_string_view(kind):
         size = pa.large_string() if column.nbytes > _MOST_STRING_BYTES else pa.string()
-        return column.cast(size)
+        return pa.chunked_array([_empty_where_missing(c) for c in column.chunks], kind).cast(size)
     return column
+
+
+def _empty_where_missing(texts: pa.Array) -> pa.Array:
+    """The same texts, with empty views where a value is missing: Arrow follows these views, but validates none."""
+    if not texts.null_count:
+        return texts
+    valid, views, *elsewhere = texts.buffers()
+    stop = texts.offset + len(texts)
+    mended = np.frombuffer(memoryview(views)[: 16 * stop], np.uint8).reshape(stop, 16).copy()
+    mended[texts.offset :][texts.is_null().to_numpy(zero_copy_only=False)] = 0
+    buffers = [valid, pa.py_buffer(mended), *elsewhere]
+    return pa.Array.from_buffers(texts.type, len(texts), buffers, texts.null_count, texts.offset)
 
 
 def refuse_nested(schema: pa.Schema, names: Iterable[str]) -> None:
@@ -162,7 +177,11 @@ def _plain(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         return _in_day(_first_exact(column, pa.time64("us"), kind if kind.unit == "ns" else None), name)
     if pa.types.is_duration(kind) or pa.types.is_interval(kind):
         raise DomainError(f"column {name!r} holds durations: give it as a number of days or seconds", column=name)
-    raise DomainError(f"column {name!r} has type {kind}: give it as text, numbers or dates", column=name)
+    raise _unknown_type(kind, name)
+
+
+def _unknown_type(kind: pa.DataType, name: str) -> DomainError:
+    return DomainError(f"column {name!r} has type {kind}: give it as text, numbers or dates", column=name)
 
 
 def _signed(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

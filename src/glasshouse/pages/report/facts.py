@@ -25,8 +25,7 @@ from glasshouse.pages.report.effort import FLOOR, Budget, Sizes
 from glasshouse.pages.report.usefulness import divergence_of, losses_of, utility_of
 from glasshouse.pages.report.words import in_words
 from glasshouse.verification import verify_table
-from glasshouse.verification.risk import risk_of
-from glasshouse.verification.verification import rounded_up
+from glasshouse.verification.verification import risk_of, rounded_up
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
