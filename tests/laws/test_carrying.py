@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -96,7 +95,7 @@ def test_a_tree_that_lists_the_leaves_that_occur_would_be_caught(
         values = table.quasi[0].domain.values.to_pylist()
         return {"city": {"kind": "tree", "tree": ["europe", *values]}}
 
-    monkeypatch.setattr(import_module("glasshouse.journeys.publish"), "carried", observed)
+    monkeypatch.setattr("glasshouse.recoding.columns.carried", observed)
 
     with pytest.raises(AssertionError):
         assert_that_folders_tell_no_more_than_their_tables(tables(), gh.Taxonomies(), "cells", tmp_path)
