@@ -48,7 +48,7 @@ NOT_RUN = {  # the first line of a block, and why it cannot be run
     "equal           1 between any two values": "formulas, which tests/twins has as programs",
     "23    2024-05-01    flu       one value": "a legend of cells",
     "k                   smallest n": "formulas, which tests/twins has as programs",
-    "prosecutor      with probability 1 / f: she knows that her target is in the table": "formulas",
+    "prosecutor      with probability 1 / f: the attacker knows that the person is in the table": "formulas",
     "python benchmarks/mirror.py": "it takes half an hour, and other people's tables",
     "E[1 / F] = p * integral from 0 to 1 of  u^(f-1) / (p + (1-p) * u)  du": "a formula",
 }
