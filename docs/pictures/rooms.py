@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rooms of the house: the way of a table from microdata to whoever attacks and whoever uses its release."""
+"""The rooms of the house: the way of a table from microdata to its release, and to those who attack and use that."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROOMS = {  # left, top, right, floor; what it is for
     "adversary": (564, 72, 712, 136, ("what can be learned", "about a person")),
     "analyst": (564, 160, 712, 224, ("what can be learned", "about the population")),
     "engines": (126, 224, 264, 280, ("where the work runs",)),
-    "verify": (424, 224, 524, 280, ("counts again",)),
+    "verification": (424, 224, 524, 280, ("counts again",)),
 }
 
 
@@ -43,7 +43,7 @@ def picture() -> str:
     said = (
         "Microdata are divided into groups under a principle; a recoding rewrites the groups; what goes out is a "
         "release. An adversary attacks it: what can be learned about a person? An analyst uses it: what can be learned "
-        "about the population? Engines run the work, and verify counts again what was published."
+        "about the population? Engines run the work, and verification counts again what was published."
     )
     return svg(720, 296, "The rooms of Glasshouse", said, parts)
 

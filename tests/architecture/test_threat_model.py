@@ -33,7 +33,7 @@ def test_every_claim_names_a_place_that_enforces_it_and_a_test_that_would_fail()
 
 
 def test_a_name_that_is_not_there_would_be_noticed() -> None:
-    assert missing_in("`release/nothing.py`, `recheck.py`, `make fuzz`") == ["release/nothing.py"]
+    assert missing_in("`release/nothing.py`, `journeys/recheck.py`, `make fuzz`") == ["release/nothing.py"]
     assert missing_in("`tests/doors/fuzz/test_found.py::test_nothing`") == [
         "tests/doors/fuzz/test_found.py::test_nothing"
     ]

@@ -177,9 +177,8 @@ def _all_alike(table: str) -> Tampering:
     return tampered
 
 
-TAMPERINGS: dict[str, dict[str, Tampering]] = {
+TAMPERINGS: dict[str, dict[str, Tampering]] = {  # by how tables are read
     "boxes": {"data: all alike": _all_alike("data")},
-    "taxonomies": {"data: all alike": _all_alike("data")},
     "anatomy": {
         **_of_numbers("qit", "Group-ID"),
         **_of_counts("st_1", "Group-ID"),
@@ -202,7 +201,7 @@ TAMPERINGS: dict[str, dict[str, Tampering]] = {
 
 
 def _tamperings(recoding: RecodingSample) -> dict[str, Tampering]:
-    found = TAMPERINGS[recoding.recoding.name]
+    found = TAMPERINGS[recoding.recoding.layout.kind]
     if recoding.recoding.name == "angel":
         batched = {2: "gt", 1: "gt_2", 3: "gt"}[recoding.k]
         found = {**found, **_of_numbers(batched, "Batch-ID")}

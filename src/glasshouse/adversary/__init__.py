@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who attacks: what she holds, how she reasons, what she then believes. She gets a release, never the microdata."""
+"""Attacks: what an attacker holds, how the attacker reasons, and what is then believed of everybody.
+
+`journeys.attack` calls the `attack` of one of the classes below with a release, never with the microdata. Each makes a
+`task.Task` of the release and the `knowledge`, finds who fits which cells (`matching`, by `cell_codes`), and gives a
+`posterior.Posterior`. What several attacks need lies here: `permanents` counts ways to share things out, `sampling`
+draws worlds where there are too many, `absent_people` accounts for people who were dropped.
+"""
 
 from glasshouse.adversary.corruption.corruption import Corruption
 from glasshouse.adversary.intersection.intersection import Intersection

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who uses it: questions about the population, answered from a release with error bars; samples, losses, trees."""
+"""Analysts: questions about the population, answered from a release with error bars; samples, losses, trees.
+
+`questions` reads what is asked, `answers` finds what a release says to it, `usefulness` measures what a release is
+worth, `trees` learns from perturbed samples.
+"""
 
 from glasshouse.analyst.answers.estimates import Estimate
 from glasshouse.analyst.usefulness.workloads import Workload

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command-line door. Heavy imports stay inside the commands, so that ``glasshouse --help`` is instant."""
+"""The command line. Heavy imports stay inside the commands, so that ``glasshouse --help`` is instant.
+
+`commands` lists the commands; each has a file of its name. `options` holds what several of them take, `exits` turns
+every error into a line and an exit code, `printing` is the only place that prints.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PostgreSQL as a neighbour: addresses that hold no secret, connections, and refusals in our own words."""
+"""PostgreSQL: addresses that hold no secret, connections, and refusals in our own words."""
 
 from glasshouse.database.address import Address, is_address, literal, masked, quoted, split_name
 from glasshouse.database.connection import connected

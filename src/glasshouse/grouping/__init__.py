@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a table is divided: every method maps microdata and a requirement to groups, and knows nothing of the output."""
+"""How a table is divided: every method maps microdata and a requirement to groups, and knows nothing of the output.
+
+`method.Method` is what all of them are. A folder is a family of methods; `suppression` drops tuples before a table is
+divided, `perimeter` measures groups.
+"""
 
 from glasshouse.grouping.along_order.greedy import Greedy, RandomisedGreedy
 from glasshouse.grouping.along_order.symmetric import Symmetric

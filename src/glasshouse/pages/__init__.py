@@ -2,7 +2,8 @@
 """Pages: what people look at, made of plain data.
 
 `html` renders templates, which escape whatever they are given; `svg` is the kit of all figures, which escapes likewise;
-`charts` holds the figures, `report` the steward's report, and `comparison` the page of a comparison.
+`charts` holds the figures, `report` the report for the person who publishes, `comparison_page` the page of a
+comparison.
 """
 
 __all__ = ["charts", "comparison", "html", "numbers", "report", "svg"]

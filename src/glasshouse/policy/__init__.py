@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies: everything that publishing a table needs, in one file that a team can review and keep with its code."""
+"""Policies: everything that publishing a table needs, in one file that a team can review and keep with its code.
+
+`policy` reads a file (`document`), checks its `keys`, and makes `choices` of them, as the command line does of its
+options; `first_policy` writes one from an inspection.
+"""
 
 from __future__ import annotations
 

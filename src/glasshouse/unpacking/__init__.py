@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packed: how large a Parquet file becomes when it is unpacked, found out without unpacking anything."""
+"""How large a file becomes when it is unpacked, found out without unpacking anything.
+
+`budget` is what a table may take; `parquet` and `arrow_ipc` add up what a file would.
+"""
 
 from glasshouse.unpacking.parquet import Growth, Refused, Unpacked, growth_of, measure
 

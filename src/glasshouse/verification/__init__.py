@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verify: count again what a table achieves, whichever tool made it.
+"""Verification: count again what a table achieves, whichever tool made it.
 
 Groups are rows with equal values in all quasi-identifiers, whatever the order of the rows, their index, their types or
 their encoding. This is a second implementation of every principle: it shares nothing with the first but the reading of

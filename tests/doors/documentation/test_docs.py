@@ -40,13 +40,15 @@ PAGES = sorted((ROOT / "docs").rglob("*.md"))
 LINKED = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 NOT_RUN = {  # the first line of a block, and why it cannot be run
     "under a principle": "a drawing: it is that of the package's docstring",
+    "src/glasshouse/": "the tree: it is compared with the folders that there are",
     "cli": "the layers: they are compared with those that are enforced",
+    "if cython.compiled:": "for Cython: a test sees that kernels have these lines",
     "glasshouse inspect FILE          what a table holds: types, risks, likely roles": "compared with the commands",
     "KAnonymity(k=)                    n >= k": "formulas, which tests/twins has as programs",
     "equal           1 between any two values": "formulas, which tests/twins has as programs",
     "23    2024-05-01    flu       one value": "a legend of cells",
     "k                   smallest n": "formulas, which tests/twins has as programs",
-    "prosecutor      with probability 1 / f: she knows that her target is in the table": "formulas",
+    "prosecutor      with probability 1 / f: the attacker knows that the person is in the table": "formulas",
     "python benchmarks/mirror.py": "it takes half an hour, and other people's tables",
     "E[1 / F] = p * integral from 0 to 1 of  u^(f-1) / (p + (1-p) * u)  du": "a formula",
 }
@@ -99,7 +101,7 @@ def run_python(block: Block, page: Path, names: dict[str, Any]) -> str:
     printed = io.StringIO()
     code = "\n" * (block.line - 1) + block.text  # a trace then shows the line of the page
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, str(page), "exec"), names)
+        exec(compile(code, str(page), "exec", dont_inherit=True), names)
     return printed.getvalue()
 
 
@@ -366,3 +368,42 @@ def test_contributors_are_told_the_layers_that_are_enforced() -> None:
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
 
     assert "\n".join(layers) + "\n" in [block.text for block in blocks_of(ROOT / "CONTRIBUTING.md")]
+
+
+def test_contributors_are_told_every_folder_of_the_tree() -> None:
+    """Every folder of the package and of its rooms, but for those that lie deeper; and every file beside them."""
+    house = ROOT / "src" / "glasshouse"
+    (tree,) = [block.text for block in blocks_of(ROOT / "CONTRIBUTING.md") if block.text.startswith("src/glasshouse/")]
+    rooms, inside = set(), set()
+    for line in tree.splitlines()[1:]:
+        room, _, deeper = line.partition(" | ")
+        if room.split()[0].endswith("/"):
+            rooms.add(room.split()[0].rstrip("/"))
+            inside |= {f"{room.split()[0]}{name.rstrip('/')}" for name in deeper.split()}
+
+    assert rooms == {path.parent.name for path in house.glob("*/__init__.py")}
+    assert inside == {path.parent.relative_to(house).as_posix() for path in house.glob("*/*/__init__.py")} | {
+        "pages/templates"
+    }
+    assert set(re.findall(r"\w+\.py", tree)) == {path.name for path in house.glob("*.py")} - {
+        "__init__.py",
+        "__main__.py",
+    }
+
+
+def test_contributors_are_told_how_kernels_share_code() -> None:
+    (shown,) = [block.text for block in blocks_of(ROOT / "CONTRIBUTING.md") if block.text.startswith("if cython")]
+    lines = shown.splitlines()
+    kernels = [path.read_text(encoding="utf-8") for path in (ROOT / "src" / "glasshouse").rglob("_*kernels.py")]
+
+    assert any(all(f"{line}\n" in kernel for line in lines) for kernel in kernels)
+
+
+def test_contributors_are_told_files_that_there_are() -> None:
+    """Of paths between backquotes, those of the exercise alone are not there."""
+    made_up = {"grouping/strips.py", "recoding/agreement.py", "adversary/shares.py"}
+    named = re.findall(r"`([\w/]+/(?:\w+\.\w+)?)`", prose_of(ROOT / "CONTRIBUTING.md"))
+    homes = (ROOT, ROOT / "src" / "glasshouse", ROOT / "tests" / "rooms", ROOT / "tests" / "doors")
+
+    assert made_up <= set(named)
+    assert [] == [path for path in named if path not in made_up and not any((home / path).exists() for home in homes)]

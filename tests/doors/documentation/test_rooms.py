@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import re
 from pathlib import Path
 
 import pytest
 
+import glasshouse as gh
 from tests.conftest import ROOT
 from tests.doors.documentation.test_docs import blocks_of
 
@@ -22,7 +24,7 @@ ROOMS = {
     "adversary": "attacking",
     "analyst": "analysing",
     "engines": "engines",
-    "verify": "verifying",
+    "verification": "verifying",
 }
 ROW = re.compile(r"^\| ([\w ]+) \| (.+) \|$", re.MULTILINE)
 NOT_IN_THE_ROOM = {"Groups", "Counts"}  # of the microdata, which other rooms work with
@@ -51,10 +53,11 @@ def imported_by(room: str) -> set[str]:
 
 
 def test_every_folder_of_the_journey_is_a_room() -> None:
-    doors = {"cli", "comparing", "database", "packed", "pages", "papers", "policy"}
+    doors = {"cli", "comparing", "journeys", "pages", "papers", "policy", "streaming"}
+    below = {"database", "kernels", "unpacking"}  # which every room may use
     notations = {"cells"}  # whose page is a table that tests of its own hold it to
 
-    assert ROOMS.keys() | doors | notations == {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    assert ROOMS.keys() | doors | below | notations == {path.parent.name for path in SOURCE.glob("*/__init__.py")}
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -64,7 +67,9 @@ def test_a_page_begins_with_what_its_room_is_for(room: str) -> None:
     assert card["the room"].startswith(f"`{room}`: ")
     assert {"nouns", "code", "imports", "see"} <= card.keys()
     assert f"`src/glasshouse/{room}/`" in card["code"]
-    for file in re.findall(r"`(\w+\.py)`", card["code"]):
+    for folder in re.findall(r"`src/glasshouse/(\w+)/`", card["code"]):
+        assert (SOURCE / folder).is_dir(), folder
+    for file in re.findall(r"`([\w/]+\.py)`", card["code"]):
         assert (SOURCE / file).is_file() or (SOURCE / room / file).is_file(), file
 
 
@@ -85,7 +90,7 @@ def test_the_nouns_of_a_page_are_names_of_its_room(room: str) -> None:
 
 def extra_homes(room: str) -> list[str]:
     """Modules whose names are not those of the room's package itself."""
-    return {"grouping": ["grouping.method"], "engines": ["engines.disk"]}.get(room, [])
+    return {"grouping": ["grouping.method"]}.get(room, [])
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -101,3 +106,30 @@ def test_the_home_page_leads_to_every_room(room: str) -> None:
     home = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
 
     assert f"({ROOMS[room]}.md)" in home[home.index("## The rooms") :]
+
+
+FOLDERS = sorted(path for path in SOURCE.rglob("__init__.py") if path.parent != SOURCE)
+
+
+@pytest.mark.parametrize("init", FOLDERS, ids=lambda path: path.parent.relative_to(SOURCE).as_posix())
+def test_what_a_folder_says_of_its_files_is_there(init: Path) -> None:
+    """A name between backquotes is a file or a folder beside, something in one of them, or something of the folder."""
+    folder = importlib.import_module(".".join(init.parent.relative_to(SOURCE.parent).parts))
+    for name in re.findall(r"(?<!`)`([\w.]+)`(?!`)", folder.__doc__ or ""):
+        first, _, rest = name.removeprefix("glasshouse.").partition(".")
+        beside = [home / first for home in (init.parent, SOURCE) if rest or home == init.parent]
+        found = any(path.is_dir() or path.with_suffix(".py").is_file() for path in beside)
+        assert found or hasattr(folder, name) or name in gh.__all__, name
+        if found and rest:
+            homes = [home for home in (folder.__name__, "glasshouse") if has_module(f"{home}.{first}")]
+            assert any(reaches(home, first, rest) for home in homes), name
+
+
+def has_module(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None
+
+
+def reaches(home: str, first: str, rest: str) -> bool:
+    """Whether a dotted name leads to a module, or to something in one."""
+    module = importlib.import_module(f"{home}.{first}")
+    return has_module(f"{home}.{first}.{rest}") if hasattr(module, "__path__") else hasattr(module, rest)

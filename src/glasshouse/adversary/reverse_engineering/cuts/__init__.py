@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an algorithm that divides tells by the cuts that it did not make.
 
-`decisions` reads from a release which cuts failed, `failed_cuts` turns them into beliefs, by counting worlds
-(`cut_worlds`) where that is possible and by a random walk (`cut_walk`) where it is not.
+`decisions` is the strategy. It rebuilds the cuts that were tried (`cut_tree`); `cut_failures` turns those that were not
+made into beliefs, by counting worlds (`cut_worlds`) where that is possible and by a random walk (`cut_walk`) where it
+is not.
 """
 
 __all__: list[str] = []

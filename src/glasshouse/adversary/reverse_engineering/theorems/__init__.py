@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods of which a theorem says what somebody who knows them believes.
+"""Methods of which a theorem says what an attacker who knows them believes.
 
 `mirror_theorem` is for Mirror; `quasi_only` for methods that look at no sensitive value, whose groups anybody can make
 again.
