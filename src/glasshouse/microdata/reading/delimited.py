@@ -21,7 +21,6 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import mmap
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -196,8 +195,8 @@ def check_options(delimiter: str | None, encoding: str | None, decimal: str, nul
 
 
 def _has_quotation_marks(path: Path) -> bool:
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(b'"') >= 0
+    with path.open("rb") as file:
+        return any(b'"' in block for block in iter(lambda: file.read(1 << 20), b""))
 
 
 def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[str]]) -> Loaded:
