@@ -34,7 +34,7 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.adversary.knowledge import ABSENT, key_of
-from glasshouse.adversary.permanents import connected
+from glasshouse.adversary.permanents import connected, shared_out
 from glasshouse.adversary.posterior import Beliefs
 from glasshouse.errors import DomainError
 from glasshouse.grouping.suppression import common_cap
@@ -42,7 +42,7 @@ from glasshouse.microdata.domains import code
 from glasshouse.principles import Principle, principle_from_data
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -93,16 +93,9 @@ def held_possible(task: Task) -> Published:
 def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, more_corrupted: int = 0) -> Posterior:
     """Add to beliefs from the published tuples what is believed of people who may have been dropped.
 
-    Parameters
-    ----------
-    found
-        Beliefs of being published with a value; its ``presence`` is that of being published.
-    task
-        What was published, and what the attacker holds.
-    chosen
-        Where there is one belief a person, in a property: the values that have it.
-    more_corrupted
-        So many more people may be corrupted, whoever they are; ``found`` is then a bound.
+    ``found`` has beliefs of being published with a value, and its presence is that of being published. Where there is
+    one belief a person, in a property, ``chosen`` are the values that have it. If ``more_corrupted`` people may be
+    corrupted, and it is open who they are, ``found`` is a bound.
     """
     release = task.release
     known = np.zeros(len(found.presence), bool)  # kinds of people of whom nothing is believed: what they have is known
@@ -190,10 +183,10 @@ class _LeftOut:
     """Who may have been dropped, and what is known of them."""
 
     release: Release
-    n_free: int  # people on the list who are not published, and of whom she knows nothing
-    n_dropped: int  # tuples that were dropped of people of whom she knows nothing
+    n_free: int  # people on the list who are not published, and of whom nothing is known
+    n_dropped: int  # tuples that were dropped of people of whom nothing is known
     complete: bool  # whether everybody who is in the table can be on the list
-    values: Counter[str]  # what people have who she knows were dropped
+    values: Counter[str]  # what people have of whom it is known that they were dropped
     published: Flags  # for every person on the list, whether they must be published
 
     @classmethod
@@ -295,18 +288,8 @@ def trimmed_shares(
 ) -> tuple[Floats, bool] | None:
     """How likely a tuple that `keep_eligible` dropped has each published value, and whether that is exact.
 
-    Parameters
-    ----------
-    principle
-        What the table was trimmed for.
-    published
-        Whose values are meant.
-    totals
-        How often each of them is published.
-    n_dropped
-        How many tuples were dropped.
-    known
-        The values of dropped people that she has found out, by text.
+    The table was trimmed for the principle; ``totals`` says how often each value is published, and ``known`` the values
+    of dropped people that the attacker has found out, by text.
     """
     values = list(published.values)
     column = code(pa.array(values), name=published.column, missing=None in values)
@@ -330,7 +313,7 @@ def trimmed_shares(
         return may.astype(np.float64), False
     order = np.argsort(column.codes)  # the published values in the order of their domain
     weights, total = [Fraction(0)] * len(among), Fraction(0)
-    for extra in _parts(n_dropped, len(among)):
+    for extra in shared_out(n_dropped, len(among)):
         if any(e < n for e, n in zip(extra, spent, strict=True)):
             continue
         whole = totals.copy()
@@ -347,13 +330,3 @@ def trimmed_shares(
     found = np.zeros(len(values))
     found[among] = [float(w / total / (n_dropped - sum(spent))) for w in weights]
     return found, True
-
-
-def _parts(n: int, places: int) -> Iterator[tuple[int, ...]]:
-    """Every way to write n as a sum of so many numbers of at least 0."""
-    if places == 1:
-        yield (n,)
-        return
-    for first in range(n + 1):
-        for rest in _parts(n - first, places - 1):
-            yield (first, *rest)

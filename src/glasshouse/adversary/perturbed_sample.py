@@ -56,52 +56,30 @@ class Owned(NamedTuple):
     h: Fraction
 
 
-def owned(
-    own: Fraction,
-    *,
-    size: int,
-    corrupted: Sequence[Fraction],
-    others: Sequence[Fraction],
-    stranger: Fraction = Fraction(0),
-) -> Owned:
+def owned(own: Fraction, room: int, corrupted: Fraction, others: Sequence[Fraction], stranger: Fraction) -> Owned:
     """Weigh the candidates for a published tuple (CORRUPTION Eq. 13 to 19), exactly.
 
-    Parameters
-    ----------
-    own
-        How likely the victim's tuple shows the published value.
-    size
-        G, how many people the group has.
-    corrupted
-        The same for every corrupted candidate who is in the table: ``P[x_i -> y]``.
-    others
-        The same for every other candidate.
-    stranger
-        The same for people of the group who are not on her list, where it has more than there are candidates.
+    ``own`` is how likely the victim's tuple shows the published value; ``corrupted`` is the sum of the same over all
+    corrupted candidates who are in the table, ``P[x_i -> y]``; ``others`` have it for every other candidate, and
+    ``stranger`` for people of the group who are not on the list, where it has more people than there are candidates. Of
+    the victim, the others and strangers, ``room`` are in the table.
 
     Examples
     --------
     A group of two among three candidates, one of whom is corrupted and does not have the published value:
 
-    >>> u = Fraction(1, 4)
-    >>> owned(Fraction(1, 2), size=2, corrupted=[u], others=[Fraction(1, 2)])
+    >>> owned(Fraction(1, 2), 1, Fraction(1, 4), [Fraction(1, 2)], Fraction(0))
     Owned(presence=Fraction(1, 2), h=Fraction(2, 3))
     """
-    return _owned(
-        own, size - len(corrupted), sum(corrupted, Fraction(0)), len(others), sum(others, Fraction(0)), stranger
-    )
-
-
-def _owned(own: Fraction, room: int, corrupted: Fraction, n_others: int, others: Fraction, stranger: Fraction) -> Owned:
-    """The same from sums: ``room`` of the victim, the others and strangers are in the table."""
     if room <= 0:
         return Owned(Fraction(0), Fraction(0))
+    n_others, weight = len(others), sum(others, Fraction(0))
     seated = min(room, n_others + 1)
     unseen = (room - seated) * stranger
     g = Fraction(seated - 1, n_others) if n_others else Fraction(0)  # Eq. 13
     beforehand = Fraction(seated, n_others + 1)
-    if_present = own + corrupted + g * others + unseen  # Eq. 17, but for 1 / G
-    in_all = corrupted + beforehand * (own + others) + unseen
+    if_present = own + corrupted + g * weight + unseen  # Eq. 17, but for 1 / G
+    in_all = corrupted + beforehand * (own + weight) + unseen
     if not in_all:
         raise InputError("nobody who fits a published tuple can have its value: what she knows is wrong")
     if not if_present:
@@ -224,15 +202,10 @@ class PerturbedSample:
         return [self.weight(int(self.prior_of[other]), number) for other in rows if other != row]
 
     def owned(self, row: int, *, most_corrupted: int = 0, rising: bool = True) -> Owned:
-        """How likely a person of whom she knows nothing is in the table, and owns the crucial tuple.
+        """How likely a person of whom nothing is known is in the table, and owns the crucial tuple.
 
-        Parameters
-        ----------
-        row
-            The person.
-        most_corrupted, rising
-            She may corrupt so many more candidates, whoever they are and whatever they then have: the largest h that
-            can come of it, or the smallest. See `_corrupted_more`.
+        The attacker may corrupt ``most_corrupted`` more candidates, any of them, whatever they then have: the largest h
+        that can come of it, or the smallest. See `_corrupted_more`.
         """
         number = int(self.crucial[row])
         if number < 0:
@@ -244,7 +217,7 @@ class PerturbedSample:
         given = same * (self.p + self._u) + (beta - same) * self._u  # Eq. 18
         if most_corrupted and room > 0:
             room, given, others = self._corrupted_more(most_corrupted, room, given, others, rising=rising)
-        return _owned(own, room, given, len(others), sum(others, Fraction(0)), self.weight(0, number))
+        return owned(own, room, given, others, self.weight(0, number))
 
     def _corrupted_more(
         self, most: int, room: int, given: Fraction, others: list[Fraction], *, rising: bool
@@ -303,18 +276,9 @@ class PerturbedSample:
         qualified: NDArray[np.bool_] | None = None,
         notes: tuple[str, ...] = (),
     ) -> Posterior:
-        """Her beliefs about everybody of whom she does not know yet.
+        """The beliefs about everybody of whom nothing is known yet.
 
-        Parameters
-        ----------
-        in_table
-            Whether everybody who is attacked is known to be in the table, as the paper has it.
-        most_corrupted
-            So many more people she may corrupt: no belief can be larger than what is given then.
-        qualified
-            For every value whether it satisfies a predicate: then there is one belief, in that.
-        notes
-            What else is to be said.
+        The choices are those of `Corruption`; ``qualified`` says for every value whether it satisfies the predicate.
         """
         kind, examples = self.kinds
         h, presence = self._owned_by_kind(examples, most_corrupted)

@@ -64,16 +64,7 @@ _MOST_PEOPLE = 64  # who are seated in every way; beyond, counting would end in 
 class Removal:
     """Take corrupted people out of a release's groups, and share out what is left among the others.
 
-    Parameters
-    ----------
-    in_table
-        Whether everybody who is attacked is known to be in the table.
-    most_corrupted
-        So many more people may be corrupted: no belief can be larger than what is given then.
-    qualifies
-        A predicate on values: then there is one belief, in that.
-    most_ways
-        How many ways to seat people are gone through where they must be.
+    The choices are those of `Corruption`; ``qualifies`` is its predicate.
     """
 
     in_table: bool = False

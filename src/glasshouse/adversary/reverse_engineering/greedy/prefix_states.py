@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.adversary.permanents import shared_out
 from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -110,7 +111,7 @@ class Run:
     kind
         ``seen``, ``merged``, ``hidden`` or ``free``, as the module says.
     fixed
-        For each bucket and value how many of its tuples she has found out.
+        For each bucket and value how many of its tuples the attacker has found out.
     allowed
         Of a hidden run: whether what lies between two borders would have been published with the same box.
     """
@@ -133,11 +134,11 @@ class Run:
         return np.cumsum([0, *self.sizes])
 
     def unknown(self) -> Integers:
-        """Of how many of them she has not found out the value."""
+        """Of how many of them the attacker has not found out the value."""
         return np.asarray(self.borders() - self.found_out().sum(axis=1))
 
     def found_out(self) -> Integers:
-        """What she has found out in the buckets before each border."""
+        """What the attacker has found out in the buckets before each border."""
         found = np.zeros((self.n_buckets + 1, len(self.codes)), np.int64)
         if self.fixed is not None:
             found[1:] = np.cumsum(self.fixed, axis=0)
@@ -198,8 +199,8 @@ def _spread(count: int, alike: int, cuts: bool) -> _Spread:  # noqa: FBT001
         first = np.cumsum([0, *can])
         target, weight = np.array(higher)[can], (count - levels[:, 1])[can]
         return _Spread(levels, None, first, target.astype(np.int64), weight.astype(np.float64), np.array(closed))
-    # the highest level first, so that whoever draws moves on to a larger number
-    ways = [way[::-1] for way in _ways(len(pairs), alike)]
+    # the highest level first, so that a draw moves on to a larger number
+    ways = [way[::-1] for way in shared_out(alike, len(pairs))]
     number = {way: i for i, way in enumerate(ways)}
     starts, targets, weights, cut = [0], [], [], []
     for way in ways:
@@ -222,16 +223,6 @@ def _spread(count: int, alike: int, cuts: bool) -> _Spread:  # noqa: FBT001
         np.array(weights, np.float64),
         np.array(cut, np.int64),
     )
-
-
-def _ways(n_levels: int, alike: int) -> Iterator[tuple[int, ...]]:
-    """All ways to put so many onto levels, in ascending order."""
-    if n_levels == 1:
-        yield (alike,)
-        return
-    for here in range(alike + 1):
-        for others in _ways(n_levels - 1, alike - here):
-            yield (here, *others)
 
 
 @dataclass(frozen=True, eq=False)

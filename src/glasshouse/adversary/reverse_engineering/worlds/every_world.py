@@ -32,13 +32,7 @@ _MOST_UNKNOWN = 64
 
 @dataclass(frozen=True, kw_only=True)
 class SampledWorlds(Strategy):
-    """Walk over worlds by a Markov chain, running the algorithm on each.
-
-    Parameters
-    ----------
-    most_runs
-        How often the algorithm is run at most, over all worlds.
-    """
+    """Walk over worlds by a Markov chain, running the algorithm on each; at most ``most_runs`` times over all."""
 
     most_runs: int = 1_000_000
 
@@ -69,13 +63,7 @@ class SampledWorlds(Strategy):
 
 @dataclass(frozen=True, kw_only=True)
 class EveryWorld(SampledWorlds):
-    """Try every world and every random choice (TRANSPARENT Proposition 1).
-
-    Parameters
-    ----------
-    most_worlds
-        How many worlds are tried at most.
-    """
+    """Try every world and every random choice (TRANSPARENT Proposition 1); at most ``most_worlds``."""
 
     most_worlds: int = 100_000
 
@@ -84,7 +72,7 @@ class EveryWorld(SampledWorlds):
         unknown = task.knowledge.external.n_tuples - len(task.knowledge.corrupted)
         if unknown > _MOST_UNKNOWN:
             return NotSupported(
-                f"an exact belief about {unknown:,} people whose values she does not know",
+                f"an exact belief about {unknown:,} people whose values are not known",
                 instead=f"take at most {_MOST_UNKNOWN}, of whom few enough worlds can be made",
             )
         return super().refuses(task)

@@ -90,13 +90,6 @@ class SampledBeliefs:
     n_steps: int
     notes: tuple[str, ...] = ()
 
-    def worst(self) -> tuple[int, Any, float]:
-        """The highest belief: of whom, in what, how high."""
-        return max(
-            ((row, value, belief) for row, beliefs in self.of.items() for value, belief in beliefs.items()),
-            key=lambda found: found[2],
-        )
-
 
 def sampled_posterior(
     people: Microdata,
