@@ -52,27 +52,14 @@ _FIRST_TRY, _HARDER = 1 << 10, 8  # the hard components wait until the easy ones
 
 @dataclass(frozen=True, eq=False)
 class ExactShares:
-    """How likely people sit where, counted exactly as far as that is possible.
+    """How likely people sit where, counted exactly as far as that is possible."""
 
-    Attributes
-    ----------
-    component
-        For every kind of people which component it is in; -1 for those who fit nothing.
-    is_exact
-        For every kind whether its probabilities are exact; those of others are 0.
-    probability
-        How likely a given person of the kind sits at the place: aligned with the ``places`` that were given.
-    presence
-        For every kind how likely a given person sits anywhere.
-    n_states
-        How often one state led to another: what the counting cost.
-    """
-
-    component: NDArray[np.int64]
-    is_exact: NDArray[np.bool_]
+    component: NDArray[np.int64]  # for every kind of people which component it is in; -1 for those who fit nothing
+    is_exact: NDArray[np.bool_]  # for every kind whether its probabilities are exact; those of others are 0
+    # how likely a given person of the kind sits at the place: aligned with the ``places`` that were given
     probability: NDArray[np.float64]
-    presence: NDArray[np.float64]
-    n_states: int
+    presence: NDArray[np.float64]  # for every kind how likely a given person sits anywhere
+    n_states: int  # how often one state led to another: what the counting cost
 
 
 def exact_shares(
@@ -286,10 +273,11 @@ def connected(n: int, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.
 
 
 class Counted(NamedTuple):
-    """For every kind and option how likely a given person takes it (None if not counted), and what counting cost."""
+    """For every kind and option how likely a given person takes it (None if not counted), what counting cost, ways."""
 
     shares: list[list[Fraction]] | None
     n_states: int
+    n_ways: int = 0
 
 
 def count_ways(
@@ -361,7 +349,7 @@ def count_ways(
         step = steps.pop()
         after, taken = _backwards(step, layers.pop(), after)
         shares[step.kind][step.option] = Fraction(taken, total * n_alike[step.kind])
-    return Counted(shares, n_states)
+    return Counted(shares, n_states, total)
 
 
 class _Taken(NamedTuple):

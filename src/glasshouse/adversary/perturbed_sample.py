@@ -89,39 +89,22 @@ def owned(own: Fraction, room: int, corrupted: Fraction, others: Sequence[Fracti
 
 @dataclass(frozen=True, eq=False)
 class PerturbedSample:
-    """A perturbed sample and what she knows, side by side.
-
-    Attributes
-    ----------
-    values
-        The sensitive domain.
-    p
-        The retention.
-    observed, size
-        For every published tuple the number of its value, and G.
-    crucial
-        For every person the number of their tuple, -1 if they fit none.
-    known
-        For every person the number of the value that she knows, -1 if she does not know, -2 if not in the table.
-    priors, prior_of
-        Her different priors, the common one first; which of them she has of every person.
-    shown
-        Gives a published tuple in words.
-    notes
-        What was assumed.
-    """
+    """A perturbed sample and what the attacker knows, side by side."""
 
     task: Task
-    values: tuple[Any, ...]
-    p: Fraction
+    values: tuple[Any, ...]  # the sensitive domain
+    p: Fraction  # the retention
+    # observed, size: for every published tuple the number of its value, and G
     observed: NDArray[np.int64]
     size: NDArray[np.int64]
-    crucial: NDArray[np.int64]
+    crucial: NDArray[np.int64]  # for every person the number of their tuple, -1 if they fit none
+    # for every person the number of the value that is known, -1 if none is, -2 if not in the table
     known: NDArray[np.int64]
+    # priors, prior_of: the different priors, the common one first; which of them is that of every person
     priors: tuple[tuple[Fraction, ...], ...]
     prior_of: NDArray[np.int64]
-    shown: tuple[str, ...]
-    notes: tuple[str, ...]
+    shown: tuple[str, ...]  # gives a published tuple in words
+    notes: tuple[str, ...]  # what was assumed
 
     @classmethod
     def of(cls, task: Task) -> PerturbedSample:

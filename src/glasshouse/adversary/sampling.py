@@ -130,18 +130,9 @@ def sample(
 ) -> Sampled:
     """Walk until every belief is known well enough; `NotReached` if that takes more than is allowed.
 
-    Parameters
-    ----------
-    chains
-        Two at least, for one has nothing to disagree with.
-    error
-        Largest half width of a 95 % interval around a belief.
-    most_sweeps, warm_up
-        How many sweeps each chain may make in all, and how many of them count for nothing.
-    first_draws
-        How many draws each chain makes in the first round, after which rounds grow as is needed.
-    progress
-        Called with a share of the work between 0 and 1; the work may be done before it is 1.
+    There are two chains at least, for one has nothing to disagree with. ``error`` is the largest half width of a 95 %
+    interval around a belief. Each chain may make ``most_sweeps`` in all, of which ``warm_up`` count for nothing, and
+    makes ``first_draws`` in the first round, after which rounds grow as is needed.
     """
     n_draws, looks, spare, spent = first_draws, 1, 1, warm_up
     found: Sampled | None = None

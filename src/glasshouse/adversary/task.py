@@ -80,25 +80,14 @@ class Algorithm(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Task:
-    """What an attack is given.
+    """What an attack is given."""
 
-    Attributes
-    ----------
-    attack
-        The name of the attack.
-    release, contents
-        What was published, as it stands, and as it is read for one sensitive column.
-    knowledge
-        What the attacker holds, coded in the taxonomies and orders that the release carries.
-    algorithm
-        What made the release, where the attack makes use of that.
-    """
-
-    attack: str
+    attack: str  # the name of the attack
+    # release, contents: what was published, as it stands, and as it is read for one sensitive column
     release: Release
     contents: Published
-    knowledge: Knowledge
-    algorithm: Algorithm | None = None
+    knowledge: Knowledge  # what the attacker holds, coded in the taxonomies and orders that the release carries
+    algorithm: Algorithm | None = None  # what made the release, where the attack makes use of that
 
     @classmethod
     def of(cls, attack: Attack, release: Release, knowledge: Knowledge, algorithm: Algorithm | None = None) -> Task:

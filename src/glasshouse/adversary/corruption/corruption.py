@@ -122,16 +122,9 @@ class Corruption(Attack):
 def exact_belief(
     release: Release, knowledge: Knowledge, person: Any, *, column: str | None = None
 ) -> dict[Any, Fraction]:
-    """Her posterior pdf of one person who is in the table, after a perturbed sample (CORRUPTION Eq. 9), in fractions.
+    """The posterior pdf of one person who is in the table, after a perturbed sample (CORRUPTION Eq. 9), in fractions.
 
-    Parameters
-    ----------
-    release, knowledge
-        What was published, and what she holds.
-    person
-        The victim: known to be in the table, and not corrupted.
-    column
-        The sensitive column.
+    The victim is known to be in the table, and not corrupted.
     """
     sample, row = _victim(release, knowledge, person, column)
     return sample.belief(row, h=sample.owned(row).h)
@@ -140,18 +133,9 @@ def exact_belief(
 def confidence(
     release: Release, knowledge: Knowledge, person: Any, predicate: Predicate, *, column: str | None = None
 ) -> tuple[Fraction, Fraction]:
-    """Her confidence that one person's value satisfies a predicate, before and after a perturbed sample (Eq. 5, 10).
+    """The confidence that one person's value satisfies a predicate, before and after a perturbed sample (Eq. 5, 10).
 
-    Parameters
-    ----------
-    release, knowledge
-        What was published, and what she holds.
-    person
-        The victim: known to be in the table, and not corrupted.
-    predicate
-        The values that satisfy it, or a function that tells.
-    column
-        The sensitive column.
+    The victim is known to be in the table, and not corrupted.
 
     Examples
     --------
@@ -181,15 +165,10 @@ def confidence(
 def is_bound_to_fall(
     release: Release, knowledge: Knowledge, person: Any, predicate: Predicate, *, column: str | None = None
 ) -> bool:
-    """Whether no confidence in a predicate can grow through a perturbed sample, whatever she knows (Theorem 1).
+    """Whether no confidence in a predicate can grow through a perturbed sample, whatever is known (Theorem 1).
 
     That is so if the value of the person's crucial tuple does not satisfy it: each value but the published one is
     believed no more than before.
-
-    Parameters
-    ----------
-    release, knowledge, person, predicate, column
-        As in `confidence`.
     """
     sample, row = _victim(release, knowledge, person, column)
     return not _qualifies(predicate)(sample.values[sample.observed[sample.crucial[row]]])
@@ -211,20 +190,11 @@ def _victim(release: Release, knowledge: Knowledge, person: Any, column: str | N
 
 
 class CertainPredicate(NamedTuple):
-    """A predicate of which she becomes certain, and how sure she was before.
+    """A predicate of which the attacker becomes certain, and how sure that was before."""
 
-    Attributes
-    ----------
-    values
-        The values that satisfy it.
-    cells
-        Whom it concerns: the cells of the group.
-    prior, posterior
-        Her confidence before and after.
-    """
-
-    values: frozenset[Any]
-    cells: dict[str, str]
+    values: frozenset[Any]  # the values that satisfy it
+    cells: dict[str, str]  # whom it concerns: the cells of the group
+    # prior, posterior: the confidence in it before and after
     prior: Fraction
     posterior: Fraction
 

@@ -39,21 +39,13 @@ class TooMany(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """One table of seats, and what is known of the people who fit them.
-
-    Attributes
-    ----------
-    known
-        For every person the code of the value that the attacker knows, `UNKNOWN`, `GONE` or `DROPPED`.
-    notes
-        What was assumed.
-    """
+    """One table of seats, and what is known of the people who fit them."""
 
     task: Task
     seats: Seats
     matches: Matches
-    known: Integers
-    notes: tuple[str, ...]
+    known: Integers  # for every person the code of the value that the attacker knows, `UNKNOWN`, `GONE` or `DROPPED`
+    notes: tuple[str, ...]  # what was assumed
 
     @classmethod
     def of(cls, task: Task, seats: Seats) -> Fitting:

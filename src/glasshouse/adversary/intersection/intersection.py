@@ -150,7 +150,7 @@ class Intersection(Attack):
         of = left.of
         n_kinds, n_values = len(of.n_alike), len(of.values)
         settled = left.settled()
-        share = np.where(left.alive & settled[left.kind], 1.0, 0.0)  # of every option
+        share = np.where(left.alive & settled[of.of_option], 1.0, 0.0)  # of every option
         components = list(left.components())
         how, rest = "exact", components
         n_sure = int(of.n_alike[settled & (np.diff(of.offsets) > 0)].sum())
@@ -163,7 +163,7 @@ class Intersection(Attack):
                     f"counting the worlds of {n:,} people within {self.most_worlds:,} states",
                     instead="leave `exact` out for what sampling or a bound can say, or give `most_worlds`",
                 )
-        keys = left.kind * n_values + of.value
+        keys = of.of_option * n_values + of.value
         distinct, place = np.unique(keys[left.alive], return_inverse=True)
         errors = np.zeros(len(distinct))
         unknown = []
@@ -200,19 +200,20 @@ class Intersection(Attack):
         """Count what can be counted; return the rest."""
         left = set(range(len(components)))
 
+        merged = [_merged(one) for one in components]
+
         def attempt(c: int, most: int) -> tuple[bool, int]:
-            one = components[c]
-            merged = _merged(one)
-            found = count_ways(merged.n_alike, merged.takes, one.capacity, staying=merged.stays, most_states=most)
+            n_alike, takes, stays, options = merged[c]
+            found = count_ways(n_alike, takes, components[c].capacity, staying=stays, most_states=most)
             if found.shares is None:
                 return False, found.n_states
-            for classes, parts in zip(merged.options, found.shares, strict=True):
+            for classes, parts in zip(options, found.shares, strict=True):
                 for rows in classes:
                     share[rows] = [float(part) for part in parts]
             left.discard(c)
             return True, found.n_states
 
-        work = {c: sum(map(len, _merged(one).takes)) for c, one in enumerate(components)}
+        work = {c: sum(map(len, takes)) for c, (_, takes, _, _) in enumerate(merged)}
         easy_first(work, attempt, self.most_worlds)
         return [components[c] for c in sorted(left)]
 
@@ -260,29 +261,19 @@ class Intersection(Attack):
         return task.posterior("bound", kind, found, presence, values=values, notes=notes)
 
 
-@dataclass(frozen=True, eq=False)
-class _Merged:
-    """A component whose kinds with the same options are one."""
+def _merged(one: Component) -> tuple[list[int], list[list[tuple[int, ...]]], list[bool], list[list[list[int]]]]:
+    """A component whose kinds with the same options are one: people, what they take, whether all stay, and options.
 
-    n_alike: list[int]
-    takes: list[list[tuple[int, ...]]]
-    options: list[list[list[int]]]  # of each class of kinds, and of each kind in it
-    stays: list[bool]
-
-
-def _merged(one: Component) -> _Merged:
+    Options are listed for each class of kinds, and for each kind in it.
+    """
     classes: dict[tuple[bool, tuple[tuple[int, ...], ...]], tuple[int, list[list[int]]]] = {}
     for n, rows, takes, stays in zip(one.n_alike, one.options, one.takes, one.stays, strict=True):
         order = sorted(range(len(rows)), key=takes.__getitem__)
         key = (stays, tuple(takes[i] for i in order))
         before, some = classes.get(key, (0, []))
         classes[key] = (before + n, [*some, [rows[i] for i in order]])
-    return _Merged(
-        [n for n, _ in classes.values()],
-        [list(takes) for _, takes in classes],
-        [some for _, some in classes.values()],
-        [stays for stays, _ in classes],
-    )
+    people, options = zip(*classes.values(), strict=True) if classes else ((), ())
+    return list(people), [list(takes) for _, takes in classes], [stays for stays, _ in classes], list(options)
 
 
 def _different(releases: list[Release]) -> list[Release]:

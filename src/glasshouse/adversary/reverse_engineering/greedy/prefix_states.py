@@ -100,28 +100,16 @@ class Closeness:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Run:
-    """A published group along the order.
+    """A published group along the order."""
 
-    Attributes
-    ----------
-    codes, counts, counted
-        Its values, how many tuples have each, and whether the principle counts them.
-    sizes
-        People in each bucket.
-    kind
-        ``seen``, ``merged``, ``hidden`` or ``free``, as the module says.
-    fixed
-        For each bucket and value how many of its tuples the attacker has found out.
-    allowed
-        Of a hidden run: whether what lies between two borders would have been published with the same box.
-    """
-
+    # codes, counts, counted: its values, how many tuples have each, and whether the principle counts them
     codes: Integers
     counts: Integers
     counted: NDArray[np.bool_]
-    sizes: tuple[int, ...]
-    kind: str = "seen"
-    fixed: Integers | None = None
+    sizes: tuple[int, ...]  # people in each bucket
+    kind: str = "seen"  # ``seen``, ``merged``, ``hidden`` or ``free``, as the module says
+    fixed: Integers | None = None  # for each bucket and value how many of its tuples the attacker has found out
+    # of a hidden run: whether what lies between two borders would have been published with the same box
     allowed: NDArray[np.bool_] | None = None
 
     @property

@@ -41,35 +41,18 @@ _MOST_TRIED = 10  # places of a group that are tried, for each group there is
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Published groups along the order.
+    """Published groups along the order."""
 
-    Attributes
-    ----------
-    order
-        People (row numbers) along the order.
-    fresh
-        Whether quasi-identifiers differ from those of the person before.
-    starts, group
-        Run ``r`` lies between ``starts[r]`` and ``starts[r + 1]`` and is the published group ``group[r]``. Whoever
-        comes after the last run is not published.
-    inside
-        Whether all people of a run have equal quasi-identifiers.
-    hidden
-        Whether neighbouring groups with equal cells are published as one, so that a run may be several.
-    columns
-        The quasi-identifiers, by priority.
-    taxonomies
-        Whether cells are nodes of taxonomies.
-    """
-
-    order: NDArray[np.int32]
-    fresh: NDArray[np.uint8]
+    order: NDArray[np.int32]  # people (row numbers) along the order
+    fresh: NDArray[np.uint8]  # whether quasi-identifiers differ from those of the person before
+    # starts, group: run ``r`` lies between ``starts[r]`` and ``starts[r + 1]`` and is the published group
+    # ``group[r]``. People after the last run are not published.
     starts: Integers
     group: NDArray[np.int32]
-    inside: NDArray[np.bool_]
-    hidden: bool
-    columns: tuple[Column, ...]
-    taxonomies: bool
+    inside: NDArray[np.bool_]  # whether all people of a run have equal quasi-identifiers
+    hidden: bool  # whether neighbouring groups with equal cells are published as one, so that a run may be several
+    columns: tuple[Column, ...]  # the quasi-identifiers, by priority
+    taxonomies: bool  # whether cells are nodes of taxonomies
 
     def allowed(self, run: int, size: int) -> NDArray[np.bool_]:
         """Whether what lies between two borders of a run's buckets has the cells of the whole run."""

@@ -39,27 +39,14 @@ _TOLD_EVERY = 64  # worlds, after which progress is told
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ExactBeliefs:
-    """What she believes of every person on her list, by row; exact.
+    """What is believed of every person on the list, by row; exact."""
 
-    Attributes
-    ----------
-    of
-        For every row the values that the person may have, with the belief in each; what is missing has belief 0.
-    presence
-        For every row the belief that the person is in the table.
-    n_worlds
-        How many worlds she held possible beforehand.
-    n_possible
-        How many of them may have given what is published.
-    n_runs
-        How often the algorithm was run.
-    """
-
+    # for every row the values that the person may have, with the belief in each; what is missing has belief 0
     of: Mapping[int, Mapping[Any, Fraction]]
-    presence: Mapping[int, Fraction]
-    n_worlds: int
-    n_possible: int
-    n_runs: int
+    presence: Mapping[int, Fraction]  # for every row the belief that the person is in the table
+    n_worlds: int  # how many worlds were possible beforehand
+    n_possible: int  # how many of them may have given what is published
+    n_runs: int  # how often the algorithm was run
 
     def worst(self) -> tuple[int, Any, Fraction]:
         """The highest belief: of whom, in what, how high."""

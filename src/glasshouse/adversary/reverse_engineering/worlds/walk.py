@@ -57,38 +57,24 @@ _FORTH = 1 << 32
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampledBeliefs:
-    """What she believes of every person on her list, by row, as several chains found it.
+    """What is believed of every person on the list, by row, as several chains found it."""
 
-    Attributes
-    ----------
-    of
-        For every row the values that the person had in some world that was visited, with the belief in each.
-    presence
-        For every row the belief that the person is in the table.
-    errors, ess, r_hat
-        As `of`: half the width of a 95 % interval around each belief, its effective sample size and R-hat. The error is
-        0 for what was known beforehand; R-hat is nan for a belief that never changed.
-    unseen
-        Half width for beliefs in values that are not listed, which were never seen.
-    acceptance
-        The share of proposals other than standing still that were taken.
-    n_runs, n_worlds, n_steps
-        How often the algorithm was run, on how many worlds, and how many steps each chain made, warm-up included.
-    notes
-        What could not be excluded, in sentences.
-    """
-
+    # for every row the values that the person had in some world that was visited, with the belief in each
     of: Mapping[int, Mapping[Any, float]]
-    presence: Mapping[int, float]
+    presence: Mapping[int, float]  # for every row the belief that the person is in the table
+    # errors, ess, r_hat: as `of`: half the width of a 95 % interval around each belief, its effective sample size and
+    # R-hat. The error is 0 for what was known beforehand; R-hat is nan for a belief that never changed.
     errors: Mapping[int, Mapping[Any, float]]
     ess: Mapping[int, Mapping[Any, float]]
     r_hat: Mapping[int, Mapping[Any, float]]
-    unseen: float
-    acceptance: float
+    unseen: float  # half width for beliefs in values that are not listed, which were never seen
+    acceptance: float  # the share of proposals other than standing still that were taken
+    # n_runs, n_worlds, n_steps: how often the algorithm was run, on how many worlds, and how many steps each chain
+    # made, warm-up included
     n_runs: int
     n_worlds: int
     n_steps: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what could not be excluded, in sentences
 
 
 def sampled_posterior(
