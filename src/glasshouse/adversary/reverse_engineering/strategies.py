@@ -32,17 +32,7 @@ SMALL = "take few people: small tables are attacked by trying every world"
 
 @dataclass(frozen=True, kw_only=True)
 class Strategy:
-    """One way to reason.
-
-    Parameters
-    ----------
-    error
-        For what is sampled: half the width of a 95 % interval around a belief, at most.
-    source
-        Where random choices come from; secure ones by default.
-    progress
-        Called with a share of the work between 0 and 1, now and then.
-    """
+    """One way to reason; with the ``error``, ``source`` and ``progress`` of `ReverseEngineering`."""
 
     methods: ClassVar[tuple[type, ...]] = ()
     """The methods whose groups it explains; none, where it does not matter what made them."""
@@ -67,7 +57,12 @@ class Strategy:
 
     def refuses(self, task: Task) -> NotSupported | None:
         """Why this is no way to attack the release, as far as that can be told at once; None if it may be one."""
-        raise NotImplementedError
+        if self.methods and type(task.method) not in self.methods:
+            explained = " or ".join(method.__name__ for method in self.methods)
+            return NotSupported(f"explaining groups by {task.method!r} as those of {explained}", instead="use linking")
+        if task.contents.kind == "sample":
+            return NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
+        return None
 
     def believe(self, task: Task) -> Posterior:
         """What is believed of everybody; `NotSupported` where that turns out to be out of reach."""

@@ -321,16 +321,9 @@ class Rest:
 class _Part:
     """Some of the cuts: which tell something, what is constant in them, who and what may change them.
 
-    Attributes
-    ----------
-    telling
-        For each of the cuts whether it may fail and need not.
-    key, value, cap
-        Sides of telling cuts, with the values of which more than the cap may be there.
-    constant_key, constant_value, constant_count
-        Tuples that are on a side of a telling cut in every world: of known people, and of groups that are all there.
-    member, member_key
-        People on the sides of telling cuts, without these.
+    A cut is *telling* if it may fail and need not. ``key``, ``value`` and ``cap`` are sides of telling cuts, with the
+    values of which more than the cap may be there. Constant are tuples that are on a side of a telling cut in every
+    world: of known people, and of groups that are all there. Members are the other people on these sides.
     """
 
     def __init__(self, cuts: FailedCuts, rest: Rest, first: int, last: int) -> None:

@@ -288,7 +288,8 @@ def _sampled(
             # in n trials is rarer than 3 / n
             errors = _Z95 * np.sqrt(np.maximum(squares / kept - mean**2, 0.0) / kept) + 3.0 / kept
             if errors.max() <= error:
-                return _answered(_unlumped(run, states, lumped, mean, errors), kept / trials)
+                beliefs, errors = _unlumped(run, states, lumped, mean, errors)
+                return Solved(beliefs, log(kept / trials), errors)
         if trials >= most_trials:
             size = f"{sum(run.sizes):,} people with {len(run.codes):,} values"
             raise NotSupported(
@@ -296,11 +297,6 @@ def _sampled(
                 "which the algorithm would have made this group of",
                 instead="allow a larger error, or more states",
             )
-
-
-def _answered(found: tuple[Floats, ...], share: float) -> Solved:
-    beliefs, errors = found
-    return Solved(beliefs, log(share), errors)
 
 
 def _lumped(run: Run, states: States) -> Run:

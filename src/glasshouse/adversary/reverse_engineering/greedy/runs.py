@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from glasshouse.adversary.task import Task
     from glasshouse.grouping.along_order.greedy import Greedy, RandomisedGreedy
-    from glasshouse.microdata import Column, Microdata
-    from glasshouse.release.contents import Published, Seats
+    from glasshouse.microdata import Column
+    from glasshouse.release.contents import Seats
 
     Integers = NDArray[np.int64]
 
@@ -100,7 +100,7 @@ def lay_out(task: Task, method: Greedy | RandomisedGreedy, size: int) -> Layout:
         fresh[1:] |= along[1:] != along[:-1]
     if len(order) < published.sizes.sum():
         raise InputError(f"{int(published.sizes.sum()):,} tuples are published, and there are {len(order):,} people")
-    finder = _Finder(people, columns, order, fresh, published, seats, size, taxonomies=taxonomies)
+    finder = _Finder(task, columns, order, fresh, seats, size)
     if published.kind != "boxes":
         group = finder.by_cells() if finder.shows_values else finder.by_search(together=True)
     else:
@@ -141,18 +141,15 @@ class _Finder:
 
     def __init__(
         self,
-        people: Microdata,
+        task: Task,
         columns: tuple[Column, ...],
         order: NDArray[np.int32],
         fresh: NDArray[np.uint8],
-        published: Published,
         seats: Seats,
         size: int,
-        *,
-        taxonomies: bool,
     ) -> None:
-        self.people, self.columns, self.order, self.fresh = people, columns, order, fresh
-        self.published, self.seats, self.size, self.taxonomies = published, seats, size, taxonomies
+        self.people, self.published, self.taxonomies = task.people, task.contents, task.recoding.layout is TAXONOMIES
+        self.columns, self.order, self.fresh, self.seats, self.size = columns, order, fresh, seats, size
         place = {name: i for i, name in enumerate(seats.quasi)}
         self.ends, self.shown = [], []  # by attribute: the least and largest code of every text, and each seat's text
         for column in columns:

@@ -17,7 +17,6 @@ from glasshouse.adversary.reverse_engineering.worlds.enumeration import ExactBel
 from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.adversary.reverse_engineering.worlds.walk import SampledBeliefs, sampled_posterior
 from glasshouse.errors import InputError, NotSupported
-from glasshouse.release.layout import PERTURBED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,12 +34,6 @@ class SampledWorlds(Strategy):
     """Walk over worlds by a Markov chain, running the algorithm on each; at most ``most_runs`` times over all."""
 
     most_runs: int = 1_000_000
-
-    def refuses(self, task: Task) -> NotSupported | None:
-        """What is published must be a function of groups."""
-        if task.recoding.layout is PERTURBED:
-            return NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
-        return None
 
     def believe(self, task: Task) -> Posterior:
         """As several chains find it."""
