@@ -36,10 +36,10 @@ import pyarrow as pa
 from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.permanents import connected, shared_out
 from glasshouse.adversary.posterior import Beliefs
+from glasshouse.adversary.task import stated_principle
 from glasshouse.errors import DomainError
 from glasshouse.grouping.suppression import common_cap
 from glasshouse.microdata.domains import code
-from glasshouse.principles import Principle, principle_from_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.task import Task
+    from glasshouse.principles import Principle
     from glasshouse.release import Release
     from glasshouse.release.contents import Published
 
@@ -111,8 +112,8 @@ def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, 
     if chosen is not None:
         shares = np.array([min(1.0, float(shares[chosen].sum()))])
     is_bound = found.how == "bound"
-    if is_bound:  # presence is as large as it can be: whoever need not be published may have been dropped
-        may = ~known & ~_of_kinds(out.published, found.kind, len(known))
+    if is_bound:  # presence is as large as it can be: people who need not be published may have been dropped
+        may = ~known & (np.bincount(found.kind[~out.published], minlength=len(known)) > 0)
         weight = np.where(may, chance, 0.0)
     else:
         weight = np.where(known, 0.0, (1 - np.minimum(found.presence, 1.0)) * chance)
@@ -130,11 +131,6 @@ def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, 
         because=_because(found, nowhere, weight, shares, out.sentence(is_exact=is_exact)),
         notes=tuple(notes),
     )
-
-
-def _of_kinds(people: Flags, kind: NDArray[np.int64], n_kinds: int) -> Flags:
-    """The kinds all of whose people have a property."""
-    return np.asarray(np.bincount(kind[~people], minlength=n_kinds) == 0)
 
 
 def _merged(found: Posterior, kinds: NDArray[np.int64], weight: Floats, shares: Floats, how: np.ufunc) -> Posterior:
@@ -232,8 +228,13 @@ class _LeftOut:
     def shares(self, published: Published, more_corrupted: int) -> tuple[Floats, bool]:
         """How likely a dropped person has each value; otherwise the largest that this can be, and False."""
         every = np.ones(len(published.values)), False
-        principle = _single_principle(self.release, published)
-        if principle is None or method_drops(self.release) or self.release.recipe.suppress == "0":
+        principle = stated_principle(self.release, published.column)
+        if (
+            principle is None
+            or len(self.release.recipe.sensitive) > 1
+            or method_drops(self.release)
+            or self.release.recipe.suppress == "0"
+        ):
             return every
         totals = np.bincount(published.codes, weights=published.counts, minlength=len(published.values))
         found = trimmed_shares(principle, published, totals.astype(np.int64), self.release.n_dropped, self.values)
@@ -267,16 +268,6 @@ class _LeftOut:
 
 
 # --- what they have ---------------------------------------------------------------------------------------------------
-
-
-def _single_principle(release: Release, published: Published) -> Principle | None:
-    """The principle that tuples were dropped for; None where several columns have one each."""
-    if len(release.recipe.sensitive) != 1:
-        return None
-    data = release.recipe.principle
-    data = data["columns"][published.column] if data.get("name") == "by-column" else data
-    principle = principle_from_data(data)
-    return principle if isinstance(principle, Principle) else None
 
 
 def trimmed_shares(

@@ -36,13 +36,12 @@ from glasshouse.adversary.corruption.seating import contradiction
 from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.matching import seats_in_words
 from glasshouse.adversary.posterior import Beliefs
-from glasshouse.adversary.task import Attack
+from glasshouse.adversary.task import Attack, stated_principle
 from glasshouse.declarations import tree_of_axis
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
 from glasshouse.microdata.groups import Groups
-from glasshouse.principles import principle_from_data
 from glasshouse.recoding.boxes import box_cells
 from glasshouse.recoding.taxonomies import node_cells
 from glasshouse.release.layout import TAXONOMIES
@@ -149,9 +148,9 @@ class Minimality(Attack):
 
 def _judge(release: Release, published: Published) -> Callable[[_Histogram], bool]:
     """Whether a group with so many tuples of each published value satisfies the principle."""
-    data = release.recipe.principle
-    data = data["columns"][published.column] if data.get("name") == "by-column" else data
-    principle = principle_from_data(data)
+    principle = stated_principle(release, published.column)
+    if principle is None:
+        raise InputError("minimality needs the principle that made the release: state it")
     if principle.bounds_beliefs:
         raise NotSupported(f"minimality under a {principle.title}", instead="it is no property of groups")
     n = len(published.values)

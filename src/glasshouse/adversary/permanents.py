@@ -72,17 +72,9 @@ def exact_shares(
 ) -> ExactShares:
     """Share the tuples of all places out among the people who fit them, every way being equally likely.
 
-    Parameters
-    ----------
-    n_alike
-        How many people there are of every kind.
-    offsets, places
-        Kind ``i`` fits the places ``places[offsets[i]:offsets[i + 1]]``, each named once.
-    capacity
-        How many tuples every place has.
-    most_states
-        How often one state may lead to another, over all components, the easy ones first; what is left then is not
-        exact.
+    There are ``n_alike[i]`` people of kind ``i``, who fit the places ``places[offsets[i]:offsets[i + 1]]``, each named
+    once; ``capacity`` says how many tuples every place has. One state may lead to another ``most_states`` times over
+    all components, the easy ones first; what is left then is not exact.
 
     Notes
     -----
@@ -291,23 +283,11 @@ def count_ways(
 ) -> Counted:
     """Count the ways in which people take options until everything is used up, and how many of them take which.
 
-    Everybody takes one of the options of their kind, or none at all. An option takes one unit of each of some things,
-    and in the end nothing of anything may be left. Every way to do so, told apart by who takes what, counts alike.
-
-    Parameters
-    ----------
-    n_alike
-        How many people there are of every kind.
-    options
-        For every kind its options, each the different things that it takes.
-    capacity
-        How many units there are of everything.
-    leaving
-        How many people take nothing, where that is known: fewer states are then gone through.
-    staying
-        For every kind whether all of its people take an option; by default nobody must.
-    most_states
-        How often one state may lead to another, summed over all steps, before giving up.
+    Everybody takes one of the options of their kind, or none at all. An option takes one unit of each of some different
+    things, and in the end nothing of anything may be left. Every way to do so, told apart by who takes what, counts
+    alike. If it is known how many people take nothing, ``leaving``, fewer states are gone through; ``staying`` says for
+    every kind whether all of its people take an option. Counting is given up if one state would lead to another more
+    than ``most_states`` times, summed over all steps.
 
     Notes
     -----

@@ -18,7 +18,7 @@ import numpy as np
 from glasshouse.adversary.corruption.removal import MOST_WAYS, Removal
 from glasshouse.adversary.knowledge import key_of
 from glasshouse.adversary.perturbed_sample import PerturbedSample
-from glasshouse.adversary.task import Attack, Task
+from glasshouse.adversary.task import Attack, Task, stated_principle
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.domains import text_of
 from glasshouse.principles import DeltaGrowth, RhoBreach
@@ -208,20 +208,10 @@ def predicate_made_certain(
 ) -> CertainPredicate:
     """Find the predicate that a release of groups makes certain, and that was least likely before (CORRUPTION Lemma 1).
 
-    She corrupts nobody, and knows of her victim only that a few values are out of the question; (c, l)-diversity allows
-    for l - 2 of them. She asks whether the victim has one of the other values of his group. Beforehand all values that
-    are not ruled out are alike to her; afterwards she is certain. So no guarantee for any predicate is left.
-
-    Parameters
-    ----------
-    release
-        A release of groups that keep their values.
-    n_values
-        How many values the sensitive domain has.
-    ruled_out
-        Values that her victim cannot have; under recursive (c, l)-diversity at most l - 2.
-    column
-        The sensitive column.
+    The attacker corrupts nobody, and knows of the victim only that a few values are out of the question, ``ruled_out``;
+    (c, l)-diversity allows for l - 2 of them. Has the victim one of the other values of the group? Beforehand all of
+    the domain's ``n_values`` that are not ruled out are alike; afterwards it is certain. So no guarantee for any
+    predicate is left.
 
     Examples
     --------
@@ -238,9 +228,10 @@ def predicate_made_certain(
     if published.kind == "sample":
         raise NotSupported("a predicate made certain by a perturbed sample", instead="its theorems rule that out")
     out = {text_of(value) for value in ruled_out}
-    principle = release.recipe.principle
-    if principle.get("name") == "recursive-l-diversity" and len(out) > int(principle["ell"]) - 2:
-        allowed = f"at most {int(principle['ell']) - 2} values, which is what the principle allows for"
+    principle = stated_principle(release, published.column)
+    _, ell = ((principle and principle.terms.asked) or {}).get("recursive", (None, None))
+    if ell is not None and len(out) > ell - 2:
+        allowed = f"at most {ell - 2} values, which is what the principle allows for"
         raise ParameterError("predicate_made_certain", "ruled_out", allowed, len(out))
     if n_values < len({text_of(value) for value in published.values} | out):
         raise ParameterError("predicate_made_certain", "n_values", "at least the number of known values", n_values)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intersection: she holds several releases of one table, and only what fits all of them is possible to her.
+"""Intersection: several releases of one table are held together, and only what fits all of them is possible.
 
 ANGEL 1.2 and 4.2.1 (Tables 2b and 2c are 2-diverse each and tell Alan's disease together). A world gives everybody who
 is in the table a sensitive value and a tuple in every table of every release, so that all come out as published; all
-worlds are equally likely. The quasi-identifiers of people are known to her, where ANGEL leaves them open too.
+worlds are equally likely. The quasi-identifiers of people are known, where ANGEL leaves them open too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -291,16 +291,12 @@ def _is_part(some: Mapping[str, pa.Table], others: Mapping[str, pa.Table]) -> bo
 
 def _because(left: Narrowed, offsets: NDArray[np.int64], n_releases: int) -> Callable[[int, int], str]:
     def sentence(kind: int, code: int) -> str:
-        value = left.of.values[code]
+        value = "missing" if left.of.values[code] is None else str(left.of.values[code])
         options = slice(left.of.offsets[kind], left.of.offsets[kind + 1])
         shared = len(set(left.of.value[options].tolist()))
         n = int(offsets[kind + 1] - offsets[kind])
         releases = f"all {n_releases} releases leave" if n_releases > 1 else "the tables leave"
         more = f", and what others must have leaves {n}" if n < shared else ""
-        return f"{releases} such a person {shared} values in common{more}: {_text(value)} is one of them"
+        return f"{releases} such a person {shared} values in common{more}: {value} is one of them"
 
     return sentence
-
-
-def _text(value: Any) -> str:
-    return "missing" if value is None else str(value)

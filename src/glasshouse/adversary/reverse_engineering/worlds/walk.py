@@ -104,22 +104,17 @@ def sampled_posterior(
     ----------
     people, algorithm, published, values, n, sensitive, prior, corrupted, absent, may, seen
         As for `exact_posterior`.
-    chains
-        How many chains; two at least.
-    error
-        Largest half width of a 95 % interval around a belief. If it is not reached, or the chains disagree,
-        `NotSupported` is raised with the figures.
-    most_runs
-        Most runs of the algorithm, over all worlds and random choices, the search for first worlds included.
-    most_steps
-        Most steps of all chains together; those to worlds that were met before cost no run.
+    chains, error
+        How many chains, two at least, and the largest half width of a 95 % interval around a belief. If it is not
+        reached, or the chains disagree, `NotSupported` is raised with the figures.
+    most_runs, most_steps
+        Most runs of the algorithm, over all worlds and random choices, the search for first worlds included; and most
+        steps of all chains together. Those to worlds that were met before cost no run.
     start
         A world that may have given the release: row -> value, for everybody in it. The first chain starts there, and so
         do those that find none of their own. The truth is not a draw from the beliefs: warming up is not skipped.
-    source
-        Where random choices come from; a seeded one makes the result repeatable.
-    progress
-        Called with a share of the work between 0 and 1, now and then; the work may be done before it is 1.
+    source, progress
+        As for `ReverseEngineering`; the work may be done before progress is 1.
 
     Examples
     --------
