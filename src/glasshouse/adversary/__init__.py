@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who attacks: what she holds, how she reasons, what she then believes. She gets a release, never the microdata."""
+"""Attackers: what they hold, how they reason, what they then believe. They get a release, never the microdata."""
 
 from glasshouse.adversary.corruption.corruption import Corruption
 from glasshouse.adversary.intersection.intersection import Intersection

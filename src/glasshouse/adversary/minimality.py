@@ -32,7 +32,7 @@ import pyarrow as pa
 
 from glasshouse.adversary.absent_people import count_dropped
 from glasshouse.adversary.corruption.removal import Removal
-from glasshouse.adversary.corruption.seating import contradiction
+from glasshouse.adversary.corruption.seats import contradiction
 from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.matching import seats_in_words
 from glasshouse.adversary.posterior import Beliefs
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from glasshouse.adversary.matching import Matches
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.task import Task
-    from glasshouse.microdata import Microdata
     from glasshouse.release import Release
     from glasshouse.release.contents import Published, Seats
 
@@ -196,23 +195,13 @@ class _Board:
         return cls(task, seats, task.fits(seats), dict(task.told))
 
     @property
-    def published(self) -> Published:
-        """What the release says."""
-        return self.task.contents
-
-    @property
-    def people(self) -> Microdata:
-        """Everybody whom the attacker knows of."""
-        return self.task.knowledge.external
-
-    @property
     def shared(self) -> bool:
         """Whether somebody fits two groups."""
         return bool((np.diff(self.matches.offsets) > 1).any())
 
     def posterior(self, holds: Callable[[_Histogram], bool], most_worlds: int, notes: list[str]) -> Posterior:
         """Count group by group."""
-        published, kinds = self.published, self.task.kinds
+        published, kinds = self.task.contents, self.task.kinds
         n_kinds = kinds.n_kinds
         beliefs: list[dict[int, Fraction]] = [{} for _ in range(n_kinds)]
         presence = np.zeros(n_kinds + 2)
@@ -273,14 +262,14 @@ class _Board:
                 if key_of(value) not in self.task.place:
                     raise contradiction()
                 fixed.append(self.task.place[key_of(value)])
-        quasi = [self.people.column(name) for name in self.seats.quasi]
+        quasi = [self.task.knowledge.external.column(name) for name in self.seats.quasi]
         codes = tuple(int(column.codes[self.task.kinds.examples[kind]]) for column in quasi)
         return _Point(kind, seat, codes, free, tuple(fixed))
 
     def same_box(self, kinds: Sequence[int], seat: int) -> bool:
         """Whether people of these kinds, and nobody else, have the cells of a seat."""
         cells_of = node_cells if self.task.release.layout is TAXONOMIES else box_cells
-        people = self.people.take(self.task.kinds.examples[list(kinds)])
+        people = self.task.knowledge.external.take(self.task.kinds.examples[list(kinds)])
         one = Groups(np.zeros(len(kinds), np.int32), 1)
         for name, texts, of_seat in zip(self.seats.quasi, self.seats.cells, self.seats.of_seat, strict=True):
             cell = cells_of(people.column(name), one)
@@ -308,7 +297,7 @@ class _Group:
     ) -> None:
         self.board, self.number, self.holds, self.most_worlds = board, number, holds, most_worlds
         self.points = sorted(points, key=lambda point: point.codes)  # cuts of the first attribute come up early
-        published = board.published
+        published = board.task.contents
         own = slice(published.offsets[number], published.offsets[number + 1])
         histogram = [0] * len(published.values)
         for value, n in zip(published.codes[own].tolist(), published.counts[own].tolist(), strict=True):
@@ -420,7 +409,7 @@ class _Group:
             return None
         axis, below, above = max(self.excluded, key=lambda cut: (self.excluded[cut], cut))
         seats = self.board.seats
-        texts = (*self.board.people.column(seats.quasi[axis]).domain.texts, "missing")
+        texts = (*self.board.task.knowledge.external.column(seats.quasi[axis]).domain.texts, "missing")
         return (
             f"the group at {seats_in_words(seats, next(iter(self.seats)))} was not cut between {seats.quasi[axis]} "
             f"{texts[below]} and {texts[above]}: one of the two parts would have broken the principle"

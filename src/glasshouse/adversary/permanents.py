@@ -350,7 +350,7 @@ class _Step(NamedTuple):
     things: tuple[_Taken, ...]
     unit: int  # what one person takes from a state
     people: int  # the mask of the lowest bits
-    is_last: bool  # of its kind: whoever is left takes nothing
+    is_last: bool  # of its kind: those who are left take nothing
     stays: bool  # nobody may be left
     leaving: tuple[int, int] | None  # how many may do so in all; where a state has how many did
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Perturbed samples: what one published tuple tells of the people who may own it (CORRUPTION Sections V and VI).
 
-Everybody fits at most one published tuple, the *crucial* one. It is of a group of G people, all of whom are on her
-list: the *candidates*, of whom there may be more than G. She knows the values of some candidates, or that they are not
-in the table. One of the G owns the tuple, each alike; its value was retained with probability p, and otherwise drawn
-from the domain of n values, so that a value x shows as y with probability ``u = (1 - p) / n``, plus p if x is y.
+Everybody fits at most one published tuple, the *crucial* one. It is of a group of G people, all of whom are on the
+list: the *candidates*, of whom there may be more than G. The attacker knows of some candidates their values, or that
+they are not in the table. One of the G owns the tuple, each alike; its value was retained with probability p, and
+otherwise drawn from the domain of n values, so that a value x shows as y with probability ``u = (1 - p) / n``, plus p
+if x is y.
 
 With ``w = p * prior(y) + u``, how likely somebody's tuple shows y (Eq. 15), the candidates weigh (Eq. 17 to 19)
 
@@ -142,7 +143,7 @@ class PerturbedSample:
 
     @cached_property
     def n_unknown(self) -> NDArray[np.int64]:
-        """Candidates of whom she knows nothing."""
+        """Candidates of whom nothing is known."""
         return self._count(self.known == UNKNOWN)
 
     @cached_property
@@ -161,7 +162,7 @@ class PerturbedSample:
 
     @cached_property
     def _rows_of(self) -> dict[int, list[int]]:
-        """The candidates of whom she knows nothing, tuple by tuple; needed only if priors differ."""
+        """The candidates of whom nothing is known, tuple by tuple; needed only if priors differ."""
         found: dict[int, list[int]] = {}
         for row in np.flatnonzero((self.known == UNKNOWN) & (self.crucial >= 0)).tolist():
             found.setdefault(int(self.crucial[row]), []).append(row)
@@ -178,7 +179,7 @@ class PerturbedSample:
         return transition(self.p, len(self.values), same=False)
 
     def _others(self, number: int, row: int | None) -> list[Fraction]:
-        """The weights of all candidates of whom she knows nothing, but for one."""
+        """The weights of all candidates of whom nothing is known, but for one."""
         if len(self.priors) == 1:
             return [self.weight(0, number)] * (int(self.n_unknown[number]) - 1)
         rows = self._rows_of[number]
@@ -208,7 +209,7 @@ class PerturbedSample:
         """Corrupt those candidates, with such answers, that h becomes largest (or smallest).
 
         *The largest.* What is added to the victim's weight is ``beta * u + (G - 1 - beta) * mean(w of the others)``,
-        where beta counts corrupted people in the table, none of whom has y, and every w is at least u. Whoever is
+        where beta counts corrupted people in the table, none of whom has y, and every w is at least u. Each who is
         corrupted leaves the mean: so take those of largest w, and as many as allowed. Of a given number, each who
         turns out to be in the table replaces a mean by u: so let them be in the table as long as the group has room,
         and the rest not. The smallest h comes in the same way from people with the smallest w, who all have y.
@@ -220,7 +221,7 @@ class PerturbedSample:
         return room - present, given + present * answer, others[n:]
 
     def belief(self, row: int, *, h: Fraction) -> dict[Any, Fraction]:
-        """Her posterior pdf of a person who is in the table and owns the crucial tuple with probability h (Eq. 9)."""
+        """The posterior pdf of a person who is in the table and owns the crucial tuple with probability h (Eq. 9)."""
         prior = self.priors[self.prior_of[row]]
         number = int(self.crucial[row])
         y, own = int(self.observed[number]), self.weight(int(self.prior_of[row]), number)
@@ -239,7 +240,7 @@ class PerturbedSample:
         """A number for every person, and one person of each: people of a kind are believed alike.
 
         People are alike if their tuples show the same value, are of groups of one size and have as many candidates,
-        corrupted and not, and if she has the same prior of them. With priors by person every tuple stands alone.
+        corrupted and not, and if the prior of them is the same. With priors by person every tuple stands alone.
         """
         n = len(self.size)
         columns = [self.observed, self.size, self.n_unknown, self.n_in_table, self.n_same]
@@ -302,7 +303,7 @@ class PerturbedSample:
     def _owned_by_kind(
         self, examples: NDArray[np.int64], most_corrupted: int
     ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]:
-        """The largest and the smallest h of each kind of people, and presence; 0 for whom she has no belief."""
+        """The largest and the smallest h of each kind of people, and presence; 0 where nothing is believed."""
         found = np.zeros((len(examples), 3))
         for i, row in enumerate(examples.tolist()):
             if self.known[row] == UNKNOWN and self.crucial[row] >= 0:
@@ -342,7 +343,7 @@ class PerturbedSample:
 
 
 def _domain(task: Task) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """The sensitive domain: as declared; else what was published, and whatever else she has heard of."""
+    """The sensitive domain: as declared; else what was published, and what else the attacker has heard of."""
     release, published, knowledge = task.release, task.contents, task.knowledge
     declared = release.recipe.recoding.get("domain")
     if declared is not None:
@@ -409,7 +410,7 @@ def _known(task: Task, place: dict[str, int], crucial: NDArray[np.int64]) -> NDA
 def _priors(
     knowledge: Knowledge, values: tuple[Any, ...]
 ) -> tuple[tuple[tuple[Fraction, ...], ...], NDArray[np.int64]]:
-    """Her different priors over the domain, and which she has of whom."""
+    """The different priors over the domain, and which of them is whose."""
     found: dict[tuple[Fraction, ...], int] = {tuple(knowledge.weights(list(values))): 0}
     prior_of = np.zeros(knowledge.external.n_tuples, np.int64)
     if knowledge.prior is not None and knowledge.is_personal:

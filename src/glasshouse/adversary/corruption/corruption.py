@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Corruption: she has found out the sensitive values of some people, and attacks the others.
+"""Corruption: an attacker has found out the sensitive values of some people, and attacks the others.
 
 Tao, Xiao, Li, Zhang, "On Anti-Corruption Privacy Preserving Publication", ICDE 2008 (CORRUPTION). Groups that keep
-their values give people away one after the other (Section III); of a perturbed sample she learns no more than Theorems
-2 and 3 allow, whomever she has corrupted (Sections V and VI).
+their values give people away one after the other (Section III); of a perturbed sample no more is learned than Theorems
+2 and 3 allow, whichever people are corrupted (Sections V and VI).
 """
 
 from __future__ import annotations
@@ -46,35 +46,35 @@ Predicate = Collection[Any] | Callable[[Any], Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Corruption(Attack):
-    """Use what she knows of other people: ``Knowledge(corrupted=...)``.
+    """Use what is known of other people: ``Knowledge(corrupted=...)``.
 
     Parameters
     ----------
     column
         The sensitive column, where the release has several.
     predicate
-        A property of sensitive values, as a collection of them or as a function: she then asks whether people have
-        it, and there is one belief a person, in the value True.
+        A property of sensitive values, as a collection of them or as a function: what is asked is then whether people
+        have it, and there is one belief a person, in the value True.
     most_corrupted
-        Besides those given she may corrupt so many more people, whoever they are and whatever they turn out to have.
-        Each belief is then the largest that can come of it, each for itself, and is called a bound; it is reached
-        wherever everybody fits one group at most.
+        Besides those given so many more people may be corrupted, any of them, whatever they turn out to have. Each
+        belief is then the largest that can come of it, each for itself, and is called a bound; it is reached wherever
+        everybody fits one group at most.
     in_table
-        Take it that whoever is attacked is known to be in the table, as CORRUPTION does. Otherwise a belief is that
-        somebody is in the table *and* has the value; where she is sure of presence this makes no difference.
+        Take it that everybody who is attacked is known to be in the table, as CORRUPTION does. Otherwise a belief is
+        that somebody is in the table *and* has the value; where presence is certain this makes no difference.
     most_ways
         How many ways to seat corrupted people are gone through where it is not certain which groups they are in.
 
     Notes
     -----
-    People whom she has corrupted are not among her beliefs: what she knew before is not what the release tells.
+    Nothing is believed of corrupted people: what was known before is not what the release tells.
     *Perturbed samples*: Equations 9 to 19, exact, with priors by person; beside the beliefs stands what Theorems 2 and
     3 allow. *Groups that keep their values* (boxes, taxonomies, anatomy, permutation, ANGEL): corrupted people are
     taken out of their groups; `glasshouse.adversary.corruption.removal` says how, and when that is exact.
 
     Examples
     --------
-    Whoever has learned of Bob's bronchitis learns Calvin's disease from CORRUPTION Table Ic:
+    An attacker who has learned of Bob's bronchitis learns Calvin's disease from CORRUPTION Table Ic:
 
     >>> import glasshouse as gh
     >>> patients = gh.examples.corruption_table1()
@@ -261,7 +261,7 @@ def _qualifies(predicate: Predicate) -> Callable[[Any], bool]:
 
 
 def _promised(release: Release, sample: PerturbedSample) -> tuple[str, ...]:
-    """What the theorems allow, for priors as skewed as hers and groups as small as these."""
+    """What the theorems allow, for priors as skewed as these and groups as small as these."""
     if release.recipe.recoding.get("domain") is None or not len(sample.size):
         return ("the sensitive domain was not declared, so no theorem bounds these beliefs",)
     lambda_, k, n = max(map(max, sample.priors)), int(sample.size.min()), len(sample.values)

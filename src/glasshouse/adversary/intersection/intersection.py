@@ -45,7 +45,7 @@ class Intersection(Attack):
     Parameters
     ----------
     others
-        The releases that she holds beside the one that is attacked; none, to use all marginals of an ANGEL release
+        The releases that are held beside the one that is attacked; none, to use all marginals of an ANGEL release
         together.
     column
         The sensitive column, where releases have several.

@@ -366,15 +366,14 @@ class Judged:
     def between(self, start: int, stop: int) -> NDArray[np.bool_]:
         """Whether what was drawn since the last cut, at ``start``, is complete at ``stop``."""
         of_level = [spread.levels[:, 1] - spread.levels[:, 0] for spread in self.built.spreads]
-        return self._complete(of_level, start, stop, lambda lump: self.unknown[stop] - self.unknown[start] - lump)
+        return self._complete(of_level, start, stop)
 
     def rest(self, start: int) -> NDArray[np.bool_]:
         """Whether what is still to be drawn at ``start`` is complete."""
         of_level = [spread.levels[-1, 1] - spread.levels[:, 1] for spread in self.built.spreads]
-        n = self.run.n_buckets
-        return self._complete(of_level, start, n, lambda lump: self.unknown[n] - self.unknown[start] - lump)
+        return self._complete(of_level, start, self.run.n_buckets)
 
-    def _complete(self, of_level: list[Integers], start: int, stop: int, lump: Any) -> NDArray[np.bool_]:
+    def _complete(self, of_level: list[Integers], start: int, stop: int) -> NDArray[np.bool_]:
         built = self.built
         known, size = self.found[stop] - self.found[start], int(self.borders[stop] - self.borders[start])
         if isinstance(self.judge, Frequencies):
@@ -388,7 +387,7 @@ class Judged:
             held[:, entry] = levels[digit] + known[entry]
         (other,) = built.others
         drawn = held[:, [entry for (entry,) in built.classes]].sum(axis=1) - sum(known[e] for (e,) in built.classes)
-        held[:, other] = lump(drawn) + known[other]
+        held[:, other] = self.unknown[stop] - self.unknown[start] - drawn + known[other]
         valid = (held[:, other] >= 0) & (held[:, other] <= self.run.counts[other])
         complete = np.zeros(built.n_states, bool)
         complete[valid] = self.judge.complete(held[valid], size, self.run)

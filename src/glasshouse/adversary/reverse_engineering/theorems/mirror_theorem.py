@@ -193,6 +193,7 @@ class _Table:
     seats: Seats
     kind: Integers
     seat: Integers
+    pairs: tuple[Integers, Integers]  # each kind once at each place
     rivals: Integers  # people who fit every place
 
     @classmethod
@@ -205,7 +206,7 @@ class _Table:
         pairs = np.unique(kind * (len(seats) + 1) + seats.place[seat])  # each kind once at each place
         kinds, places = pairs // (len(seats) + 1), pairs % (len(seats) + 1)
         rivals = np.bincount(places, weights=n_alike[kinds], minlength=len(seats)).astype(np.int64)
-        return cls(seats, kind, seat, rivals)
+        return cls(seats, kind, seat, (kinds, places), rivals)
 
     @cached_property
     def capacity(self) -> Integers:
@@ -237,8 +238,7 @@ class _Table:
 
     def alone(self, n_kinds: int) -> Flags:
         """The kinds with one place, which nobody else fits."""
-        pairs = np.unique(self.kind * (len(self.seats) + 1) + self.seats.place[self.seat])
-        kinds, places = pairs // (len(self.seats) + 1), pairs % (len(self.seats) + 1)
+        kinds, places = self.pairs
         n_places = np.bincount(kinds, minlength=n_kinds)
         crowded = np.bincount(places, minlength=len(self.seats))[places] > 1
         found: Flags = n_places == 1

@@ -320,10 +320,9 @@ def _divided_again(task: Task, rows: Integers) -> tuple[Groups, Published]:
     people = replace(task.people, identifier=None)
     # values are not looked at, so that any will do
     table = ImaginedTables(people, name, ("",)).of(World(tuple(rows.tolist()), ("",) * len(rows)))
-    assert task.algorithm is not None
-    rerun = Rerun.of(task.algorithm)
+    rerun = Rerun.of(task)
     try:
-        requirement = Requirement.of(task.algorithm.principle, table)
+        requirement = Requirement.of(rerun.principle, table)
         requirement.check_eligible()
         groups = task.method.divide(table, requirement, engine=Memory())
     except Infeasible:

@@ -42,7 +42,7 @@ class SampledWorlds(Strategy):
         unnamed = _stand_ins(list(values), 1 if UNPUBLISHED in task.contents.values else 0)
         found = sampled_posterior(
             task.people,
-            _rerun(task),
+            Rerun.of(task),
             task.release.tables,
             **given,
             values={**values, **dict.fromkeys(unnamed, 0)},
@@ -96,7 +96,7 @@ class EveryWorld(SampledWorlds):
             try:
                 found = exact_posterior(
                     task.people,
-                    _rerun(task),
+                    Rerun.of(task),
                     task.release.tables,
                     **given,
                     values={**values, **dict.fromkeys(_stand_ins(list(values), n_others), 0)},
@@ -109,11 +109,6 @@ class EveryWorld(SampledWorlds):
                 if n_others == numbers[-1]:
                     raise
         return found, n_others
-
-
-def _rerun(task: Task) -> Rerun:
-    assert task.algorithm is not None
-    return Rerun.of(task.algorithm, task.release.recipe.suppress)
 
 
 def _given(task: Task) -> dict[str, Any]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.adversary.reverse_engineering.worlds.draws import EnumeratingDraws
-    from glasshouse.adversary.task import Algorithm
+    from glasshouse.adversary.task import Task
     from glasshouse.grouping.method import Method
     from glasshouse.microdata import Microdata
     from glasshouse.principles import Principle
@@ -62,11 +62,10 @@ class Rerun:
     suppress: Any = 0
 
     @classmethod
-    def of(cls, algorithm: Algorithm, suppress: Any = 0) -> Rerun:
-        """Run an algorithm again."""
-        return cls(
-            principle=algorithm.principle, method=algorithm.method, recoding=algorithm.recoding, suppress=suppress
-        )
+    def of(cls, task: Task) -> Rerun:
+        """Run the algorithm of a task again."""
+        assert task.algorithm is not None
+        return cls(**task.algorithm._asdict(), suppress=task.release.recipe.suppress)
 
     def chances(self, table: Microdata, limit: int) -> tuple[dict[Hashable, Fraction], int]:
         """The exact probability of everything that may be published of ``table``, and how many runs that took.
