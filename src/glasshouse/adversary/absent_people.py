@@ -34,20 +34,21 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.adversary.knowledge import ABSENT, key_of
-from glasshouse.adversary.permanents import connected
+from glasshouse.adversary.permanents import connected, shared_out
 from glasshouse.adversary.posterior import Beliefs
+from glasshouse.adversary.task import stated_principle
 from glasshouse.errors import DomainError
 from glasshouse.grouping.suppression import common_cap
 from glasshouse.microdata.domains import code
-from glasshouse.principles import Principle, principle_from_data
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.task import Task
+    from glasshouse.principles import Principle
     from glasshouse.release import Release
     from glasshouse.release.contents import Published
 
@@ -93,16 +94,9 @@ def held_possible(task: Task) -> Published:
 def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, more_corrupted: int = 0) -> Posterior:
     """Add to beliefs from the published tuples what is believed of people who may have been dropped.
 
-    Parameters
-    ----------
-    found
-        Beliefs of being published with a value; its ``presence`` is that of being published.
-    task
-        What was published, and what the attacker holds.
-    chosen
-        Where there is one belief a person, in a property: the values that have it.
-    more_corrupted
-        So many more people may be corrupted, whoever they are; ``found`` is then a bound.
+    ``found`` has beliefs of being published with a value, and its presence is that of being published. Where there is
+    one belief a person, in a property, ``chosen`` are the values that have it. If ``more_corrupted`` people may be
+    corrupted, and it is open who they are, ``found`` is a bound.
     """
     release = task.release
     known = np.zeros(len(found.presence), bool)  # kinds of people of whom nothing is believed: what they have is known
@@ -118,8 +112,8 @@ def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, 
     if chosen is not None:
         shares = np.array([min(1.0, float(shares[chosen].sum()))])
     is_bound = found.how == "bound"
-    if is_bound:  # presence is as large as it can be: whoever need not be published may have been dropped
-        may = ~known & ~_of_kinds(out.published, found.kind, len(known))
+    if is_bound:  # presence is as large as it can be: people who need not be published may have been dropped
+        may = ~known & (np.bincount(found.kind[~out.published], minlength=len(known)) > 0)
         weight = np.where(may, chance, 0.0)
     else:
         weight = np.where(known, 0.0, (1 - np.minimum(found.presence, 1.0)) * chance)
@@ -137,11 +131,6 @@ def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, 
         because=_because(found, nowhere, weight, shares, out.sentence(is_exact=is_exact)),
         notes=tuple(notes),
     )
-
-
-def _of_kinds(people: Flags, kind: NDArray[np.int64], n_kinds: int) -> Flags:
-    """The kinds all of whose people have a property."""
-    return np.asarray(np.bincount(kind[~people], minlength=n_kinds) == 0)
 
 
 def _merged(found: Posterior, kinds: NDArray[np.int64], weight: Floats, shares: Floats, how: np.ufunc) -> Posterior:
@@ -190,10 +179,10 @@ class _LeftOut:
     """Who may have been dropped, and what is known of them."""
 
     release: Release
-    n_free: int  # people on the list who are not published, and of whom she knows nothing
-    n_dropped: int  # tuples that were dropped of people of whom she knows nothing
+    n_free: int  # people on the list who are not published, and of whom nothing is known
+    n_dropped: int  # tuples that were dropped of people of whom nothing is known
     complete: bool  # whether everybody who is in the table can be on the list
-    values: Counter[str]  # what people have who she knows were dropped
+    values: Counter[str]  # what people have of whom it is known that they were dropped
     published: Flags  # for every person on the list, whether they must be published
 
     @classmethod
@@ -239,8 +228,13 @@ class _LeftOut:
     def shares(self, published: Published, more_corrupted: int) -> tuple[Floats, bool]:
         """How likely a dropped person has each value; otherwise the largest that this can be, and False."""
         every = np.ones(len(published.values)), False
-        principle = _single_principle(self.release, published)
-        if principle is None or method_drops(self.release) or self.release.recipe.suppress == "0":
+        principle = stated_principle(self.release, published.column)
+        if (
+            principle is None
+            or len(self.release.recipe.sensitive) > 1
+            or method_drops(self.release)
+            or self.release.recipe.suppress == "0"
+        ):
             return every
         totals = np.bincount(published.codes, weights=published.counts, minlength=len(published.values))
         found = trimmed_shares(principle, published, totals.astype(np.int64), self.release.n_dropped, self.values)
@@ -276,16 +270,6 @@ class _LeftOut:
 # --- what they have ---------------------------------------------------------------------------------------------------
 
 
-def _single_principle(release: Release, published: Published) -> Principle | None:
-    """The principle that tuples were dropped for; None where several columns have one each."""
-    if len(release.recipe.sensitive) != 1:
-        return None
-    data = release.recipe.principle
-    data = data["columns"][published.column] if data.get("name") == "by-column" else data
-    principle = principle_from_data(data)
-    return principle if isinstance(principle, Principle) else None
-
-
 def trimmed_shares(
     principle: Principle,
     published: Published,
@@ -295,18 +279,8 @@ def trimmed_shares(
 ) -> tuple[Floats, bool] | None:
     """How likely a tuple that `keep_eligible` dropped has each published value, and whether that is exact.
 
-    Parameters
-    ----------
-    principle
-        What the table was trimmed for.
-    published
-        Whose values are meant.
-    totals
-        How often each of them is published.
-    n_dropped
-        How many tuples were dropped.
-    known
-        The values of dropped people that she has found out, by text.
+    The table was trimmed for the principle; ``totals`` says how often each value is published, and ``known`` the values
+    of dropped people that the attacker has found out, by text.
     """
     values = list(published.values)
     column = code(pa.array(values), name=published.column, missing=None in values)
@@ -330,7 +304,7 @@ def trimmed_shares(
         return may.astype(np.float64), False
     order = np.argsort(column.codes)  # the published values in the order of their domain
     weights, total = [Fraction(0)] * len(among), Fraction(0)
-    for extra in _parts(n_dropped, len(among)):
+    for extra in shared_out(n_dropped, len(among)):
         if any(e < n for e, n in zip(extra, spent, strict=True)):
             continue
         whole = totals.copy()
@@ -347,13 +321,3 @@ def trimmed_shares(
     found = np.zeros(len(values))
     found[among] = [float(w / total / (n_dropped - sum(spent))) for w in weights]
     return found, True
-
-
-def _parts(n: int, places: int) -> Iterator[tuple[int, ...]]:
-    """Every way to write n as a sum of so many numbers of at least 0."""
-    if places == 1:
-        yield (n,)
-        return
-    for first in range(n + 1):
-        for rest in _parts(n - first, places - 1):
-            yield (first, *rest)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Codes of cells: which values of her own list a published cell may stand for.
+"""Codes of cells: which values of the attacker's list a published cell may stand for.
 
 Cells are read by `glasshouse.cells`. One that cannot be read is not one that fits nobody: the attack is refused, for a
-group that she cannot read might hold anybody.
+group that cannot be read might hold anybody.
 """
 
 from __future__ import annotations
@@ -67,14 +67,9 @@ def codes_of_cells(domain: Domain, seats: Seats, name: str) -> list[range | NDAr
 
 @dataclass(eq=False)
 class CellReader:
-    """Reads the cells of one attribute, against the values that the adversary knows of.
+    """Reads the cells of one attribute, against the values on the attacker's list, with their order or taxonomy.
 
-    Parameters
-    ----------
-    domain
-        The values of the attribute on her own list, with their order or taxonomy.
-    foreign
-        Whether another tool may have written the cells, so that ``a|b`` and ``a,b`` are sets.
+    If they are ``foreign``, another tool may have written them, so that ``a|b`` and ``a,b`` are sets.
 
     Examples
     --------
@@ -92,7 +87,7 @@ class CellReader:
     foreign: bool = True
 
     def codes(self, cell: str) -> NDArray[np.int32]:
-        """The codes of the values that the cell stands for, ascending; empty if she knows of none."""
+        """The codes of the values that the cell stands for, ascending; empty if the list has none."""
         read = self.read(cell)
         if isinstance(read, Unreadable):
             name = self.domain.name
@@ -104,7 +99,7 @@ class CellReader:
         return _array(self.codes_of(read))
 
     def read(self, text: str) -> Cell:
-        """What a cell stands for, before her list is looked at."""
+        """What a cell stands for, before the list is looked at."""
         cell = self._grammar.parse(text)
         inner = cell.cell if isinstance(cell, OrMissing) else cell
         ends: tuple[Any, ...] = ()
@@ -172,12 +167,12 @@ class CellReader:
 
     @cached_property
     def _zone(self) -> dt.tzinfo | None:
-        """The zone of her own times."""
+        """The zone of the times on the list."""
         example = self._values[0] if self.domain.kind == "timestamp" and self._values else None
         return example.tzinfo if isinstance(example, dt.datetime) else None
 
     def _on_clock(self, end: Any) -> Any:
-        """The beginning of a period by the clock that her own times are of."""
+        """The beginning of a period by the clock that the times on the list are of."""
         if self._zone is None or zoned(end):
             return end
         at = end if isinstance(end, dt.datetime) else dt.datetime.combine(end, dt.time.min)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coding: the people whom she knows of, coded in the taxonomies and orders that the cells of a release are written in.
+"""Coding: the people on the list, coded in the taxonomies and orders that the cells of a release are written in.
 
-She knows how the release was made, and so she has what it carries. What it does not carry she may bring along with her
-external table. Without either she could not tell whom a cell such as ``South`` covers, nor what lies between two
-categories, and would take many people for absent: such an attack is refused, for its beliefs would be too small.
+An attacker who knows how the release was made has what it carries. What it does not carry may come with the external
+table. Without either it could not be told whom a cell such as ``South`` covers, nor what lies between two categories,
+and many people would be taken for absent: such an attack is refused, for its beliefs would be too small.
 """
 
 from __future__ import annotations
@@ -40,14 +40,7 @@ _ON_A_LINE = re.compile(r"^([\[(].*[\])]|-?[0-9][0-9.eE+-]*|\d{4}-\d{2}-\d{2}.*)
 def coded_as_published(releases: Sequence[Release], knowledge: Knowledge, *, runs_method: bool) -> Knowledge:
     """Give the external table the taxonomies and orders of the releases; refuse where some that are needed are unknown.
 
-    Parameters
-    ----------
-    releases
-        What is attacked, one or several.
-    knowledge
-        What she holds.
-    runs_method
-        Whether she runs the method again, which may have looked at taxonomies and orders even where cells do not.
+    If the method is run again, it may have looked at taxonomies and orders even where cells do not.
 
     Examples
     --------
@@ -74,7 +67,7 @@ def coded_as_published(releases: Sequence[Release], knowledge: Knowledge, *, run
 
 
 def _limited(column: Column, told: PublishedColumn | None) -> Column:
-    """Top- and bottom-code a column as the published one was: whoever is beyond the limit is published at it."""
+    """Top- and bottom-code a column as the published one was: values beyond the limit are published at it."""
     if told is None or told.limits is None or column.domain.kind in ("category", "boolean"):
         return column
     domain = column.domain
@@ -143,7 +136,7 @@ def _contradiction(domain: Domain, what: str) -> InputError:
 
 
 def _check(people: Microdata, release: Release, carried: Declared, name: str, *, runs_method: bool) -> None:
-    """Refuse a column that she cannot read as it was published."""
+    """Refuse a column that cannot be read as it was published."""
     domain = people.column(name).domain
     _check_kind(domain, release, name)
     if name in carried.nodes:

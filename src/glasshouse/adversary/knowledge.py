@@ -28,7 +28,7 @@ _FEW = 16  # so many names are looked up one by one, which tells who is not ther
 
 
 class _Absent:
-    """Somebody of whom she knows that he is not in the table."""
+    """Somebody who is known not to be in the table."""
 
     def __repr__(self) -> str:
         return "ABSENT"
@@ -40,20 +40,20 @@ ABSENT: Final = _Absent()
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Knowledge:
-    """What the adversary holds beside the release: people, the recipe, what she has found out, what she expects.
+    """What the adversary holds beside the release: people, the recipe, what was found out, what is expected.
 
     Parameters
     ----------
     external
-        The people whom she knows of, with their quasi-identifiers, as `read` gives them: a voter list, or the
+        The people on the adversary's list, with their quasi-identifiers, as `read` gives them: a voter list, or the
         steward's own table, whose sensitive column is then not looked at. People who are not in the table may be here.
     recipe
         How the release was made; by default what the release itself says.
     corrupted
-        People whose sensitive value she has found out: identifier (or row number, from 0, if there is none) -> value,
+        People whose sensitive value was found out: identifier (or row number, from 0, if there is none) -> value,
         or `ABSENT` for somebody who is not in the table.
     prior
-        How likely she holds each sensitive value beforehand: value -> weight, for everybody, or identifier -> such a
+        How likely each sensitive value is beforehand: value -> weight, for everybody, or identifier -> such a
         mapping. Uniform by default. Weights are exact numbers; they need not sum to 1.
 
     Examples
@@ -104,7 +104,7 @@ class Knowledge:
         return int(place)
 
     def weights(self, values: list[Any], row: int | None = None) -> list[Fraction]:
-        """Her prior over these sensitive values, for a person or for anybody."""
+        """The prior over these sensitive values, for a person or for anybody."""
         given: Mapping[Any, Any] | None = self.prior
         if given is not None and self.is_personal:
             given = given.get(self.name(row)) if row is not None else None
@@ -118,7 +118,7 @@ class Knowledge:
         return [weight / total for weight in found]
 
     def corrupted_rows(self) -> NDArray[np.int64]:
-        """The rows of the people whom she has corrupted, in the order of `corrupted`."""
+        """The rows of the corrupted people, in the order of `corrupted`."""
         names = self.external.identifier
         if names is not None and len(self.corrupted) > _FEW:
             try:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linking: she finds people in the release by their quasi-identifiers; every way to fit them is equally likely to her.
+"""Linking: people are found in the release by their quasi-identifiers; every way to fit them is equally likely.
 
-She uses the release alone, and not how it was made: what any analyst with a list of people would believe. ANATOMY 3.2
+The release alone is used, and not how it was made: what any analyst with a list of people would believe. ANATOMY 3.2
 and 3.3, ANGEL Equation 2, CORRUPTION Equations 9 to 19 with nobody corrupted.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class Linking(Attack):
     called a mixture, and a note gives the largest belief that there can be. With several marginals each table is used
     by itself, and the most telling counts. *Perturbed samples*: CORRUPTION Equations 9 to 19.
 
-    *Dropped people.* If tuples were dropped, whoever is not published may be one of those: see
+    *Dropped people.* If tuples were dropped, people who are not published may be among those: see
     `glasshouse.adversary.absent_people`.
     """
 
@@ -115,7 +115,11 @@ class Linking(Attack):
         numbers = np.full(len(n_alike), -1)
         numbers[one] = np.arange(len(one))
         shown = np.flatnonzero(numbers[of_kind] >= 0)
-        beliefs = _mixed(published, seats.group[matches.seats[shown]], numbers[of_kind[shown]], weight[shown], len(one))
+        groups = seats.group[matches.seats[shown]].astype(np.int64)
+        of_pair, entry = entries_of(published.offsets, groups)  # the distributions of groups are mixed
+        mass = weight[shown][of_pair] * (published.counts[entry] / published.sizes[groups[of_pair]])
+        who, n_values = numbers[of_kind[shown]][of_pair], len(published.values)
+        beliefs = Beliefs.joined(who, published.codes[entry], mass, n_kinds=len(one), n_values=n_values)
         return task.posterior(how, row[task.kinds.of_person], beliefs, presence[one], notes=notes)
 
 
@@ -145,18 +149,3 @@ def _alike(
     key[kinds[own]] = np.stack([places[own].astype(np.float64), sits[own]], axis=1)
     _, one, row = np.unique(key, axis=0, return_index=True, return_inverse=True)
     return row.reshape(-1).astype(np.int64), one
-
-
-def _mixed(
-    published: Published,
-    groups: NDArray[Any],
-    of_kind: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    n_kinds: int,
-) -> Beliefs:
-    """Mix the distributions of groups: each pair of a kind and a group with its weight."""
-    pair, entry = entries_of(published.offsets, groups.astype(np.int64))
-    share = published.counts[entry] / published.sizes[groups.astype(np.int64)[pair]]
-    return Beliefs.joined(
-        of_kind[pair], published.codes[entry], weight[pair] * share, n_kinds=n_kinds, n_values=len(published.values)
-    )

@@ -71,18 +71,9 @@ class Matches:
 
 
 def match(people: Microdata, kinds: NDArray[np.int64], seats: Seats, *, pairs: int = _PAIRS) -> Matches:
-    """Find the seats of every kind of person.
+    """Find the seats of every kind of people on a list: ``kinds`` has one row number for each.
 
-    Parameters
-    ----------
-    people
-        Everybody whom the adversary knows of.
-    kinds
-        One row number for each kind of people who are alike.
-    seats
-        What stands in place of quasi-identifiers.
-    pairs
-        How many pairs are compared at once: tests force small ones.
+    So many ``pairs`` are compared at once; tests force small ones.
     """
     known = [column.name for column in people.quasi]
     for name in seats.quasi:

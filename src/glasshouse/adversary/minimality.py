@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Minimality: she knows of the method only that it never groups more coarsely than it must.
+"""Minimality: all that is known of the method is that it never groups more coarsely than it must.
 
 Wong, Fu, Wang, Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007, as TRANSPARENT tells it
 (Definitions 6 to 8, Proposition 2). A *child* of a partition has one of its groups split in two. A generalization is
-*minimal* if no child of its partition satisfies the principle under the same recoding scheme. She keeps the tables that
-can be generalized to the release and of which the release is minimal, holds them equally likely, and counts: the share
-of them where a person has a value is the person's *credibility*. It is a belief short of what the algorithm itself
-tells (MINIMALITY Definition 2 conditions on all of it; see `ReverseEngineering`): TRANSPARENT Example 3 has 1/4 where
-Opt-Gen gives 1.
+*minimal* if no child of its partition satisfies the principle under the same recoding scheme. The attacker keeps the
+tables that can be generalized to the release and of which it is minimal, holds them equally likely, and counts: the
+share of them where a person has a value is the person's *credibility*. It is a belief short of what the algorithm
+itself tells (MINIMALITY Definition 2 conditions on all of it; see `ReverseEngineering`): TRANSPARENT Example 3 has 1/4
+where Opt-Gen gives 1.
 
 *Global recoding.* Equal quasi-identifiers share a group, and no two boxes share a place (see `OptGen` for why). Boxes
 with no common place are separated on some attribute. So the children that count are those that cut one group at a value
@@ -32,16 +32,16 @@ import pyarrow as pa
 
 from glasshouse.adversary.absent_people import count_dropped
 from glasshouse.adversary.corruption.removal import Removal
+from glasshouse.adversary.corruption.seats import contradiction
 from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.matching import seats_in_words
 from glasshouse.adversary.posterior import Beliefs
-from glasshouse.adversary.task import Attack
+from glasshouse.adversary.task import Attack, stated_principle
 from glasshouse.declarations import tree_of_axis
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
 from glasshouse.microdata.groups import Groups
-from glasshouse.principles import principle_from_data
 from glasshouse.recoding.boxes import box_cells
 from glasshouse.recoding.taxonomies import node_cells
 from glasshouse.release.layout import TAXONOMIES
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from glasshouse.adversary.matching import Matches
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.task import Task
-    from glasshouse.microdata import Microdata
     from glasshouse.release import Release
     from glasshouse.release.contents import Published, Seats
 
@@ -79,7 +78,7 @@ class Minimality(Attack):
 
     Notes
     -----
-    Exact, group by group. She must have everybody on her list who may be in the table. An order on an attribute without
+    Exact, group by group. Everybody who may be in the table must be on the list. An order on an attribute without
     one is that of its values' names, as for `OptGen`. Where more people fit a box than it has tuples, those in the
     table must have exactly that box. A prior that is the same for everybody changes nothing, for every world has the
     same values. Corrupted people keep their values, and those known to be absent are left out.
@@ -148,9 +147,9 @@ class Minimality(Attack):
 
 def _judge(release: Release, published: Published) -> Callable[[_Histogram], bool]:
     """Whether a group with so many tuples of each published value satisfies the principle."""
-    data = release.recipe.principle
-    data = data["columns"][published.column] if data.get("name") == "by-column" else data
-    principle = principle_from_data(data)
+    principle = stated_principle(release, published.column)
+    if principle is None:
+        raise InputError("minimality needs the principle that made the release: state it")
     if principle.bounds_beliefs:
         raise NotSupported(f"minimality under a {principle.title}", instead="it is no property of groups")
     n = len(published.values)
@@ -196,23 +195,13 @@ class _Board:
         return cls(task, seats, task.fits(seats), dict(task.told))
 
     @property
-    def published(self) -> Published:
-        """What the release says."""
-        return self.task.contents
-
-    @property
-    def people(self) -> Microdata:
-        """Everybody whom the attacker knows of."""
-        return self.task.knowledge.external
-
-    @property
     def shared(self) -> bool:
         """Whether somebody fits two groups."""
         return bool((np.diff(self.matches.offsets) > 1).any())
 
     def posterior(self, holds: Callable[[_Histogram], bool], most_worlds: int, notes: list[str]) -> Posterior:
         """Count group by group."""
-        published, kinds = self.published, self.task.kinds
+        published, kinds = self.task.contents, self.task.kinds
         n_kinds = kinds.n_kinds
         beliefs: list[dict[int, Fraction]] = [{} for _ in range(n_kinds)]
         presence = np.zeros(n_kinds + 2)
@@ -234,18 +223,19 @@ class _Board:
                 rows = members[starts[kind] : starts[kind + 1]].tolist()
                 points.append(self._point(kind, int(fits[kind]), rows))
             group = _Group(self, number, points, holds, most_worlds)
-            found = group.count()
-            n_worlds *= found.total
-            for point, values, here in zip(found.points, found.joint, found.here, strict=True):
+            group.count()
+            n_worlds *= group.total
+            sentence = group.sentence()
+            for point, values, here in zip(group.points, group.joint, group.here, strict=True):
                 if point.free:
-                    of = found.total * point.free
+                    of = group.total * point.free
                     beliefs[point.kind] = {v: Fraction(n, of) for v, n in enumerate(values) if n}
                     presence[point.kind] = here / of
-                if found.failed is not None:
-                    failed[point.kind] = found.failed
+                if sentence is not None:
+                    failed[point.kind] = sentence
         presence[n_kinds:] = 0.0, 1.0
         kind = kinds.of_person.copy()
-        for row, value in self.known.items():  # what she knew before is not what the release tells
+        for row, value in self.known.items():  # what was known before is not what the release tells
             kind[row] = n_kinds if value is ABSENT else n_kinds + 1
         lists = [sorted(of.items()) for of in beliefs] + [[], []]
         offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
@@ -270,16 +260,16 @@ class _Board:
                 free += 1
             elif value is not ABSENT:
                 if key_of(value) not in self.task.place:
-                    raise _contradiction()
+                    raise contradiction()
                 fixed.append(self.task.place[key_of(value)])
-        quasi = [self.people.column(name) for name in self.seats.quasi]
+        quasi = [self.task.knowledge.external.column(name) for name in self.seats.quasi]
         codes = tuple(int(column.codes[self.task.kinds.examples[kind]]) for column in quasi)
         return _Point(kind, seat, codes, free, tuple(fixed))
 
     def same_box(self, kinds: Sequence[int], seat: int) -> bool:
         """Whether people of these kinds, and nobody else, have the cells of a seat."""
         cells_of = node_cells if self.task.release.layout is TAXONOMIES else box_cells
-        people = self.people.take(self.task.kinds.examples[list(kinds)])
+        people = self.task.knowledge.external.take(self.task.kinds.examples[list(kinds)])
         one = Groups(np.zeros(len(kinds), np.int32), 1)
         for name, texts, of_seat in zip(self.seats.quasi, self.seats.cells, self.seats.of_seat, strict=True):
             cell = cells_of(people.column(name), one)
@@ -295,19 +285,8 @@ class _Point:
     kind: int
     seat: int
     codes: tuple[int, ...]
-    free: int  # of whom she knows nothing
-    fixed: tuple[int, ...]  # the values of those whom she has corrupted and who are in the table
-
-
-@dataclass(frozen=True)
-class _Counted:
-    """The worlds of a group of which it is minimal."""
-
-    points: list[_Point]
-    total: int
-    joint: list[list[int]]  # for every point and value the people with it, summed over all worlds
-    here: list[int]  # for every point the people in the table, summed over all worlds
-    failed: str | None  # the cut that excludes most worlds, in words
+    free: int  # of whom nothing is known
+    fixed: tuple[int, ...]  # the values of corrupted people who are in the table
 
 
 class _Group:
@@ -318,7 +297,7 @@ class _Group:
     ) -> None:
         self.board, self.number, self.holds, self.most_worlds = board, number, holds, most_worlds
         self.points = sorted(points, key=lambda point: point.codes)  # cuts of the first attribute come up early
-        published = board.published
+        published = board.task.contents
         own = slice(published.offsets[number], published.offsets[number + 1])
         histogram = [0] * len(published.values)
         for value, n in zip(published.codes[own].tolist(), published.counts[own].tolist(), strict=True):
@@ -327,7 +306,9 @@ class _Group:
         self.seats = {
             int(seat): int(board.seats.count[seat]) for seat in np.flatnonzero(board.seats.group == number).tolist()
         }
-        self.n_visited = 0
+        self.n_visited = self.total = 0  # worlds of which it is minimal
+        self.joint = [[0] * len(histogram) for _ in points]  # people at a point with a value, summed over these worlds
+        self.here = [0] * len(points)  # people at a point who are in the table, summed over these worlds
         self.excluded = Counter[tuple[int, int, int]]()
         self.boxes: dict[tuple[int, ...], bool] = {}
         for seat, tuples in self.seats.items():
@@ -339,29 +320,25 @@ class _Group:
                 )
         self.choice = published.kind == "boxes" and sum(p.free + len(p.fixed) for p in points) > sum(histogram)
 
-    def count(self) -> _Counted:
+    def count(self) -> None:
         """Go through all worlds."""
         if not self.holds(self.whole):
             raise InputError("a published group does not satisfy the principle: the release is of another one")
-        joint = [[0] * len(self.whole) for _ in self.points]
-        here = [0] * len(self.points)
-        total = 0
         for ways, given in self._worlds(0, self.whole, tuple(self.seats.values()), 1, []):
             cut = self._failing(given)
             if cut is not None:
                 self.excluded[cut] += ways
                 continue
-            total += ways
+            self.total += ways
             for i, (free, _) in enumerate(given):
-                here[i] += ways * sum(free)
+                self.here[i] += ways * sum(free)
                 for value, n in enumerate(free):
-                    joint[i][value] += ways * n
-        if not total:
+                    self.joint[i][value] += ways * n
+        if not self.total:
             raise InputError(
                 "no table of these people has this release as a minimal one: the method is not minimal under global "
                 "recoding, or the people, the principle or what she knows are others"
             )
-        return _Counted(self.points, total, joint, here, self._sentence())
 
     def _worlds(
         self,
@@ -373,7 +350,7 @@ class _Group:
     ) -> Iterator[tuple[int, list[tuple[_Histogram, _Histogram]]]]:
         """Give the people at every point from ``i`` on their values; each world once for people who are alike.
 
-        ``given`` has for each point the values of those of whom she knew nothing, and of all.
+        ``given`` has for each point the values of those of whom nothing was known, and of all.
         """
         if i == len(self.points):
             if not any(room) and not any(left) and (not self.choice or self._same_box(given)):
@@ -426,16 +403,16 @@ class _Group:
                     return axis, this, following
         return None
 
-    def _sentence(self) -> str | None:
+    def sentence(self) -> str | None:
         """The cut that excludes most worlds, by public values only."""
         if not self.excluded:
             return None
         axis, below, above = max(self.excluded, key=lambda cut: (self.excluded[cut], cut))
         seats = self.board.seats
-        texts = self.board.people.column(seats.quasi[axis]).domain.texts
+        texts = (*self.board.task.knowledge.external.column(seats.quasi[axis]).domain.texts, "missing")
         return (
             f"the group at {seats_in_words(seats, next(iter(self.seats)))} was not cut between {seats.quasi[axis]} "
-            f"{_text(texts, below)} and {_text(texts, above)}: one of the two parts would have broken the principle"
+            f"{texts[below]} and {texts[above]}: one of the two parts would have broken the principle"
         )
 
 
@@ -449,11 +426,3 @@ def _parts(histogram: _Histogram, size: int) -> Iterator[_Histogram]:
     for n in range(max(0, size - after), min(histogram[0], size) + 1):
         for rest in _parts(histogram[1:], size - n):
             yield (n, *rest)
-
-
-def _text(texts: Sequence[str], code: int) -> str:
-    return texts[code] if code < len(texts) else "missing"
-
-
-def _contradiction() -> InputError:
-    return InputError("what she knows of corrupted people does not agree with the release: no group has their values")

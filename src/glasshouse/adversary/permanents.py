@@ -32,7 +32,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Counted", "ExactShares", "connected", "count_ways", "easy_first", "exact_shares", "largest_shares"]
+__all__ = [
+    "Counted",
+    "ExactShares",
+    "connected",
+    "count_ways",
+    "easy_first",
+    "exact_shares",
+    "largest_shares",
+    "shared_out",
+]
 
 _STATES = 4_000_000  # some seconds, and some hundred megabytes
 _FIRST_TRY, _HARDER = 1 << 10, 8  # the hard components wait until the easy ones are done
@@ -43,27 +52,14 @@ _FIRST_TRY, _HARDER = 1 << 10, 8  # the hard components wait until the easy ones
 
 @dataclass(frozen=True, eq=False)
 class ExactShares:
-    """How likely people sit where, counted exactly as far as that is possible.
+    """How likely people sit where, counted exactly as far as that is possible."""
 
-    Attributes
-    ----------
-    component
-        For every kind of people which component it is in; -1 for those who fit nothing.
-    is_exact
-        For every kind whether its probabilities are exact; those of others are 0.
-    probability
-        How likely a given person of the kind sits at the place: aligned with the ``places`` that were given.
-    presence
-        For every kind how likely a given person sits anywhere.
-    n_states
-        How often one state led to another: what the counting cost.
-    """
-
-    component: NDArray[np.int64]
-    is_exact: NDArray[np.bool_]
+    component: NDArray[np.int64]  # for every kind of people which component it is in; -1 for those who fit nothing
+    is_exact: NDArray[np.bool_]  # for every kind whether its probabilities are exact; those of others are 0
+    # how likely a given person of the kind sits at the place: aligned with the ``places`` that were given
     probability: NDArray[np.float64]
-    presence: NDArray[np.float64]
-    n_states: int
+    presence: NDArray[np.float64]  # for every kind how likely a given person sits anywhere
+    n_states: int  # how often one state led to another: what the counting cost
 
 
 def exact_shares(
@@ -76,22 +72,14 @@ def exact_shares(
 ) -> ExactShares:
     """Share the tuples of all places out among the people who fit them, every way being equally likely.
 
-    Parameters
-    ----------
-    n_alike
-        How many people there are of every kind.
-    offsets, places
-        Kind ``i`` fits the places ``places[offsets[i]:offsets[i + 1]]``, each named once.
-    capacity
-        How many tuples every place has.
-    most_states
-        How often one state may lead to another, over all components, the easy ones first; what is left then is not
-        exact.
+    There are ``n_alike[i]`` people of kind ``i``, who fit the places ``places[offsets[i]:offsets[i + 1]]``, each named
+    once; ``capacity`` says how many tuples every place has. One state may lead to another ``most_states`` times over
+    all components, the easy ones first; what is left then is not exact.
 
     Notes
     -----
     At a single place that nobody can avoid, and nobody else can fill, people are alike: ``min(1, tuples / people)``. A
-    larger component whose tuples cannot all be given to people whom she knows of is not exact.
+    larger component whose tuples cannot all be given to people on the list is not exact.
 
     Examples
     --------
@@ -110,7 +98,8 @@ def exact_shares(
     is_exact = of_kind < 0
     probability = np.zeros(len(places))
 
-    n_places = _places_of(of_kind[kind], places, len(roots), len(capacity))
+    keys = np.unique(of_kind[kind] * len(capacity) + places)
+    n_places = np.bincount(keys // max(len(capacity), 1), minlength=len(roots))  # of every component
     alone = n_places[of_kind[kind]] == 1
     rivals = np.bincount(places, weights=n_alike[kind], minlength=len(capacity))
     probability[alone] = np.minimum(1.0, capacity[places[alone]] / rivals[places[alone]])
@@ -122,11 +111,11 @@ def exact_shares(
 
     def attempt(c: int, most: int) -> tuple[bool, int]:
         pairs = order[bounds[c] : bounds[c + 1]]
-        found = _component(n_alike, kind[pairs], places[pairs], capacity, most)
-        if found.shares is not None:
-            probability[pairs] = found.shares
+        shares, n_states = _component(n_alike, kind[pairs], places[pairs], capacity, most)
+        if shares is not None:
+            probability[pairs] = shares
             is_exact[kind[pairs]] = True
-        return found.shares is not None, found.n_states
+        return shares is not None, n_states
 
     spent = easy_first({c: int(work[c]) for c in np.flatnonzero(n_places > 1).tolist()}, attempt, most_states)
     presence = np.bincount(kind, weights=probability, minlength=n_kinds).astype(np.float64)
@@ -136,20 +125,9 @@ def exact_shares(
 def easy_first(work: Mapping[int, int], attempt: Callable[[int, int], tuple[bool, int]], most_states: int) -> int:
     """Attempt every component with few states, those that need more with more, until all states are used up.
 
-    Parameters
-    ----------
-    work
-        For every component how many states it takes at least.
-    attempt
-        Counts a component with so many states at most; returns whether it succeeded, and how many it took: more than
-        were allowed, if these did not do.
-    most_states
-        How many states may be gone through in all.
-
-    Returns
-    -------
-    int
-        How many were.
+    ``work`` says how many states every component takes at least. ``attempt`` counts a component with so many states at
+    most; it returns whether it succeeded, and how many it took: more than were allowed, if these did not do. Returns
+    how many states were gone through in all.
     """
     waiting = sorted(work, key=lambda c: (work[c], c))
     spent, most = 0, _FIRST_TRY
@@ -163,17 +141,6 @@ def easy_first(work: Mapping[int, int], attempt: Callable[[int, int], tuple[bool
                 left.append(c)
         waiting, most = left, most * _HARDER
     return spent
-
-
-class _Found(NamedTuple):
-    shares: NDArray[np.float64] | None  # of the pairs
-    n_states: int
-
-
-def _places_of(component: NDArray[np.int64], places: NDArray[np.int64], n: int, n_places: int) -> NDArray[np.int64]:
-    """How many places every component has."""
-    keys = np.unique(component * n_places + places)
-    return np.bincount(keys // max(n_places, 1), minlength=n)
 
 
 def _distinct(
@@ -204,8 +171,8 @@ def _component(
     places: NDArray[np.int64],
     capacity: NDArray[np.int64],
     most_states: int,
-) -> _Found:
-    """Count one component: put together what is alike, count, and give everybody their part of it."""
+) -> tuple[list[float] | None, int]:
+    """Count one component: put together what is alike, count, and give every pair its part of it; and the cost."""
     fits: dict[int, list[int]] = defaultdict(list)
     for k, p in zip(kind.tolist(), places.tolist(), strict=True):
         fits[k].append(p)
@@ -226,7 +193,7 @@ def _component(
 
     counted = count_ways(people, options, rooms, leaving=sum(people) - sum(rooms), most_states=most_states)
     if counted.shares is None:
-        return _Found(None, counted.n_states)
+        return None, counted.n_states
     share = {
         (k, taken[0]): float(part)
         for some, mine, parts in zip(classes.values(), options, counted.shares, strict=True)
@@ -235,22 +202,14 @@ def _component(
     }
     of_room = [int(capacity[p]) / rooms[join_of[p]] if rooms[join_of[p]] else 0.0 for p in places.tolist()]
     shares = [share[k, join_of[p]] * part for k, p, part in zip(kind.tolist(), places.tolist(), of_room, strict=True)]
-    return _Found(np.array(shares), counted.n_states)
+    return shares, counted.n_states
 
 
 def largest_shares(offsets: NDArray[np.int64], places: NDArray[np.int64], shares: Beliefs, n_values: int) -> Beliefs:
     """A bound on every belief that needs no counting: the largest share that a value has at any place one fits.
 
-    Whatever the weights of the places, which add up to 1 at most, no mixture of their shares is larger.
-
-    Parameters
-    ----------
-    offsets, places
-        Kind ``i`` fits the places ``places[offsets[i]:offsets[i + 1]]``.
-    shares
-        How the tuples of every place are distributed.
-    n_values
-        How many sensitive values there are.
+    Whatever the weights of the places, which add up to 1 at most, no mixture of their shares is larger. Kind ``i`` fits
+    the places ``places[offsets[i]:offsets[i + 1]]``, and ``shares`` says how the tuples of every place are distributed.
 
     Examples
     --------
@@ -265,6 +224,21 @@ def largest_shares(offsets: NDArray[np.int64], places: NDArray[np.int64], shares
     return Beliefs.joined(
         kind[pair], shares.codes[at], shares.beliefs[at], n_kinds=n_kinds, n_values=n_values, how=np.maximum
     )
+
+
+def shared_out(n: int, places: int) -> Iterator[tuple[int, ...]]:
+    """Every way to share ``n`` things that are alike out to so many places, in ascending order.
+
+    >>> list(shared_out(2, 2))
+    [(0, 2), (1, 1), (2, 0)]
+    """
+    if places <= 1:
+        if places or not n:
+            yield (n,) * places
+        return
+    for here in range(n + 1):
+        for others in shared_out(n - here, places - 1):
+            yield (here, *others)
 
 
 def connected(n: int, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -291,10 +265,11 @@ def connected(n: int, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.
 
 
 class Counted(NamedTuple):
-    """For every kind and option how likely a given person takes it (None if not counted), and what counting cost."""
+    """For every kind and option how likely a given person takes it (None if not counted), what counting cost, ways."""
 
     shares: list[list[Fraction]] | None
     n_states: int
+    n_ways: int = 0
 
 
 def count_ways(
@@ -308,23 +283,11 @@ def count_ways(
 ) -> Counted:
     """Count the ways in which people take options until everything is used up, and how many of them take which.
 
-    Everybody takes one of the options of their kind, or none at all. An option takes one unit of each of some things,
-    and in the end nothing of anything may be left. Every way to do so, told apart by who takes what, counts alike.
-
-    Parameters
-    ----------
-    n_alike
-        How many people there are of every kind.
-    options
-        For every kind its options, each the different things that it takes.
-    capacity
-        How many units there are of everything.
-    leaving
-        How many people take nothing, where that is known: fewer states are then gone through.
-    staying
-        For every kind whether all of its people take an option; by default nobody must.
-    most_states
-        How often one state may lead to another, summed over all steps, before giving up.
+    Everybody takes one of the options of their kind, or none at all. An option takes one unit of each of some different
+    things, and in the end nothing of anything may be left. Every way to do so, told apart by who takes what, counts
+    alike. If it is known how many people take nothing, ``leaving``, fewer states are gone through; ``staying`` says for
+    every kind whether all of its people take an option. Counting is given up if one state would lead to another more
+    than ``most_states`` times, summed over all steps.
 
     Notes
     -----
@@ -366,7 +329,7 @@ def count_ways(
         step = steps.pop()
         after, taken = _backwards(step, layers.pop(), after)
         shares[step.kind][step.option] = Fraction(taken, total * n_alike[step.kind])
-    return Counted(shares, n_states)
+    return Counted(shares, n_states, total)
 
 
 class _Taken(NamedTuple):
@@ -387,7 +350,7 @@ class _Step(NamedTuple):
     things: tuple[_Taken, ...]
     unit: int  # what one person takes from a state
     people: int  # the mask of the lowest bits
-    is_last: bool  # of its kind: whoever is left takes nothing
+    is_last: bool  # of its kind: those who are left take nothing
     stays: bool  # nobody may be left
     leaving: tuple[int, int] | None  # how many may do so in all; where a state has how many did
 

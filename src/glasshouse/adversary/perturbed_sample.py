@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Perturbed samples: what one published tuple tells of the people who may own it (CORRUPTION Sections V and VI).
 
-Everybody fits at most one published tuple, the *crucial* one. It is of a group of G people, all of whom are on her
-list: the *candidates*, of whom there may be more than G. She knows the values of some candidates, or that they are not
-in the table. One of the G owns the tuple, each alike; its value was retained with probability p, and otherwise drawn
-from the domain of n values, so that a value x shows as y with probability ``u = (1 - p) / n``, plus p if x is y.
+Everybody fits at most one published tuple, the *crucial* one. It is of a group of G people, all of whom are on the
+list: the *candidates*, of whom there may be more than G. The attacker knows of some candidates their values, or that
+they are not in the table. One of the G owns the tuple, each alike; its value was retained with probability p, and
+otherwise drawn from the domain of n values, so that a value x shows as y with probability ``u = (1 - p) / n``, plus p
+if x is y.
 
 With ``w = p * prior(y) + u``, how likely somebody's tuple shows y (Eq. 15), the candidates weigh (Eq. 17 to 19)
 
@@ -56,52 +57,30 @@ class Owned(NamedTuple):
     h: Fraction
 
 
-def owned(
-    own: Fraction,
-    *,
-    size: int,
-    corrupted: Sequence[Fraction],
-    others: Sequence[Fraction],
-    stranger: Fraction = Fraction(0),
-) -> Owned:
+def owned(own: Fraction, room: int, corrupted: Fraction, others: Sequence[Fraction], stranger: Fraction) -> Owned:
     """Weigh the candidates for a published tuple (CORRUPTION Eq. 13 to 19), exactly.
 
-    Parameters
-    ----------
-    own
-        How likely the victim's tuple shows the published value.
-    size
-        G, how many people the group has.
-    corrupted
-        The same for every corrupted candidate who is in the table: ``P[x_i -> y]``.
-    others
-        The same for every other candidate.
-    stranger
-        The same for people of the group who are not on her list, where it has more than there are candidates.
+    ``own`` is how likely the victim's tuple shows the published value; ``corrupted`` is the sum of the same over all
+    corrupted candidates who are in the table, ``P[x_i -> y]``; ``others`` have it for every other candidate, and
+    ``stranger`` for people of the group who are not on the list, where it has more people than there are candidates. Of
+    the victim, the others and strangers, ``room`` are in the table.
 
     Examples
     --------
     A group of two among three candidates, one of whom is corrupted and does not have the published value:
 
-    >>> u = Fraction(1, 4)
-    >>> owned(Fraction(1, 2), size=2, corrupted=[u], others=[Fraction(1, 2)])
+    >>> owned(Fraction(1, 2), 1, Fraction(1, 4), [Fraction(1, 2)], Fraction(0))
     Owned(presence=Fraction(1, 2), h=Fraction(2, 3))
     """
-    return _owned(
-        own, size - len(corrupted), sum(corrupted, Fraction(0)), len(others), sum(others, Fraction(0)), stranger
-    )
-
-
-def _owned(own: Fraction, room: int, corrupted: Fraction, n_others: int, others: Fraction, stranger: Fraction) -> Owned:
-    """The same from sums: ``room`` of the victim, the others and strangers are in the table."""
     if room <= 0:
         return Owned(Fraction(0), Fraction(0))
+    n_others, weight = len(others), sum(others, Fraction(0))
     seated = min(room, n_others + 1)
     unseen = (room - seated) * stranger
     g = Fraction(seated - 1, n_others) if n_others else Fraction(0)  # Eq. 13
     beforehand = Fraction(seated, n_others + 1)
-    if_present = own + corrupted + g * others + unseen  # Eq. 17, but for 1 / G
-    in_all = corrupted + beforehand * (own + others) + unseen
+    if_present = own + corrupted + g * weight + unseen  # Eq. 17, but for 1 / G
+    in_all = corrupted + beforehand * (own + weight) + unseen
     if not in_all:
         raise InputError("nobody who fits a published tuple can have its value: what she knows is wrong")
     if not if_present:
@@ -111,39 +90,22 @@ def _owned(own: Fraction, room: int, corrupted: Fraction, n_others: int, others:
 
 @dataclass(frozen=True, eq=False)
 class PerturbedSample:
-    """A perturbed sample and what she knows, side by side.
-
-    Attributes
-    ----------
-    values
-        The sensitive domain.
-    p
-        The retention.
-    observed, size
-        For every published tuple the number of its value, and G.
-    crucial
-        For every person the number of their tuple, -1 if they fit none.
-    known
-        For every person the number of the value that she knows, -1 if she does not know, -2 if not in the table.
-    priors, prior_of
-        Her different priors, the common one first; which of them she has of every person.
-    shown
-        Gives a published tuple in words.
-    notes
-        What was assumed.
-    """
+    """A perturbed sample and what the attacker knows, side by side."""
 
     task: Task
-    values: tuple[Any, ...]
-    p: Fraction
+    values: tuple[Any, ...]  # the sensitive domain
+    p: Fraction  # the retention
+    # observed, size: for every published tuple the number of its value, and G
     observed: NDArray[np.int64]
     size: NDArray[np.int64]
-    crucial: NDArray[np.int64]
+    crucial: NDArray[np.int64]  # for every person the number of their tuple, -1 if they fit none
+    # for every person the number of the value that is known, -1 if none is, -2 if not in the table
     known: NDArray[np.int64]
+    # priors, prior_of: the different priors, the common one first; which of them is that of every person
     priors: tuple[tuple[Fraction, ...], ...]
     prior_of: NDArray[np.int64]
-    shown: tuple[str, ...]
-    notes: tuple[str, ...]
+    shown: tuple[str, ...]  # gives a published tuple in words
+    notes: tuple[str, ...]  # what was assumed
 
     @classmethod
     def of(cls, task: Task) -> PerturbedSample:
@@ -181,7 +143,7 @@ class PerturbedSample:
 
     @cached_property
     def n_unknown(self) -> NDArray[np.int64]:
-        """Candidates of whom she knows nothing."""
+        """Candidates of whom nothing is known."""
         return self._count(self.known == UNKNOWN)
 
     @cached_property
@@ -200,7 +162,7 @@ class PerturbedSample:
 
     @cached_property
     def _rows_of(self) -> dict[int, list[int]]:
-        """The candidates of whom she knows nothing, tuple by tuple; needed only if priors differ."""
+        """The candidates of whom nothing is known, tuple by tuple; needed only if priors differ."""
         found: dict[int, list[int]] = {}
         for row in np.flatnonzero((self.known == UNKNOWN) & (self.crucial >= 0)).tolist():
             found.setdefault(int(self.crucial[row]), []).append(row)
@@ -217,22 +179,17 @@ class PerturbedSample:
         return transition(self.p, len(self.values), same=False)
 
     def _others(self, number: int, row: int | None) -> list[Fraction]:
-        """The weights of all candidates of whom she knows nothing, but for one."""
+        """The weights of all candidates of whom nothing is known, but for one."""
         if len(self.priors) == 1:
             return [self.weight(0, number)] * (int(self.n_unknown[number]) - 1)
         rows = self._rows_of[number]
         return [self.weight(int(self.prior_of[other]), number) for other in rows if other != row]
 
     def owned(self, row: int, *, most_corrupted: int = 0, rising: bool = True) -> Owned:
-        """How likely a person of whom she knows nothing is in the table, and owns the crucial tuple.
+        """How likely a person of whom nothing is known is in the table, and owns the crucial tuple.
 
-        Parameters
-        ----------
-        row
-            The person.
-        most_corrupted, rising
-            She may corrupt so many more candidates, whoever they are and whatever they then have: the largest h that
-            can come of it, or the smallest. See `_corrupted_more`.
+        The attacker may corrupt ``most_corrupted`` more candidates, any of them, whatever they then have: the largest h
+        that can come of it, or the smallest. See `_corrupted_more`.
         """
         number = int(self.crucial[row])
         if number < 0:
@@ -244,7 +201,7 @@ class PerturbedSample:
         given = same * (self.p + self._u) + (beta - same) * self._u  # Eq. 18
         if most_corrupted and room > 0:
             room, given, others = self._corrupted_more(most_corrupted, room, given, others, rising=rising)
-        return _owned(own, room, given, len(others), sum(others, Fraction(0)), self.weight(0, number))
+        return owned(own, room, given, others, self.weight(0, number))
 
     def _corrupted_more(
         self, most: int, room: int, given: Fraction, others: list[Fraction], *, rising: bool
@@ -252,7 +209,7 @@ class PerturbedSample:
         """Corrupt those candidates, with such answers, that h becomes largest (or smallest).
 
         *The largest.* What is added to the victim's weight is ``beta * u + (G - 1 - beta) * mean(w of the others)``,
-        where beta counts corrupted people in the table, none of whom has y, and every w is at least u. Whoever is
+        where beta counts corrupted people in the table, none of whom has y, and every w is at least u. Each who is
         corrupted leaves the mean: so take those of largest w, and as many as allowed. Of a given number, each who
         turns out to be in the table replaces a mean by u: so let them be in the table as long as the group has room,
         and the rest not. The smallest h comes in the same way from people with the smallest w, who all have y.
@@ -264,7 +221,7 @@ class PerturbedSample:
         return room - present, given + present * answer, others[n:]
 
     def belief(self, row: int, *, h: Fraction) -> dict[Any, Fraction]:
-        """Her posterior pdf of a person who is in the table and owns the crucial tuple with probability h (Eq. 9)."""
+        """The posterior pdf of a person who is in the table and owns the crucial tuple with probability h (Eq. 9)."""
         prior = self.priors[self.prior_of[row]]
         number = int(self.crucial[row])
         y, own = int(self.observed[number]), self.weight(int(self.prior_of[row]), number)
@@ -283,7 +240,7 @@ class PerturbedSample:
         """A number for every person, and one person of each: people of a kind are believed alike.
 
         People are alike if their tuples show the same value, are of groups of one size and have as many candidates,
-        corrupted and not, and if she has the same prior of them. With priors by person every tuple stands alone.
+        corrupted and not, and if the prior of them is the same. With priors by person every tuple stands alone.
         """
         n = len(self.size)
         columns = [self.observed, self.size, self.n_unknown, self.n_in_table, self.n_same]
@@ -303,18 +260,9 @@ class PerturbedSample:
         qualified: NDArray[np.bool_] | None = None,
         notes: tuple[str, ...] = (),
     ) -> Posterior:
-        """Her beliefs about everybody of whom she does not know yet.
+        """The beliefs about everybody of whom nothing is known yet.
 
-        Parameters
-        ----------
-        in_table
-            Whether everybody who is attacked is known to be in the table, as the paper has it.
-        most_corrupted
-            So many more people she may corrupt: no belief can be larger than what is given then.
-        qualified
-            For every value whether it satisfies a predicate: then there is one belief, in that.
-        notes
-            What else is to be said.
+        The choices are those of `Corruption`; ``qualified`` says for every value whether it satisfies the predicate.
         """
         kind, examples = self.kinds
         h, presence = self._owned_by_kind(examples, most_corrupted)
@@ -355,7 +303,7 @@ class PerturbedSample:
     def _owned_by_kind(
         self, examples: NDArray[np.int64], most_corrupted: int
     ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]:
-        """The largest and the smallest h of each kind of people, and presence; 0 for whom she has no belief."""
+        """The largest and the smallest h of each kind of people, and presence; 0 where nothing is believed."""
         found = np.zeros((len(examples), 3))
         for i, row in enumerate(examples.tolist()):
             if self.known[row] == UNKNOWN and self.crucial[row] >= 0:
@@ -395,7 +343,7 @@ class PerturbedSample:
 
 
 def _domain(task: Task) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """The sensitive domain: as declared; else what was published, and whatever else she has heard of."""
+    """The sensitive domain: as declared; else what was published, and what else the attacker has heard of."""
     release, published, knowledge = task.release, task.contents, task.knowledge
     declared = release.recipe.recoding.get("domain")
     if declared is not None:
@@ -462,7 +410,7 @@ def _known(task: Task, place: dict[str, int], crucial: NDArray[np.int64]) -> NDA
 def _priors(
     knowledge: Knowledge, values: tuple[Any, ...]
 ) -> tuple[tuple[tuple[Fraction, ...], ...], NDArray[np.int64]]:
-    """Her different priors over the domain, and which she has of whom."""
+    """The different priors over the domain, and which of them is whose."""
     found: dict[tuple[Fraction, ...], int] = {tuple(knowledge.weights(list(values))): 0}
     prior_of = np.zeros(knowledge.external.n_tuples, np.int64)
     if knowledge.prior is not None and knowledge.is_personal:

@@ -98,7 +98,7 @@ class Posterior:
     """Beliefs after an attack: for every person and sensitive value, and for presence in the table.
 
     A belief in a value is the probability that the person is in the table *and* has the value; values that are not
-    listed for somebody are believed with 0. Of people whom she has corrupted nothing is believed: she knows.
+    listed for somebody are believed with 0. Of corrupted people nothing is believed: it is known.
 
     Attributes
     ----------
@@ -110,15 +110,15 @@ class Posterior:
         ``exact``; ``mixture``, if boxes overlap and the weights of groups are approximate; ``bound``, if no belief can
         be larger; ``sampled``, by a Markov chain; or ``credibility`` (TRANSPARENT Definition 8).
     knowledge
-        What she knew.
+        What the adversary knew.
     values
         The sensitive values.
     kind
-        For every person the number of their kind: people of one kind are alike to her.
+        For every person the number of their kind: people of one kind look alike.
     offsets, codes, beliefs
         Kind ``i`` has ``beliefs[j]`` in ``values[codes[j]]`` for ``offsets[i] <= j < offsets[i + 1]``.
     presence
-        For every kind how sure she is that such a person is in the table.
+        For every kind how sure it is that such a person is in the table.
     limit
         The belief that the release promises not to be exceeded, if it promises one.
     errors
@@ -146,11 +146,11 @@ class Posterior:
 
     @property
     def n_people(self) -> int:
-        """How many people she knows of."""
+        """How many people are on the list."""
         return len(self.kind)
 
     def of(self, person: Any) -> dict[Any, float]:
-        """What she believes of a person: value -> belief, most likely first.
+        """What is believed of a person: value -> belief, most likely first.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class Posterior:
         return {self.values[self.codes[start + i]]: float(self.beliefs[start + i]) for i in order}
 
     def present(self, person: Any) -> float:
-        """How sure she is that the person is in the table."""
+        """How sure it is that the person is in the table."""
         return float(self.presence[self.kind[self.knowledge.person(person)]])
 
     @cached_property
@@ -189,7 +189,7 @@ class Posterior:
         return Belief(self.knowledge.name(row), self.values[self.codes[best]], float(self.beliefs[best]))
 
     def explain(self, person: Any) -> str:
-        """Say in one sentence what she believes most firmly of a person, and why."""
+        """Say in one sentence what is believed most firmly of a person, and why."""
         row = self.knowledge.person(person)
         kind = int(self.kind[row])
         start, stop = int(self.offsets[kind]), int(self.offsets[kind + 1])

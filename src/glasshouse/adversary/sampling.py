@@ -40,7 +40,6 @@ __all__ = [
     "NotReached",
     "Proposal",
     "Sampled",
-    "Trust",
     "effective_sample_size",
     "half_width",
     "r_hat",
@@ -91,19 +90,19 @@ class NotReached(Exception):
 
 
 class Sampled(NamedTuple):
-    """What chains say of every belief: as `Trust`, and how many sweeps each of them made."""
+    """What chains say of every belief, how far to trust it, and how many sweeps each of them made."""
 
     mean: NDArray[np.float64]
-    error: NDArray[np.float64]
+    error: NDArray[np.float64]  # half the width of a 95 % interval
     ess: NDArray[np.float64]
-    r_hat: NDArray[np.float64]
-    n_sweeps: int
+    r_hat: NDArray[np.float64]  # nan where nothing changed
+    n_sweeps: int = 0
 
     @classmethod
     def nothing(cls) -> Sampled:
         """There was nothing to sample."""
         none = np.empty(0)
-        return cls(none, none, none, none, 0)
+        return cls(none, none, none, none)
 
     @property
     def largest_r_hat(self) -> float:
@@ -130,18 +129,9 @@ def sample(
 ) -> Sampled:
     """Walk until every belief is known well enough; `NotReached` if that takes more than is allowed.
 
-    Parameters
-    ----------
-    chains
-        Two at least, for one has nothing to disagree with.
-    error
-        Largest half width of a 95 % interval around a belief.
-    most_sweeps, warm_up
-        How many sweeps each chain may make in all, and how many of them count for nothing.
-    first_draws
-        How many draws each chain makes in the first round, after which rounds grow as is needed.
-    progress
-        Called with a share of the work between 0 and 1; the work may be done before it is 1.
+    There are two chains at least, for one has nothing to disagree with. ``error`` is the largest half width of a 95 %
+    interval around a belief. Each chain may make ``most_sweeps`` in all, of which ``warm_up`` count for nothing, and
+    makes ``first_draws`` in the first round, after which rounds grow as is needed.
     """
     n_draws, looks, spare, spent = first_draws, 1, 1, warm_up
     found: Sampled | None = None
@@ -156,7 +146,7 @@ def sample(
             ]
             worth = sum(max(1.0, n) for n in made) if all(made) else float(len(chains))
             spent += n_draws * looks * spare
-            found = Sampled(*trust(draws, worth=worth), spent)
+            found = trust(draws, worth=worth)._replace(n_sweeps=spent)
             if progress is not None:
                 progress(min(1.0, spent / most_sweeps))
             slowest = found.ess.min(initial=inf)
@@ -187,16 +177,7 @@ def _drawn(chain: Proposal, n_draws: int, looks: int, spare: int) -> NDArray[np.
 # --- diagnostics -----------------------------------------------------------------------------------------------------
 
 
-class Trust(NamedTuple):
-    """What chains say of each quantity, and how far to trust it."""
-
-    mean: NDArray[np.float64]
-    error: NDArray[np.float64]  # half the width of a 95 % interval
-    ess: NDArray[np.float64]
-    r_hat: NDArray[np.float64]  # nan where nothing changed
-
-
-def trust(draws: NDArray[Any], *, low: float = 0.0, high: float = 1.0, worth: float | None = None) -> Trust:
+def trust(draws: NDArray[Any], *, low: float = 0.0, high: float = 1.0, worth: float | None = None) -> Sampled:
     """Mean, error, effective sample size and R-hat of numbers between ``low`` and ``high``.
 
     Quantities that never changed count as many independent looks as the slowest one that did; if none did, as many as
@@ -216,7 +197,7 @@ def trust(draws: NDArray[Any], *, low: float = 0.0, high: float = 1.0, worth: fl
     looks = np.nanmin(own) if np.isfinite(own).any() else min(alone, n_draws)
     ess = np.where(np.isfinite(own), own, looks)
     spread = numbers.reshape(-1, numbers.shape[2]).std(axis=0)
-    return Trust(mean, half_width(mean, spread / np.sqrt(ess), ess, low=low, high=high), ess, r_hat(numbers))
+    return Sampled(mean, half_width(mean, spread / np.sqrt(ess), ess, low=low, high=high), ess, r_hat(numbers))
 
 
 def half_width(

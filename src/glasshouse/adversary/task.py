@@ -16,6 +16,7 @@ from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.matching import Kinds, match
 from glasshouse.adversary.posterior import Posterior
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.principles import principle_from_data
 from glasshouse.release.contents import Published
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from glasshouse.release import Release
     from glasshouse.release.contents import Seats
 
-__all__ = ["DROPPED", "GONE", "UNKNOWN", "Algorithm", "Attack", "Task", "promised_limit"]
+__all__ = ["DROPPED", "GONE", "UNKNOWN", "Algorithm", "Attack", "Task", "promised_limit", "stated_principle"]
 
 UNKNOWN, GONE, DROPPED = -1, -2, -3
 """What is known of a person, where it is not a published value: nothing, not in the table, in the table but dropped."""
@@ -80,25 +81,14 @@ class Algorithm(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Task:
-    """What an attack is given.
+    """What an attack is given."""
 
-    Attributes
-    ----------
-    attack
-        The name of the attack.
-    release, contents
-        What was published, as it stands, and as it is read for one sensitive column.
-    knowledge
-        What the attacker holds, coded in the taxonomies and orders that the release carries.
-    algorithm
-        What made the release, where the attack makes use of that.
-    """
-
-    attack: str
+    attack: str  # the name of the attack
+    # release, contents: what was published, as it stands, and as it is read for one sensitive column
     release: Release
     contents: Published
-    knowledge: Knowledge
-    algorithm: Algorithm | None = None
+    knowledge: Knowledge  # what the attacker holds, coded in the taxonomies and orders that the release carries
+    algorithm: Algorithm | None = None  # what made the release, where the attack makes use of that
 
     @classmethod
     def of(cls, attack: Attack, release: Release, knowledge: Knowledge, algorithm: Algorithm | None = None) -> Task:
@@ -231,9 +221,16 @@ class Task:
         )
 
 
+def stated_principle(release: Release, column: str) -> Principle | None:
+    """The principle that a release states for a sensitive column; None if it states none."""
+    data = release.recipe.principle
+    data = data["columns"].get(column, {}) if "columns" in data else data
+    return principle_from_data(data) if data else None
+
+
 def promised_limit(release: Release, column: str) -> Fraction | None:
     """The belief that a release promises not to be exceeded: 1/l of frequency l-diversity."""
-    principle = release.recipe.principle
-    if principle.get("name") == "by-column":
-        principle = principle["columns"].get(column, {})
-    return Fraction(1, int(principle["ell"])) if principle.get("name") == "l-diversity" else None
+    principle = stated_principle(release, column)
+    if principle is None or principle.terms.one_in is None or principle.terms.named:
+        return None
+    return Fraction(1, principle.terms.one_in)

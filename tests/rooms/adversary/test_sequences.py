@@ -449,7 +449,11 @@ def test_what_cannot_be_explained_exactly_is_refused_with_what_would_work() -> N
     refused("8 tuples by whoever knows of 9 people", gh.Knowledge(external=more))
     refused("prior for single people", gh.Knowledge(external=table, prior={0: {"a": 1}}))
     refused("not in the table", gh.Knowledge(external=table, corrupted={0: gh.ABSENT}))
-    refused("as greedy ones", gh.Knowledge(external=table), (algorithm[0], gh.Mondrian(), algorithm[2]))
+    refused(
+        "as those of Greedy or RandomisedGreedy",
+        gh.Knowledge(external=table),
+        (algorithm[0], gh.Mondrian(), algorithm[2]),
+    )
     shifted = gh.read({"x": [i + 10 for i in range(8)], "s": list("aabbccdd")}, quasi=["x"], sensitive="s")
     with pytest.raises(InputError, match="no runs along the order"):
         GreedyGroups().attack(release, gh.Knowledge(external=shifted), algorithm)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Corruption: she has found out the sensitive values of some people, and attacks the others.
+"""Corruption: an attacker has found out the sensitive values of some people, and attacks the others.
 
 Tao, Xiao, Li, Zhang, "On Anti-Corruption Privacy Preserving Publication", ICDE 2008 (CORRUPTION). Groups that keep
-their values give people away one after the other (Section III); of a perturbed sample she learns no more than Theorems
-2 and 3 allow, whomever she has corrupted (Sections V and VI).
+their values give people away one after the other (Section III); of a perturbed sample no more is learned than Theorems
+2 and 3 allow, whichever people are corrupted (Sections V and VI).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from glasshouse.adversary.corruption.removal import MOST_WAYS, Removal
 from glasshouse.adversary.knowledge import key_of
 from glasshouse.adversary.perturbed_sample import PerturbedSample
-from glasshouse.adversary.task import Attack, Task
+from glasshouse.adversary.task import Attack, Task, stated_principle
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.domains import text_of
 from glasshouse.principles import DeltaGrowth, RhoBreach
@@ -46,35 +46,35 @@ Predicate = Collection[Any] | Callable[[Any], Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Corruption(Attack):
-    """Use what she knows of other people: ``Knowledge(corrupted=...)``.
+    """Use what is known of other people: ``Knowledge(corrupted=...)``.
 
     Parameters
     ----------
     column
         The sensitive column, where the release has several.
     predicate
-        A property of sensitive values, as a collection of them or as a function: she then asks whether people have
-        it, and there is one belief a person, in the value True.
+        A property of sensitive values, as a collection of them or as a function: what is asked is then whether people
+        have it, and there is one belief a person, in the value True.
     most_corrupted
-        Besides those given she may corrupt so many more people, whoever they are and whatever they turn out to have.
-        Each belief is then the largest that can come of it, each for itself, and is called a bound; it is reached
-        wherever everybody fits one group at most.
+        Besides those given so many more people may be corrupted, any of them, whatever they turn out to have. Each
+        belief is then the largest that can come of it, each for itself, and is called a bound; it is reached wherever
+        everybody fits one group at most.
     in_table
-        Take it that whoever is attacked is known to be in the table, as CORRUPTION does. Otherwise a belief is that
-        somebody is in the table *and* has the value; where she is sure of presence this makes no difference.
+        Take it that everybody who is attacked is known to be in the table, as CORRUPTION does. Otherwise a belief is
+        that somebody is in the table *and* has the value; where presence is certain this makes no difference.
     most_ways
         How many ways to seat corrupted people are gone through where it is not certain which groups they are in.
 
     Notes
     -----
-    People whom she has corrupted are not among her beliefs: what she knew before is not what the release tells.
+    Nothing is believed of corrupted people: what was known before is not what the release tells.
     *Perturbed samples*: Equations 9 to 19, exact, with priors by person; beside the beliefs stands what Theorems 2 and
     3 allow. *Groups that keep their values* (boxes, taxonomies, anatomy, permutation, ANGEL): corrupted people are
     taken out of their groups; `glasshouse.adversary.corruption.removal` says how, and when that is exact.
 
     Examples
     --------
-    Whoever has learned of Bob's bronchitis learns Calvin's disease from CORRUPTION Table Ic:
+    An attacker who has learned of Bob's bronchitis learns Calvin's disease from CORRUPTION Table Ic:
 
     >>> import glasshouse as gh
     >>> patients = gh.examples.corruption_table1()
@@ -122,16 +122,9 @@ class Corruption(Attack):
 def exact_belief(
     release: Release, knowledge: Knowledge, person: Any, *, column: str | None = None
 ) -> dict[Any, Fraction]:
-    """Her posterior pdf of one person who is in the table, after a perturbed sample (CORRUPTION Eq. 9), in fractions.
+    """The posterior pdf of one person who is in the table, after a perturbed sample (CORRUPTION Eq. 9), in fractions.
 
-    Parameters
-    ----------
-    release, knowledge
-        What was published, and what she holds.
-    person
-        The victim: known to be in the table, and not corrupted.
-    column
-        The sensitive column.
+    The victim is known to be in the table, and not corrupted.
     """
     sample, row = _victim(release, knowledge, person, column)
     return sample.belief(row, h=sample.owned(row).h)
@@ -140,18 +133,9 @@ def exact_belief(
 def confidence(
     release: Release, knowledge: Knowledge, person: Any, predicate: Predicate, *, column: str | None = None
 ) -> tuple[Fraction, Fraction]:
-    """Her confidence that one person's value satisfies a predicate, before and after a perturbed sample (Eq. 5, 10).
+    """The confidence that one person's value satisfies a predicate, before and after a perturbed sample (Eq. 5, 10).
 
-    Parameters
-    ----------
-    release, knowledge
-        What was published, and what she holds.
-    person
-        The victim: known to be in the table, and not corrupted.
-    predicate
-        The values that satisfy it, or a function that tells.
-    column
-        The sensitive column.
+    The victim is known to be in the table, and not corrupted.
 
     Examples
     --------
@@ -181,15 +165,10 @@ def confidence(
 def is_bound_to_fall(
     release: Release, knowledge: Knowledge, person: Any, predicate: Predicate, *, column: str | None = None
 ) -> bool:
-    """Whether no confidence in a predicate can grow through a perturbed sample, whatever she knows (Theorem 1).
+    """Whether no confidence in a predicate can grow through a perturbed sample, whatever is known (Theorem 1).
 
     That is so if the value of the person's crucial tuple does not satisfy it: each value but the published one is
     believed no more than before.
-
-    Parameters
-    ----------
-    release, knowledge, person, predicate, column
-        As in `confidence`.
     """
     sample, row = _victim(release, knowledge, person, column)
     return not _qualifies(predicate)(sample.values[sample.observed[sample.crucial[row]]])
@@ -211,20 +190,11 @@ def _victim(release: Release, knowledge: Knowledge, person: Any, column: str | N
 
 
 class CertainPredicate(NamedTuple):
-    """A predicate of which she becomes certain, and how sure she was before.
+    """A predicate of which the attacker becomes certain, and how sure that was before."""
 
-    Attributes
-    ----------
-    values
-        The values that satisfy it.
-    cells
-        Whom it concerns: the cells of the group.
-    prior, posterior
-        Her confidence before and after.
-    """
-
-    values: frozenset[Any]
-    cells: dict[str, str]
+    values: frozenset[Any]  # the values that satisfy it
+    cells: dict[str, str]  # whom it concerns: the cells of the group
+    # prior, posterior: the confidence in it before and after
     prior: Fraction
     posterior: Fraction
 
@@ -238,20 +208,10 @@ def predicate_made_certain(
 ) -> CertainPredicate:
     """Find the predicate that a release of groups makes certain, and that was least likely before (CORRUPTION Lemma 1).
 
-    She corrupts nobody, and knows of her victim only that a few values are out of the question; (c, l)-diversity allows
-    for l - 2 of them. She asks whether the victim has one of the other values of his group. Beforehand all values that
-    are not ruled out are alike to her; afterwards she is certain. So no guarantee for any predicate is left.
-
-    Parameters
-    ----------
-    release
-        A release of groups that keep their values.
-    n_values
-        How many values the sensitive domain has.
-    ruled_out
-        Values that her victim cannot have; under recursive (c, l)-diversity at most l - 2.
-    column
-        The sensitive column.
+    The attacker corrupts nobody, and knows of the victim only that a few values are out of the question, ``ruled_out``;
+    (c, l)-diversity allows for l - 2 of them. Has the victim one of the other values of the group? Beforehand all of
+    the domain's ``n_values`` that are not ruled out are alike; afterwards it is certain. So no guarantee for any
+    predicate is left.
 
     Examples
     --------
@@ -268,9 +228,10 @@ def predicate_made_certain(
     if published.kind == "sample":
         raise NotSupported("a predicate made certain by a perturbed sample", instead="its theorems rule that out")
     out = {text_of(value) for value in ruled_out}
-    principle = release.recipe.principle
-    if principle.get("name") == "recursive-l-diversity" and len(out) > int(principle["ell"]) - 2:
-        allowed = f"at most {int(principle['ell']) - 2} values, which is what the principle allows for"
+    principle = stated_principle(release, published.column)
+    _, ell = ((principle and principle.terms.asked) or {}).get("recursive", (None, None))
+    if ell is not None and len(out) > ell - 2:
+        allowed = f"at most {ell - 2} values, which is what the principle allows for"
         raise ParameterError("predicate_made_certain", "ruled_out", allowed, len(out))
     if n_values < len({text_of(value) for value in published.values} | out):
         raise ParameterError("predicate_made_certain", "n_values", "at least the number of known values", n_values)
@@ -300,7 +261,7 @@ def _qualifies(predicate: Predicate) -> Callable[[Any], bool]:
 
 
 def _promised(release: Release, sample: PerturbedSample) -> tuple[str, ...]:
-    """What the theorems allow, for priors as skewed as hers and groups as small as these."""
+    """What the theorems allow, for priors as skewed as these and groups as small as these."""
     if release.recipe.recoding.get("domain") is None or not len(sample.size):
         return ("the sensitive domain was not declared, so no theorem bounds these beliefs",)
     lambda_, k, n = max(map(max, sample.priors)), int(sample.size.min()), len(sample.values)

@@ -23,25 +23,25 @@ apart, and so are people. Else the answer is a mixture, and says so.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import comb, factorial, perm, prod
+from math import factorial, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from glasshouse.adversary.absent_people import count_dropped
-from glasshouse.adversary.corruption.seating import Fitting, Left, TooMany, choices, components, contradiction, expanded
+from glasshouse.adversary.corruption.seats import Fitting, Left, TooMany, choices, components, contradiction, expanded
 from glasshouse.adversary.linking import most_telling
 from glasshouse.adversary.matching import seats_in_words
+from glasshouse.adversary.permanents import count_ways
 from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.task import GONE, UNKNOWN
 from glasshouse.errors import NotSupported
 from glasshouse.microdata.domains import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -57,6 +57,7 @@ __all__ = ["MOST_WAYS", "Removal"]
 MOST_WAYS = 4_000
 """So many ways to seat corrupted people, or the others where cells overlap, are gone through."""
 
+_STATES = 100  # of counting, for each way that may be gone through
 _MOST_PEOPLE = 64  # who are seated in every way; beyond, counting would end in too many ways after a long time
 
 
@@ -64,16 +65,7 @@ _MOST_PEOPLE = 64  # who are seated in every way; beyond, counting would end in 
 class Removal:
     """Take corrupted people out of a release's groups, and share out what is left among the others.
 
-    Parameters
-    ----------
-    in_table
-        Whether everybody who is attacked is known to be in the table.
-    most_corrupted
-        So many more people may be corrupted: no belief can be larger than what is given then.
-    qualifies
-        A predicate on values: then there is one belief, in that.
-    most_ways
-        How many ways to seat people are gone through where they must be.
+    The choices are those of `Corruption`; ``qualifies`` is its predicate.
     """
 
     in_table: bool = False
@@ -151,7 +143,7 @@ class _OneTable:
         entries = [entry for group in groups if (entry := self.fit.entry(group, code)) >= 0]
         having = int(self.fit.published.counts[entries].sum())
         of = int(self.fit.published.sizes[list(groups)].sum())
-        # whoever fits one of these groups may be in it
+        # people who fit one of these groups may be in it
         near = np.isin(self.fit.seats.group[self.fit.matches.seats], list(groups))
         fitting = np.unique(self.fit.of_match[near])
         inside = [(own, n) for (who, own), n in self.fit.of_value.items() if who in fitting]
@@ -166,7 +158,7 @@ class _OneTable:
         if not self.fit.overlap:
             return self._apart(left, left.take_out_sure())
         try:
-            beliefs, presence = _EveryWay(self.fit, self.given.most_ways).beliefs()
+            beliefs, presence = _every_way(self.fit, self.given.most_ways)
         except TooMany:
             return self._mixture(left)
         return beliefs, presence, "exact", []
@@ -189,7 +181,7 @@ class _OneTable:
         tuples = np.bincount(place, weights=self.fit.seats.count, minlength=n_places)
         inside = np.bincount(at, weights=self.fit.inside[of_kind], minlength=n_places)
         room = tuples - inside
-        rivals = np.maximum(unknown, room)  # whoever is not on her list sits on what they leave
+        rivals = np.maximum(unknown, room)  # people who are not on the list sit on what they leave
         notes = []
         strangers = int(np.maximum(room - unknown, 0).sum())
         if strangers:
@@ -254,7 +246,7 @@ class _OneTable:
         presence[last] = 1.0
         return self._joined(last.astype(np.int64), np.flatnonzero(totals), np.ones(1))
 
-    # --- whomever else she may corrupt ------------------------------------------------------------------------------
+    # --- people whom the attacker may corrupt too ---------------------------------------------------------------------
 
     def _worst(self, chosen: NDArray[np.bool_] | None) -> tuple[Beliefs, Floats]:
         """The largest beliefs after at most ``most`` more people are corrupted, whatever they turn out to have.
@@ -269,7 +261,7 @@ class _OneTable:
         ``n / (c - min(most, c - n))``; with presence known, ``n / (s - min(most, s - n))``.
 
         *Otherwise* somebody who also knew who is in which group would believe at most ``n / (s - min(most, s - n))``
-        in one of the groups that the person fits, ``most`` counting those corrupted before too. What she believes is
+        in one of the groups that the person fits, ``most`` counting those corrupted before too. The belief is
         an average of such beliefs, so it is no larger than the largest.
         """
         published, seats, most = self.fit.published, self.fit.seats, self.given.most_corrupted
@@ -324,97 +316,49 @@ def _in_table(found: Posterior) -> Posterior:
 # --- overlapping cells, exactly --------------------------------------------------------------------------------------
 
 
-class _EveryWay:
-    """All ways to fit people in; `TooMany` if there are more than ``most_ways`` to go through."""
+def _every_way(fitting: Fitting, most_ways: int) -> tuple[Beliefs, Floats]:
+    """Beliefs and presence of everybody, by counting all ways to fit people in; `TooMany` if there are too many.
 
-    def __init__(self, fitting: Fitting, most_ways: int) -> None:
-        self.fitting, self.most_ways = fitting, most_ways
-        self.ways: dict[tuple[int, tuple[int, ...]], int] = {}
-        self.kinds = [kind for kind in np.flatnonzero(fitting.unknown).tolist() if fitting.seats_of(kind)]
-        self.n_of = [int(fitting.unknown[kind]) for kind in self.kinds]
-        self.seats_of = [fitting.seats_of(kind) for kind in self.kinds]
-        tuples = int(fitting.seats.count.sum())
-        inside = int((fitting.known >= 0).sum())
-        too_few = sum(self.n_of) + inside < tuples  # somebody is not on her list, and may sit anywhere
-        if too_few or sum(self.n_of) + inside > _MOST_PEOPLE or len(self.kinds) * len(fitting.seats) > most_ways:
+    For every choice of tuples for corrupted people the others are seated by `count_ways`, which does not tell the
+    tuples of a seat apart: those that are left there can be handed out in any order.
+    """
+    kinds = [kind for kind in np.flatnonzero(fitting.unknown).tolist() if fitting.seats_of(kind)]
+    people, seats_of = fitting.unknown[kinds].tolist(), [fitting.seats_of(kind) for kind in kinds]
+    tuples, inside = int(fitting.seats.count.sum()), int((fitting.known >= 0).sum())
+    too_few = sum(people) + inside < tuples  # somebody is not on the list, and may sit anywhere
+    if too_few or sum(people) + inside > _MOST_PEOPLE or len(kinds) * len(fitting.seats) > most_ways:
+        raise TooMany
+    left, most_states = Left(fitting), _STATES * most_ways
+    options = [[(seat,) for seat in seats] for seats in seats_of]
+    joint: dict[tuple[int, int], Fraction] = {}  # by kind and value
+    here = [Fraction(0)] * len(fitting.n_alike)
+    total = Fraction(0)
+    for choice, weight in choices(left, fitting.corrupted(), most_ways).items():
+        room = left.seat.astype(np.int64)
+        entry, group = left.entry.copy(), left.group.copy()
+        for (seat, own), n in choice:
+            room[seat] -= n
+            entry[own] -= n
+            group[fitting.seats.group[seat]] -= n
+        counted = count_ways(people, options, room.tolist(), most_states=most_states)
+        if counted.n_states > most_states:
             raise TooMany
-
-    def beliefs(self) -> tuple[Beliefs, Floats]:
-        """Everybody's beliefs and presence, from the number of ways in which they sit on each seat."""
-        fitting = self.fitting
-        left = Left(fitting)
-        joint: dict[tuple[int, int], Fraction] = {}  # by kind and value
-        here = [Fraction(0)] * len(fitting.n_alike)
-        total = Fraction(0)
-        for choice, weight in choices(left, fitting.corrupted(), self.most_ways).items():
-            room = left.seat.astype(np.int64)
-            entry, group = left.entry.copy(), left.group.copy()
-            for (seat, own), n in choice:
-                room[seat] -= n
-                entry[own] -= n
-                group[fitting.seats.group[seat]] -= n
-            start = tuple(room.tolist())
-            total += weight * self._count(0, start)
-            for i, seat, ways in self._sitting(start):
-                kind, number = self.kinds[i], int(fitting.seats.group[seat])
-                share = weight * ways / self.n_of[i]
-                here[kind] += share
+        most_states -= counted.n_states
+        ways = weight * counted.n_ways * prod(map(factorial, room.tolist()))
+        total += ways
+        for kind, seats, parts in zip(kinds, seats_of, counted.shares or (), strict=bool(counted.shares)):
+            for seat, part in zip(seats, parts, strict=True):
+                here[kind] += ways * part
+                number = int(fitting.seats.group[seat])
                 for own in range(int(fitting.published.offsets[number]), int(fitting.published.offsets[number + 1])):
-                    if entry[own]:
+                    if part and entry[own]:
                         having = Fraction(int(entry[own]), int(group[number]))
                         key = (kind, int(fitting.published.codes[own]))
-                        joint[key] = joint.get(key, Fraction(0)) + share * having
-        if not total:
-            raise contradiction()
-        presence = np.array([float(share / total) for share in here])
-        who, codes = np.array(sorted(joint), np.int64).reshape(-1, 2).T
-        weights = np.array([float(joint[key] / total) for key in sorted(joint)])
-        n_values = len(fitting.published.values)
-        return Beliefs.joined(who, codes, weights, n_kinds=len(fitting.n_alike), n_values=n_values), presence
-
-    def _count(self, i: int, room: tuple[int, ...]) -> int:
-        """In how many ways the kinds of people from ``i`` on fill all tuples that are left."""
-        if i == len(self.kinds):
-            return int(not any(room))
-        state = (i, room)
-        if state not in self.ways:
-            if len(self.ways) >= self.most_ways:
-                raise TooMany
-            self.ways[state] = 0
-            self.ways[state] = sum(ways * self._count(i + 1, then) for _, ways, then in self._seated(i, room))
-        return self.ways[state]
-
-    def _seated(self, i: int, room: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int, tuple[int, ...]]]:
-        """How many of a kind sit on each of their seats: the numbers, in how many ways, and what is left then."""
-        seats = self.seats_of[i]
-
-        def numbers(at: int, people: int) -> Iterator[tuple[int, ...]]:
-            if at == len(seats):
-                yield ()
-                return
-            for n in range(min(people, room[seats[at]]) + 1):
-                for rest in numbers(at + 1, people - n):
-                    yield (n, *rest)
-
-        for chosen in numbers(0, self.n_of[i]):
-            then = list(room)
-            for seat, n in zip(seats, chosen, strict=True):
-                then[seat] -= n
-            people = comb(self.n_of[i], sum(chosen)) * factorial(sum(chosen)) // prod(map(factorial, chosen))
-            yield chosen, people * prod(perm(room[s], n) for s, n in zip(seats, chosen, strict=True)), tuple(then)
-
-    def _sitting(self, start: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:
-        """Kind, seat, and people of the kind on the seat, summed over all ways."""
-        before: dict[tuple[int, ...], int] = {start: 1}
-        for i, seats in enumerate(self.seats_of):
-            sums = Counter[int]()
-            after: dict[tuple[int, ...], int] = {}
-            for room, times in before.items():
-                for chosen, ways, then in self._seated(i, room):
-                    onward = self._count(i + 1, then)
-                    if onward:
-                        after[then] = after.get(then, 0) + times * ways
-                        for seat, n in zip(seats, chosen, strict=True):
-                            sums[seat] += times * ways * onward * n
-            yield from ((i, seat, n) for seat, n in sums.items() if n)
-            before = after
+                        joint[key] = joint.get(key, Fraction(0)) + ways * part * having
+    if not total:
+        raise contradiction()
+    presence = np.array([float(share / total) for share in here])
+    who, codes = np.array(sorted(joint), np.int64).reshape(-1, 2).T
+    weights = np.array([float(joint[key] / total) for key in sorted(joint)])
+    n_values = len(fitting.published.values)
+    return Beliefs.joined(who, codes, weights, n_kinds=len(fitting.n_alike), n_values=n_values), presence

@@ -18,6 +18,7 @@ import numpy as np
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.matching import match
 from glasshouse.adversary.permanents import connected
+from glasshouse.adversary.posterior import entries_of
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.groups import alike
@@ -39,34 +40,22 @@ class TooManyOptions(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The options of every kind of people.
+    """The options of every kind of people."""
 
-    Attributes
-    ----------
-    kind
-        For every person the number of their kind.
-    n_alike
-        How many people every kind has.
-    must
-        Whether everybody of a kind is in the table in any case.
-    values
-        The sensitive values of all releases.
-    offsets
-        Kind ``i`` has the options ``offsets[i]`` to ``offsets[i + 1]``.
-    value, takes
-        The value of every option, and the things that it takes (options x things).
-    capacity
-        How many units there are of everything.
-    """
-
-    kind: NDArray[np.int64]
-    n_alike: NDArray[np.int64]
-    must: NDArray[np.bool_]
-    values: tuple[Any, ...]
-    offsets: NDArray[np.int64]
+    kind: NDArray[np.int64]  # for every person the number of their kind
+    n_alike: NDArray[np.int64]  # how many people every kind has
+    must: NDArray[np.bool_]  # whether everybody of a kind is in the table in any case
+    values: tuple[Any, ...]  # the sensitive values of all releases
+    offsets: NDArray[np.int64]  # kind ``i`` has the options ``offsets[i]`` to ``offsets[i + 1]``
+    # value, takes: the value of every option, and the things that it takes (options x things)
     value: NDArray[np.int32]
     takes: NDArray[np.int64]
-    capacity: NDArray[np.int64]
+    capacity: NDArray[np.int64]  # how many units there are of everything
+
+    @property
+    def of_option(self) -> NDArray[np.int64]:
+        """The kind of every option."""
+        return np.repeat(np.arange(len(self.n_alike)), np.diff(self.offsets))
 
 
 def candidates(published: Sequence[Published], knowledge: Knowledge, *, most_options: int) -> Candidates:
@@ -85,9 +74,7 @@ def candidates(published: Sequence[Published], knowledge: Knowledge, *, most_opt
                 columns.append(np.where(shared, n_things + seat, -1))
                 capacity.append(np.where(np.bincount(table.group)[table.group] > 1, table.count, 0))
                 n_things += len(table)
-        lengths = np.diff(release.offsets)[group]
-        row = np.repeat(np.arange(len(group)), lengths)
-        entry = release.offsets[group[row]] + np.arange(len(row)) - (np.cumsum(lengths) - lengths)[row]
+        row, entry = entries_of(release.offsets, group)
         mine = codes[i][release.codes[entry]]
         wanted = (known[who[row]] < 0) | (known[who[row]] == mine)
         row, entry, mine = row[wanted], entry[wanted], mine[wanted]
@@ -126,14 +113,11 @@ def candidate_values(
         own = None
         for table in release.seats:  # a group at a time, so that large cells do no harm
             matches = match(knowledge.external, examples, table)
-            who = np.repeat(np.arange(len(examples)), np.diff(matches.offsets))
-            pairs = np.unique(who * release.n_groups + table.group[matches.seats])
+            pairs = np.unique(matches.of_match * release.n_groups + table.group[matches.seats])
             own = pairs if own is None else np.intersect1d(own, pairs, assume_unique=True)
         assert own is not None
         who, group = own // release.n_groups, own % release.n_groups
-        lengths = np.diff(release.offsets)[group]
-        row = np.repeat(np.arange(len(group)), lengths)
-        entry = release.offsets[group[row]] + np.arange(len(row)) - (np.cumsum(lengths) - lengths)[row]
+        row, entry = entries_of(release.offsets, group)
         mine = codes[i][release.codes[entry]]
         found = np.unique((who[row] * len(values) + mine)[(known[who[row]] < 0) | (known[who[row]] == mine)])
         keys = found if i == 0 else np.intersect1d(keys, found, assume_unique=True)
@@ -157,7 +141,7 @@ def _all_values(published: Sequence[Published]) -> tuple[tuple[Any, ...], list[N
 def _kinds(
     published: Sequence[Published], knowledge: Knowledge, values: tuple[Any, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Everybody's kind, an example and the number of people of every kind, and the value that she knows of, or -1."""
+    """Everybody's kind, an example and the number of people of every kind, and the value that is known of it, or -1."""
     people = knowledge.external
     names = dict.fromkeys(name for release in published for table in release.seats for name in table.quasi)
     label = alike([people.column(name) for name in names]).labels.astype(np.int64)
@@ -181,8 +165,7 @@ def _sittings(
     seats: list[NDArray[np.int64]] = []
     for table in release.seats:
         matches = match(knowledge.external, examples, table)
-        own = np.repeat(np.arange(len(examples)), np.diff(matches.offsets))
-        at = matches.seats.astype(np.int64)
+        own, at = matches.of_match, matches.seats.astype(np.int64)
         if not seats:
             who, group, seats = own, table.group[at].astype(np.int64), [at]
             continue
@@ -220,42 +203,24 @@ class Component(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Narrowed:
-    """What is left after drawing every conclusion about a single person or thing.
+    """What is left after drawing every conclusion about a single person or thing."""
 
-    Attributes
-    ----------
-    of
-        The options.
-    alive
-        Whether anybody may take an option.
-    must
-        Whether everybody of a kind is in the table.
-    forced
-        Whether an option takes a thing that all options of its kind take, so that it is known who has it (as
-        ``of.takes``).
-    n_rounds
-        How often everything was gone through.
-    """
-
-    of: Candidates
-    alive: NDArray[np.bool_]
-    must: NDArray[np.bool_]
+    of: Candidates  # the options
+    alive: NDArray[np.bool_]  # whether anybody may take an option
+    must: NDArray[np.bool_]  # whether everybody of a kind is in the table
+    # whether an option takes a thing that all options of its kind take, so that it is known who has it (as
+    # ``of.takes``)
     forced: NDArray[np.bool_]
-    n_rounds: int
-
-    @property
-    def kind(self) -> NDArray[np.int64]:
-        """The kind of every option."""
-        return np.repeat(np.arange(len(self.of.n_alike)), np.diff(self.of.offsets))
+    n_rounds: int  # how often everything was gone through
 
     def settled(self) -> NDArray[np.bool_]:
         """The kinds of whom all is known: those who have one option and must take it, and those who have none."""
-        n_left = np.bincount(self.kind[self.alive], minlength=len(self.of.n_alike))
+        n_left = np.bincount(self.of.of_option[self.alive], minlength=len(self.of.n_alike))
         return np.asarray((n_left == 0) | ((n_left == 1) & self.must))
 
     def components(self) -> Iterator[Component]:
         """The kinds of whom it is not known what they take, by what connects them."""
-        kind, settled = self.kind, self.settled()
+        kind, settled = self.of.of_option, self.settled()
         rows = np.flatnonzero(self.alive & ~settled[kind])
         free = ~self.forced[rows] & (self.of.takes[rows] >= 0)
         n_kinds = len(self.of.n_alike)
@@ -295,10 +260,10 @@ class Narrowed:
 def narrowed(of: Candidates, *, most_rounds: int = 1000) -> Narrowed:
     """Leave out every option that cannot be taken, by what must be, one person and one thing at a time.
 
-    Whoever can take something that would else be left over must take it. What people must take, others cannot have.
+    People who can take something that would else be left over must take it. What people must take, others cannot have.
     """
     pairs, kind_of_pair, thing_of_pair = _pairs(of)
-    kind = np.repeat(np.arange(len(of.n_alike)), np.diff(of.offsets))
+    kind = of.of_option
     real = pairs >= 0
     alive = np.ones(len(kind), bool)
     must = of.must.copy()
@@ -331,9 +296,8 @@ def narrowed(of: Candidates, *, most_rounds: int = 1000) -> Narrowed:
 
 def _pairs(of: Candidates) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Number the pairs of a kind and a thing that occur: for each of ``takes`` (or -1), then both of each pair."""
-    kind = np.repeat(np.arange(len(of.n_alike)), np.diff(of.offsets))
     real = of.takes >= 0
-    keys = (kind[:, np.newaxis] * len(of.capacity) + of.takes)[real]
+    keys = (of.of_option[:, np.newaxis] * len(of.capacity) + of.takes)[real]
     distinct, number = np.unique(keys, return_inverse=True)
     pairs = np.full(of.takes.shape, -1, np.int64)
     pairs[real] = number.reshape(-1)

@@ -8,7 +8,7 @@ move. With several releases two people are hardly ever in the same groups everyw
 four people or more for all releases to come out as published; so a block is the people met on a walk from one
 to another who may take the same thing.
 
-**Where it begins.** She has no world to begin with. One is found by taking an option at random where fewest are left,
+**Where it begins.** There is no world to begin with. One is found by taking an option at random where fewest are left,
 drawing every conclusion, and going back where nothing fits (Knuth, "Dancing links", 2000); each chain has its own.
 
 How far it can be trusted: see `sampling`.
@@ -53,19 +53,8 @@ def sample_options(
 ) -> Sampled:
     """Sample how often people take options, summed over cells of options of one kind.
 
-    Parameters
-    ----------
-    one
-        The people, what they may take, and how much of it there is.
-    cell
-        For every option, kind after kind, the number of its cell; a cell's number is the mean share of people of its
-        kind who take any of its options.
-    error, most_sweeps, chains
-        As for `sample`.
-    source
-        Where random choices come from; a child for each chain.
-    block
-        How many people a move concerns at most.
+    ``cell`` has, for every option, kind after kind, the number of its cell; what is sampled of a cell is the mean share
+    of people of its kind who take any of its options. A move concerns ``block`` people at most.
     """
     if sum(one.n_alike) > _MOST_PEOPLE:
         raise NotReached(f"{sum(one.n_alike):,} people are too many")

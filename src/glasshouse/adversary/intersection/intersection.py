@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intersection: she holds several releases of one table, and only what fits all of them is possible to her.
+"""Intersection: several releases of one table are held together, and only what fits all of them is possible.
 
 ANGEL 1.2 and 4.2.1 (Tables 2b and 2c are 2-diverse each and tell Alan's disease together). A world gives everybody who
 is in the table a sensitive value and a tuple in every table of every release, so that all come out as published; all
-worlds are equally likely. The quasi-identifiers of people are known to her, where ANGEL leaves them open too.
+worlds are equally likely. The quasi-identifiers of people are known, where ANGEL leaves them open too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class Intersection(Attack):
     Parameters
     ----------
     others
-        The releases that she holds beside the one that is attacked; none, to use all marginals of an ANGEL release
+        The releases that are held beside the one that is attacked; none, to use all marginals of an ANGEL release
         together.
     column
         The sensitive column, where releases have several.
@@ -150,7 +150,7 @@ class Intersection(Attack):
         of = left.of
         n_kinds, n_values = len(of.n_alike), len(of.values)
         settled = left.settled()
-        share = np.where(left.alive & settled[left.kind], 1.0, 0.0)  # of every option
+        share = np.where(left.alive & settled[of.of_option], 1.0, 0.0)  # of every option
         components = list(left.components())
         how, rest = "exact", components
         n_sure = int(of.n_alike[settled & (np.diff(of.offsets) > 0)].sum())
@@ -163,7 +163,7 @@ class Intersection(Attack):
                     f"counting the worlds of {n:,} people within {self.most_worlds:,} states",
                     instead="leave `exact` out for what sampling or a bound can say, or give `most_worlds`",
                 )
-        keys = left.kind * n_values + of.value
+        keys = of.of_option * n_values + of.value
         distinct, place = np.unique(keys[left.alive], return_inverse=True)
         errors = np.zeros(len(distinct))
         unknown = []
@@ -200,19 +200,20 @@ class Intersection(Attack):
         """Count what can be counted; return the rest."""
         left = set(range(len(components)))
 
+        merged = [_merged(one) for one in components]
+
         def attempt(c: int, most: int) -> tuple[bool, int]:
-            one = components[c]
-            merged = _merged(one)
-            found = count_ways(merged.n_alike, merged.takes, one.capacity, staying=merged.stays, most_states=most)
+            n_alike, takes, stays, options = merged[c]
+            found = count_ways(n_alike, takes, components[c].capacity, staying=stays, most_states=most)
             if found.shares is None:
                 return False, found.n_states
-            for classes, parts in zip(merged.options, found.shares, strict=True):
+            for classes, parts in zip(options, found.shares, strict=True):
                 for rows in classes:
                     share[rows] = [float(part) for part in parts]
             left.discard(c)
             return True, found.n_states
 
-        work = {c: sum(map(len, _merged(one).takes)) for c, one in enumerate(components)}
+        work = {c: sum(map(len, takes)) for c, (_, takes, _, _) in enumerate(merged)}
         easy_first(work, attempt, self.most_worlds)
         return [components[c] for c in sorted(left)]
 
@@ -260,29 +261,19 @@ class Intersection(Attack):
         return task.posterior("bound", kind, found, presence, values=values, notes=notes)
 
 
-@dataclass(frozen=True, eq=False)
-class _Merged:
-    """A component whose kinds with the same options are one."""
+def _merged(one: Component) -> tuple[list[int], list[list[tuple[int, ...]]], list[bool], list[list[list[int]]]]:
+    """A component whose kinds with the same options are one: people, what they take, whether all stay, and options.
 
-    n_alike: list[int]
-    takes: list[list[tuple[int, ...]]]
-    options: list[list[list[int]]]  # of each class of kinds, and of each kind in it
-    stays: list[bool]
-
-
-def _merged(one: Component) -> _Merged:
+    Options are listed for each class of kinds, and for each kind in it.
+    """
     classes: dict[tuple[bool, tuple[tuple[int, ...], ...]], tuple[int, list[list[int]]]] = {}
     for n, rows, takes, stays in zip(one.n_alike, one.options, one.takes, one.stays, strict=True):
         order = sorted(range(len(rows)), key=takes.__getitem__)
         key = (stays, tuple(takes[i] for i in order))
         before, some = classes.get(key, (0, []))
         classes[key] = (before + n, [*some, [rows[i] for i in order]])
-    return _Merged(
-        [n for n, _ in classes.values()],
-        [list(takes) for _, takes in classes],
-        [some for _, some in classes.values()],
-        [stays for stays, _ in classes],
-    )
+    people, options = zip(*classes.values(), strict=True) if classes else ((), ())
+    return list(people), [list(takes) for _, takes in classes], [stays for stays, _ in classes], list(options)
 
 
 def _different(releases: list[Release]) -> list[Release]:
@@ -300,16 +291,12 @@ def _is_part(some: Mapping[str, pa.Table], others: Mapping[str, pa.Table]) -> bo
 
 def _because(left: Narrowed, offsets: NDArray[np.int64], n_releases: int) -> Callable[[int, int], str]:
     def sentence(kind: int, code: int) -> str:
-        value = left.of.values[code]
+        value = "missing" if left.of.values[code] is None else str(left.of.values[code])
         options = slice(left.of.offsets[kind], left.of.offsets[kind + 1])
         shared = len(set(left.of.value[options].tolist()))
         n = int(offsets[kind + 1] - offsets[kind])
         releases = f"all {n_releases} releases leave" if n_releases > 1 else "the tables leave"
         more = f", and what others must have leaves {n}" if n < shared else ""
-        return f"{releases} such a person {shared} values in common{more}: {_text(value)} is one of them"
+        return f"{releases} such a person {shared} values in common{more}: {value} is one of them"
 
     return sentence
-
-
-def _text(value: Any) -> str:
-    return "missing" if value is None else str(value)

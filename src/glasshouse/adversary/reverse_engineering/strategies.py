@@ -10,18 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from glasshouse.adversary.task import Algorithm, Task
+from glasshouse.adversary.task import Algorithm, Attack, Task
 from glasshouse.errors import NotSupported
-from glasshouse.release.contents import Published
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.adversary.posterior import Posterior
-    from glasshouse.grouping.method import Method
     from glasshouse.randomness import Source
-    from glasshouse.recoding.recoding import Recoding
     from glasshouse.release import Release
 
 __all__ = ["SMALL", "Strategy", "believed"]
@@ -31,18 +28,11 @@ SMALL = "take few people: small tables are attacked by trying every world"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Strategy:
-    """One way to reason.
+class Strategy(Attack):
+    """One way to reason; with the ``error``, ``source`` and ``progress`` of `ReverseEngineering`."""
 
-    Parameters
-    ----------
-    error
-        For what is sampled: half the width of a 95 % interval around a belief, at most.
-    source
-        Where random choices come from; secure ones by default.
-    progress
-        Called with a share of the work between 0 and 1, now and then.
-    """
+    name = "reverse engineering"
+    runs_method = needs_algorithm = True
 
     methods: ClassVar[tuple[type, ...]] = ()
     """The methods whose groups it explains; none, where it does not matter what made them."""
@@ -54,24 +44,18 @@ class Strategy:
     source: Source | None = None
     progress: Callable[[float], None] | None = None
 
-    def attack(self, release: Release, knowledge: Knowledge, algorithm: tuple[Any, Method, Recoding]) -> Posterior:
-        """Attack a release by this strategy alone."""
-        task = Task(
-            attack="reverse engineering",
-            release=release,
-            contents=Published.of(release),
-            knowledge=knowledge,
-            algorithm=Algorithm(*algorithm),
-        )
-        return believed([self], task)
+    def attack(self, release: Release, knowledge: Knowledge, algorithm: Any = None) -> Posterior:
+        """Attack a release, made by this principle, method and recoding, by this strategy alone."""
+        return believed([self], Task.of(self, release, knowledge, Algorithm(*algorithm)))
 
     def refuses(self, task: Task) -> NotSupported | None:
         """Why this is no way to attack the release, as far as that can be told at once; None if it may be one."""
-        raise NotImplementedError
-
-    def believe(self, task: Task) -> Posterior:
-        """What is believed of everybody; `NotSupported` where that turns out to be out of reach."""
-        raise NotImplementedError
+        if self.methods and type(task.method) not in self.methods:
+            explained = " or ".join(method.__name__ for method in self.methods)
+            return NotSupported(f"explaining groups by {task.method!r} as those of {explained}", instead="use linking")
+        if task.contents.kind == "sample":
+            return NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
+        return None
 
 
 def believed(strategies: Sequence[Strategy], task: Task) -> Posterior:

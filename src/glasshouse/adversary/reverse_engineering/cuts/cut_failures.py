@@ -51,35 +51,26 @@ class FailedCuts:
     A world gives every group's published values to its people. It is possible if every listed cut has a part that
     breaks the principle: some value ``v`` has more than ``size * numerators[v] // denominators[v]`` tuples there. Cuts
     that fail in every world, for a part is too small, are not listed.
-
-    Attributes
-    ----------
-    group
-        The published group of every person.
-    offsets, codes, counts
-        Group ``g`` has ``counts[i]`` tuples with value ``codes[i]`` for ``offsets[g] <= i < offsets[g + 1]``.
-    n_values
-        How many sensitive values there are.
-    numerators, denominators
-        For every value the largest share of a part that may have it; 1 / 1 for a value that the principle ignores.
-    left_offsets, left, right_offsets, right
-        Cut ``c`` separates ``left[left_offsets[c]:left_offsets[c + 1]]`` from ``right[...]``: row numbers, ascending.
-    fixed
-        For every person the value that the attacker knows of them, or -1.
     """
 
-    group: NDArray[np.int32]
+    group: NDArray[np.int32]  # the published group of every person
+    # offsets, codes, counts: group ``g`` has ``counts[i]`` tuples with value ``codes[i]`` for ``offsets[g] <= i <
+    # offsets[g + 1]``
     offsets: NDArray[np.int64]
     codes: NDArray[np.int32]
     counts: NDArray[np.int64]
-    n_values: int
+    n_values: int  # how many sensitive values there are
+    # numerators, denominators: for every value the largest share of a part that may have it; 1 / 1 for a value that
+    # the principle ignores
     numerators: NDArray[np.int64]
     denominators: NDArray[np.int64]
+    # left_offsets, left, right_offsets, right: cut ``c`` separates ``left[left_offsets[c]:left_offsets[c + 1]]`` from
+    # ``right[...]``: row numbers, ascending
     left_offsets: NDArray[np.int64]
     left: NDArray[np.int32]
     right_offsets: NDArray[np.int64]
     right: NDArray[np.int32]
-    fixed: NDArray[np.int32]
+    fixed: NDArray[np.int32]  # for every person the value that the attacker knows of them, or -1
 
     @property
     def n_cuts(self) -> int:
@@ -110,24 +101,14 @@ class FailedCuts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CutBeliefs:
-    """What is believed of people who are alike: of one group, and on the same side of every cut that separates it.
+    """What is believed of people who are alike: of one group, and on the same side of every cut that separates it."""
 
-    Attributes
-    ----------
-    kind
-        For every person the number of their kind.
-    of
-        What is believed of every kind, with errors.
-    n_refused
-        Of how many people nothing is said, because it could not be sampled with the error that was asked for.
-    n_components, n_sampled, n_walked, n_coupled
-        How many sets of groups were counted by themselves; how many of them were sampled, how many of these by a chain;
-        how many have several groups.
-    """
-
-    kind: NDArray[np.int64]
-    of: Beliefs
+    kind: NDArray[np.int64]  # for every person the number of their kind
+    of: Beliefs  # what is believed of every kind, with errors
+    # of how many people nothing is said, because it could not be sampled with the error that was asked for
     n_refused: int
+    # n_components, n_sampled, n_walked, n_coupled: how many sets of groups were counted by themselves; how many of
+    # them were sampled, how many of these by a chain; how many have several groups
     n_components: int
     n_sampled: int
     n_walked: int

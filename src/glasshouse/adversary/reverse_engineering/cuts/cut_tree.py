@@ -124,11 +124,9 @@ class _ByAttribute:
         self.strict, self.even = strict, even
         order = None if self.strict or secret else tie_order(people, Source.secure())
         self.rows = _Laid(people, (), order)
+        self.whole, self.sides, self.split = self.rows.whole, self.rows.sides, self.rows.split
         self.places = weighted_places(people)
         self.attempts = 1 if self.even else len(people.quasi)
-
-    def whole(self) -> Nodes:
-        return self.rows.whole()
 
     def tries(self, nodes: Nodes) -> Iterator[Callable[[NDArray[np.intp]], tuple[NDArray[np.intp], Cuts]]]:
         """For every attempt a function of the nodes that are still whole: those that are tried, with their cuts."""
@@ -146,12 +144,6 @@ class _ByAttribute:
 
     def people(self, nodes: Nodes) -> NDArray[np.int32]:
         return np.asarray(self.rows.index[_places(nodes)])
-
-    def sides(self, nodes: Nodes, cuts: Cuts) -> NDArray[np.int32]:
-        return self.rows.sides(nodes, cuts)
-
-    def split(self, nodes: Nodes, cuts: Cuts) -> Nodes:
-        return self.rows.split(nodes, cuts)
 
 
 class _AlongOrder:

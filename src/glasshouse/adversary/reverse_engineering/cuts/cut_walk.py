@@ -59,32 +59,19 @@ ISLANDS = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampledKinds(Beliefs):
-    """What was found by walking, once for people who are alike.
+    """What was found by walking, once for people who are alike."""
 
-    Attributes
-    ----------
-    kind
-        For every person the number of their kind; people of one kind are in one group and on the same side of all cuts,
-        or their value is known.
-    ess, r_hat
-        Effective sample size and R-hat of each belief; infinite and nan where it is exact, nan where nothing changed.
-    acceptance
-        The share of moves that were made, of those that would have changed something.
-    n_people
-        How many people were walked over; the beliefs of all others are exact.
-    n_sweeps
-        Moves per person and chain, those before the last round included.
-    notes
-        What could not be excluded, in sentences.
-    """
-
+    # for every person the number of their kind; people of one kind are in one group and on the same side of all cuts,
+    # or their value is known
     kind: NDArray[np.int64]
+    # ess, r_hat: effective sample size and R-hat of each belief; infinite and nan where it is exact, nan where
+    # nothing changed
     ess: NDArray[np.float64]
     r_hat: NDArray[np.float64]
-    acceptance: float
-    n_people: int
-    n_sweeps: int
-    notes: tuple[str, ...] = ()
+    acceptance: float  # the share of moves that were made, of those that would have changed something
+    n_people: int  # how many people were walked over; the beliefs of all others are exact
+    n_sweeps: int  # moves per person and chain, those before the last round included
+    notes: tuple[str, ...] = ()  # what could not be excluded, in sentences
 
     def of(self, person: int) -> dict[int, float]:
         """The beliefs in the values of one person, by code."""
@@ -334,16 +321,9 @@ class Rest:
 class _Part:
     """Some of the cuts: which tell something, what is constant in them, who and what may change them.
 
-    Attributes
-    ----------
-    telling
-        For each of the cuts whether it may fail and need not.
-    key, value, cap
-        Sides of telling cuts, with the values of which more than the cap may be there.
-    constant_key, constant_value, constant_count
-        Tuples that are on a side of a telling cut in every world: of known people, and of groups that are all there.
-    member, member_key
-        People on the sides of telling cuts, without these.
+    A cut is *telling* if it may fail and need not. ``key``, ``value`` and ``cap`` are sides of telling cuts, with the
+    values of which more than the cap may be there. Constant are tuples that are on a side of a telling cut in every
+    world: of known people, and of groups that are all there. Members are the other people on these sides.
     """
 
     def __init__(self, cuts: FailedCuts, rest: Rest, first: int, last: int) -> None:

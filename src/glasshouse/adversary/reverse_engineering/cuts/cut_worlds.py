@@ -323,16 +323,8 @@ def beliefs_of(
 ) -> list[list[float]] | None:
     """`exact_beliefs` in floating point; in whole numbers where too little would be left of floating point.
 
-    Parameters
-    ----------
-    profile
-        Groups and cuts.
-    most_states
-        How many moves from one state to another are made at most; `TooManyStates` beyond.
-    telling
-        If all cuts fail in less than so large a share of all worlds, whole numbers are used.
-    few
-        So are they for so few people, where they cost little.
+    That is so if all cuts fail in less than the share ``telling`` of all worlds; and for ``few`` people whole numbers
+    cost little. `TooManyStates` if more than ``most_states`` moves from one state to another would be made.
     """
     if sum(cell.people for cell in profile.cells) <= few and 2**profile.n_cuts <= most_states // _SLOWER:
         try:

@@ -69,10 +69,6 @@ class CutsNotMade(Strategy):
 
     def refuses(self, task: Task) -> NotSupported | None:
         """The list must be the people in the table, each with any value beforehand."""
-        if type(task.method) not in self.methods:
-            return NotSupported(
-                f"rebuilding the decisions of {task.method!r}", instead="attack a method that divides by cuts"
-            )
         if len(task.release.recipe.sensitive) > 1:
             return NotSupported("failed cuts of a table with several sensitive columns", instead=SMALL)
         if task.release.n_dropped:
@@ -87,7 +83,7 @@ class CutsNotMade(Strategy):
             return NotSupported("failed cuts with a prior by person", instead=SMALL)
         if any(value is ABSENT for value in task.knowledge.corrupted.values()):
             return NotSupported("failed cuts with somebody who is not in the table", instead="leave them off the list")
-        return None
+        return super().refuses(task)
 
     def believe(self, task: Task) -> Posterior:
         """Rebuild the tree, and count the worlds in which every cut that was not made fails."""

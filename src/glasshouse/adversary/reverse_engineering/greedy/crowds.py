@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from math import exp, factorial, lgamma, log, perm, prod
+from math import comb, exp, factorial, lgamma, log, perm, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.adversary.permanents import shared_out
 from glasshouse.errors import InputError, NotSupported
 
 if TYPE_CHECKING:
@@ -70,13 +71,13 @@ class Crowd:
     def n_placings(self) -> int:
         """How many ways there are to tell how many corrupted people of each value stand where."""
         places = len(self.seats) + bool(self.within)
-        return prod(_n_parts(number, places) for number in self.values.values())
+        return prod(comb(number + places - 1, number) for number in self.values.values())
 
     def placings(self) -> list[tuple[float, list[tuple[_Seat, int, int]], dict[int, int]]]:
         """Each with the logarithm of its ways, who sits where, and what is left of the values of the runs within."""
         places = len(self.seats) + bool(self.within)
         found = []
-        for parts in product(*(list(_parts(number, places)) for number in self.values.values())):
+        for parts in product(*(list(shared_out(number, places)) for number in self.values.values())):
             ways = 1
             left = dict(self.held)
             for (value, number), part in zip(self.values.items(), parts, strict=True):
@@ -183,7 +184,8 @@ def _expected(
             instead="allow more states, or corrupt others",
         )
     rows = [(stop - start - taken[start]) * answer.beliefs[bucket] for start, stop, bucket in slots]
-    return log(ways) - _log_perm(int(attack.lengths[run]), int(total.sum())), answer.log_weight, np.array(rows)
+    n, k = int(attack.lengths[run]), int(total.sum())
+    return log(ways) - lgamma(n + 1) + lgamma(n - k + 1), answer.log_weight, np.array(rows)
 
 
 def linked(crowds: list[Crowd]) -> Iterator[list[Crowd]]:
@@ -197,25 +199,6 @@ def linked(crowds: list[Crowd]) -> Iterator[list[Crowd]]:
             rest = [crowd for crowd in rest if crowd not in more]
         yield together
         crowds = rest
-
-
-def _parts(number: int, places: int) -> Iterator[tuple[int, ...]]:
-    """All ways to share a number out to places."""
-    if places <= 1:
-        if places or not number:
-            yield (number,) * places
-        return
-    for here in range(number + 1):
-        for others in _parts(number - here, places - 1):
-            yield (here, *others)
-
-
-def _n_parts(number: int, places: int) -> int:
-    return factorial(number + places - 1) // (factorial(number) * factorial(places - 1))
-
-
-def _log_perm(n: int, k: int) -> float:
-    return lgamma(n + 1) - lgamma(n - k + 1)
 
 
 def dropped_known() -> NotSupported:

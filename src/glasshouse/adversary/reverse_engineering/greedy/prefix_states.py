@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.adversary.permanents import shared_out
 from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -99,28 +100,16 @@ class Closeness:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Run:
-    """A published group along the order.
+    """A published group along the order."""
 
-    Attributes
-    ----------
-    codes, counts, counted
-        Its values, how many tuples have each, and whether the principle counts them.
-    sizes
-        People in each bucket.
-    kind
-        ``seen``, ``merged``, ``hidden`` or ``free``, as the module says.
-    fixed
-        For each bucket and value how many of its tuples she has found out.
-    allowed
-        Of a hidden run: whether what lies between two borders would have been published with the same box.
-    """
-
+    # codes, counts, counted: its values, how many tuples have each, and whether the principle counts them
     codes: Integers
     counts: Integers
     counted: NDArray[np.bool_]
-    sizes: tuple[int, ...]
-    kind: str = "seen"
-    fixed: Integers | None = None
+    sizes: tuple[int, ...]  # people in each bucket
+    kind: str = "seen"  # ``seen``, ``merged``, ``hidden`` or ``free``, as the module says
+    fixed: Integers | None = None  # for each bucket and value how many of its tuples the attacker has found out
+    # of a hidden run: whether what lies between two borders would have been published with the same box
     allowed: NDArray[np.bool_] | None = None
 
     @property
@@ -133,11 +122,11 @@ class Run:
         return np.cumsum([0, *self.sizes])
 
     def unknown(self) -> Integers:
-        """Of how many of them she has not found out the value."""
+        """Of how many of them the attacker has not found out the value."""
         return np.asarray(self.borders() - self.found_out().sum(axis=1))
 
     def found_out(self) -> Integers:
-        """What she has found out in the buckets before each border."""
+        """What the attacker has found out in the buckets before each border."""
         found = np.zeros((self.n_buckets + 1, len(self.codes)), np.int64)
         if self.fixed is not None:
             found[1:] = np.cumsum(self.fixed, axis=0)
@@ -198,8 +187,8 @@ def _spread(count: int, alike: int, cuts: bool) -> _Spread:  # noqa: FBT001
         first = np.cumsum([0, *can])
         target, weight = np.array(higher)[can], (count - levels[:, 1])[can]
         return _Spread(levels, None, first, target.astype(np.int64), weight.astype(np.float64), np.array(closed))
-    # the highest level first, so that whoever draws moves on to a larger number
-    ways = [way[::-1] for way in _ways(len(pairs), alike)]
+    # the highest level first, so that a draw moves on to a larger number
+    ways = [way[::-1] for way in shared_out(alike, len(pairs))]
     number = {way: i for i, way in enumerate(ways)}
     starts, targets, weights, cut = [0], [], [], []
     for way in ways:
@@ -222,16 +211,6 @@ def _spread(count: int, alike: int, cuts: bool) -> _Spread:  # noqa: FBT001
         np.array(weights, np.float64),
         np.array(cut, np.int64),
     )
-
-
-def _ways(n_levels: int, alike: int) -> Iterator[tuple[int, ...]]:
-    """All ways to put so many onto levels, in ascending order."""
-    if n_levels == 1:
-        yield (alike,)
-        return
-    for here in range(alike + 1):
-        for others in _ways(n_levels - 1, alike - here):
-            yield (here, *others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,15 +366,14 @@ class Judged:
     def between(self, start: int, stop: int) -> NDArray[np.bool_]:
         """Whether what was drawn since the last cut, at ``start``, is complete at ``stop``."""
         of_level = [spread.levels[:, 1] - spread.levels[:, 0] for spread in self.built.spreads]
-        return self._complete(of_level, start, stop, lambda lump: self.unknown[stop] - self.unknown[start] - lump)
+        return self._complete(of_level, start, stop)
 
     def rest(self, start: int) -> NDArray[np.bool_]:
         """Whether what is still to be drawn at ``start`` is complete."""
         of_level = [spread.levels[-1, 1] - spread.levels[:, 1] for spread in self.built.spreads]
-        n = self.run.n_buckets
-        return self._complete(of_level, start, n, lambda lump: self.unknown[n] - self.unknown[start] - lump)
+        return self._complete(of_level, start, self.run.n_buckets)
 
-    def _complete(self, of_level: list[Integers], start: int, stop: int, lump: Any) -> NDArray[np.bool_]:
+    def _complete(self, of_level: list[Integers], start: int, stop: int) -> NDArray[np.bool_]:
         built = self.built
         known, size = self.found[stop] - self.found[start], int(self.borders[stop] - self.borders[start])
         if isinstance(self.judge, Frequencies):
@@ -409,7 +387,7 @@ class Judged:
             held[:, entry] = levels[digit] + known[entry]
         (other,) = built.others
         drawn = held[:, [entry for (entry,) in built.classes]].sum(axis=1) - sum(known[e] for (e,) in built.classes)
-        held[:, other] = lump(drawn) + known[other]
+        held[:, other] = self.unknown[stop] - self.unknown[start] - drawn + known[other]
         valid = (held[:, other] >= 0) & (held[:, other] <= self.run.counts[other])
         complete = np.zeros(built.n_states, bool)
         complete[valid] = self.judge.complete(held[valid], size, self.run)

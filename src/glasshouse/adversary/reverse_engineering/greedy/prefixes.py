@@ -49,21 +49,13 @@ _TRIALS_GROW = 1 << 5  # and at most so many times as many
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """What a run tells.
+    """What a run tells."""
 
-    Attributes
-    ----------
-    beliefs
-        For each bucket and value the belief that a tuple of the bucket has it, if she has not found it out.
-    log_weight
-        Of the run: how likely the arrangements that give it are, among all that agree with what she has found out.
-    errors
-        If arrangements were sampled, the half widths of 95 % intervals.
-    """
-
+    # for each bucket and value the belief that a tuple of the bucket has it, if it was not found out
     beliefs: Floats
+    # of the run: how likely the arrangements that give it are, among all that agree with what was found out
     log_weight: float
-    errors: Floats | None = None
+    errors: Floats | None = None  # if arrangements were sampled, the half widths of 95 % intervals
 
 
 def solve(
@@ -78,14 +70,8 @@ def solve(
 ) -> Solved:
     """Find the beliefs inside a run: exactly if there are few states, else from sampled arrangements.
 
-    Parameters
-    ----------
-    run, judge, p
-        The run, when a group is complete, and the probability that a complete group goes on.
-    most_states
-        Most states of all prefixes together that are gone through.
-    error, source, most_trials
-        Otherwise: how wide the half of a 95 % interval may be, where arrangements come from, and how many are tried.
+    A complete group goes on with probability ``p``. At most ``most_states`` of all prefixes together are gone through;
+    beyond, ``most_trials`` arrangements are tried, until half of a 95 % interval is at most ``error``.
     """
     left = run.counts - run.found_out()[-1]
     if (left < 0).any():
@@ -302,7 +288,8 @@ def _sampled(
             # in n trials is rarer than 3 / n
             errors = _Z95 * np.sqrt(np.maximum(squares / kept - mean**2, 0.0) / kept) + 3.0 / kept
             if errors.max() <= error:
-                return _answered(_unlumped(run, states, lumped, mean, errors), kept / trials)
+                beliefs, errors = _unlumped(run, states, lumped, mean, errors)
+                return Solved(beliefs, log(kept / trials), errors)
         if trials >= most_trials:
             size = f"{sum(run.sizes):,} people with {len(run.codes):,} values"
             raise NotSupported(
@@ -310,11 +297,6 @@ def _sampled(
                 "which the algorithm would have made this group of",
                 instead="allow a larger error, or more states",
             )
-
-
-def _answered(found: tuple[Floats, ...], share: float) -> Solved:
-    beliefs, errors = found
-    return Solved(beliefs, log(share), errors)
 
 
 def _lumped(run: Run, states: States) -> Run:

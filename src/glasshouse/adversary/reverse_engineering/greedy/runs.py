@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from glasshouse.adversary.task import Task
     from glasshouse.grouping.along_order.greedy import Greedy, RandomisedGreedy
-    from glasshouse.microdata import Column, Microdata
-    from glasshouse.release.contents import Published, Seats
+    from glasshouse.microdata import Column
+    from glasshouse.release.contents import Seats
 
     Integers = NDArray[np.int64]
 
@@ -41,35 +41,18 @@ _MOST_TRIED = 10  # places of a group that are tried, for each group there is
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Published groups along the order.
+    """Published groups along the order."""
 
-    Attributes
-    ----------
-    order
-        People (row numbers) along the order.
-    fresh
-        Whether quasi-identifiers differ from those of the person before.
-    starts, group
-        Run ``r`` lies between ``starts[r]`` and ``starts[r + 1]`` and is the published group ``group[r]``. Whoever
-        comes after the last run is not published.
-    inside
-        Whether all people of a run have equal quasi-identifiers.
-    hidden
-        Whether neighbouring groups with equal cells are published as one, so that a run may be several.
-    columns
-        The quasi-identifiers, by priority.
-    taxonomies
-        Whether cells are nodes of taxonomies.
-    """
-
-    order: NDArray[np.int32]
-    fresh: NDArray[np.uint8]
+    order: NDArray[np.int32]  # people (row numbers) along the order
+    fresh: NDArray[np.uint8]  # whether quasi-identifiers differ from those of the person before
+    # starts, group: run ``r`` lies between ``starts[r]`` and ``starts[r + 1]`` and is the published group
+    # ``group[r]``. People after the last run are not published.
     starts: Integers
     group: NDArray[np.int32]
-    inside: NDArray[np.bool_]
-    hidden: bool
-    columns: tuple[Column, ...]
-    taxonomies: bool
+    inside: NDArray[np.bool_]  # whether all people of a run have equal quasi-identifiers
+    hidden: bool  # whether neighbouring groups with equal cells are published as one, so that a run may be several
+    columns: tuple[Column, ...]  # the quasi-identifiers, by priority
+    taxonomies: bool  # whether cells are nodes of taxonomies
 
     def allowed(self, run: int, size: int) -> NDArray[np.bool_]:
         """Whether what lies between two borders of a run's buckets has the cells of the whole run."""
@@ -117,7 +100,7 @@ def lay_out(task: Task, method: Greedy | RandomisedGreedy, size: int) -> Layout:
         fresh[1:] |= along[1:] != along[:-1]
     if len(order) < published.sizes.sum():
         raise InputError(f"{int(published.sizes.sum()):,} tuples are published, and there are {len(order):,} people")
-    finder = _Finder(people, columns, order, fresh, published, seats, size, taxonomies=taxonomies)
+    finder = _Finder(task, columns, order, fresh, seats, size)
     if published.kind != "boxes":
         group = finder.by_cells() if finder.shows_values else finder.by_search(together=True)
     else:
@@ -158,18 +141,15 @@ class _Finder:
 
     def __init__(
         self,
-        people: Microdata,
+        task: Task,
         columns: tuple[Column, ...],
         order: NDArray[np.int32],
         fresh: NDArray[np.uint8],
-        published: Published,
         seats: Seats,
         size: int,
-        *,
-        taxonomies: bool,
     ) -> None:
-        self.people, self.columns, self.order, self.fresh = people, columns, order, fresh
-        self.published, self.seats, self.size, self.taxonomies = published, seats, size, taxonomies
+        self.people, self.published, self.taxonomies = task.people, task.contents, task.recoding.layout is TAXONOMIES
+        self.columns, self.order, self.fresh, self.seats, self.size = columns, order, fresh, seats, size
         place = {name: i for i, name in enumerate(seats.quasi)}
         self.ends, self.shown = [], []  # by attribute: the least and largest code of every text, and each seat's text
         for column in columns:

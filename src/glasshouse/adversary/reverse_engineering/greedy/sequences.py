@@ -47,23 +47,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Explained", "GreedyGroups"]
 
-MOST_STATES = 100_000
-MOST_TRIALS = 100_000_000
-
 
 @dataclass(frozen=True, kw_only=True)
 class GreedyGroups(Strategy):
     """Believe what follows from the release, everybody's quasi-identifiers and `Greedy` or `RandomisedGreedy`.
 
     The attacker's list must have everybody who is in the table, and nobody else. People whose value is known keep it in
-    every world.
-
-    Parameters
-    ----------
-    most_states
-        A group whose prefixes have more states than this is not gone through: its arrangements are sampled.
-    most_trials
-        How many arrangements are drawn for one group at most; `NotSupported` if that is not enough.
+    every world. A group whose prefixes have more than ``most_states`` is not gone through: its arrangements are
+    sampled, at most ``most_trials`` for one group; `NotSupported` if that is not enough.
 
     Notes
     -----
@@ -92,21 +83,17 @@ class GreedyGroups(Strategy):
 
     methods = (Greedy, RandomisedGreedy)
 
-    most_states: int = MOST_STATES
-    most_trials: int = MOST_TRIALS
+    most_states: int = 100_000
+    most_trials: int = 100_000_000
 
     def refuses(self, task: Task) -> NotSupported | None:
         """The list must be the people in the table, and the principle one that is judged bucket by bucket."""
-        release, knowledge, principle, method = task.release, task.knowledge, task.principle, task.method
-        if type(method) not in self.methods:
-            return NotSupported(f"explaining groups by {method!r} as greedy ones", instead="use reverse engineering")
+        release, knowledge, principle = task.release, task.knowledge, task.principle
         judged = principle is not None and (principle.terms.one_in or principle.terms.closeness) is not None
         if not judged or len(release.recipe.sensitive) > 1:
             return NotSupported(
                 "greedy groups under another principle than theirs, of one column", instead="use linking"
             )
-        if task.contents.kind == "sample":
-            return NotSupported("reverse engineering of a perturbed sample", instead="use linking")
         if knowledge.is_personal:
             return NotSupported(
                 "a prior for single people here", instead="give one for everybody, or take fewer people"
@@ -122,7 +109,7 @@ class GreedyGroups(Strategy):
                 f"reverse engineering of {n:,} tuples by whoever knows of {n_people:,} people",
                 instead="give a list with everybody in the table, and nobody else, or use linking",
             )
-        return self._refuses_dropped(task) if release.n_dropped else None
+        return super().refuses(task) or (self._refuses_dropped(task) if release.n_dropped else None)
 
     def _refuses_dropped(self, task: Task) -> NotSupported | None:
         release = task.release
@@ -240,7 +227,7 @@ class Explained:
             self._explain_dropped()
         return self._believed()
 
-    # what she has found out
+    # what the attacker has found out
 
     @property
     def _position(self) -> Integers:
@@ -445,7 +432,7 @@ class Explained:
     # dropped people
 
     def _explain_dropped(self) -> None:
-        """Add a run of the people who are not published; what they have, she has to imagine."""
+        """Add a run of the people who are not published; what they have has to be imagined."""
         task, n = self.task, self.task.people.n_tuples
         sizes = self._sizes(self.n_dropped)
         values = np.arange(len(task.contents.values))
@@ -509,7 +496,7 @@ class Explained:
         codes, beliefs, errors = np.empty(n_found, np.int32), np.empty(n_found), np.empty(n_found)
         believe(*arguments, 1, *scratch, offsets, codes, beliefs, errors)
         offsets[-1] = n_found
-        if self.known:  # those whom she has corrupted, a kind for every value
+        if self.known:  # those who were corrupted, a kind for every value
             told = sorted(set(self.known.values()))
             kind[rows] = [len(people) + told.index(value) for value in self.known.values()]
             offsets = np.append(offsets, n_found + 1 + np.arange(len(told)))
@@ -526,7 +513,7 @@ class Explained:
         )
 
     def _bucket_marks(self) -> NDArray[np.uint8]:
-        """Where a kind begins if she knows who stands where: with a run, and with a bucket that is believed apart."""
+        """Where a kind begins if it is known who stands where: with a run, and with a bucket that is believed apart."""
         marks = np.zeros(self.task.people.n_tuples, np.uint8)
         marks[self.starts[:-1]] = 1
         for run in np.flatnonzero((self.table >= 0) & (self.n_buckets > 1)).tolist():
@@ -580,7 +567,7 @@ class _Because:
         return f"{own}, and they are in bucket {bucket + 1} of {buckets}: {obeyed}, {ended}"
 
     def _share(self, run: int, at: int, value: int) -> float:
-        """How firmly the value is believed of whoever stands there, or is first in the run."""
+        """How firmly the value is believed of a person who stands there, or is first in the run."""
         attack = self.attack
         start = int(attack.offsets[attack.group[run]])
         codes, counts = attack.histogram(run)

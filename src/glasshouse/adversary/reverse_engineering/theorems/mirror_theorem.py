@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adversary who knows that the table was divided by Mirror: she believes what is published, and no more.
+"""An attacker who knows that the table was divided by Mirror believes what is published, and no more.
 
-Theorems M1 and M2 say more than a bound. Of whoever is known to be in a group she believes every value with exactly its
+Theorems M1 and M2 say more than a bound. Of a person known to be in a group every value is believed with exactly its
 share of the group. Where leaves are groups, and in the balanced groups of a refined leaf, that is what exchanging the
 two halves gives; inside an untested leaf the values of a bucket can be exchanged for each other (Ace), or the people of
 a group can (Anatomize, which does not look at quasi-identifiers). So there is nothing to count but who is in which
@@ -83,16 +83,12 @@ class MirrorTheorem(Strategy):
 
     def refuses(self, task: Task) -> NotSupported | None:
         """Its theorems are for an attacker who has corrupted nobody and has no prior for single people."""
-        if type(task.method) not in self.methods:
-            return NotSupported(f"explaining groups by {task.method!r} as those of Mirror", instead="use linking")
-        if task.contents.kind == "sample":
-            return NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
         if task.knowledge.is_personal or task.knowledge.corrupted:
             return NotSupported(
                 "Mirror's theorems for an attacker who has a prior for single people or has corrupted people",
                 instead=SMALL,
             )
-        return None
+        return super().refuses(task)
 
     def believe(self, task: Task) -> Posterior:
         """The published shares, where it is known who is in which group."""
@@ -142,7 +138,7 @@ class _Fit:
     tuples: Floats  # tuples of the group at the places that the kind fits, for every pair
     sure: Flags  # for every kind, whether such people are in the table for certain
     alone: Flags  # for every kind, whether it has a place that only people of this kind can take, and no other place
-    listed: bool  # whether everybody in the table can be on her list
+    listed: bool  # whether everybody in the table can be on the list
     one_group: Flags  # for every group, whether it is certainly one
 
     @classmethod
@@ -197,6 +193,7 @@ class _Table:
     seats: Seats
     kind: Integers
     seat: Integers
+    pairs: tuple[Integers, Integers]  # each kind once at each place
     rivals: Integers  # people who fit every place
 
     @classmethod
@@ -209,7 +206,7 @@ class _Table:
         pairs = np.unique(kind * (len(seats) + 1) + seats.place[seat])  # each kind once at each place
         kinds, places = pairs // (len(seats) + 1), pairs % (len(seats) + 1)
         rivals = np.bincount(places, weights=n_alike[kinds], minlength=len(seats)).astype(np.int64)
-        return cls(seats, kind, seat, rivals)
+        return cls(seats, kind, seat, (kinds, places), rivals)
 
     @cached_property
     def capacity(self) -> Integers:
@@ -218,7 +215,7 @@ class _Table:
 
     @property
     def has_people(self) -> bool:
-        """Whether she knows of enough people for every place."""
+        """Whether there are enough people on the list for every place."""
         return bool((self.rivals >= self.capacity).all())
 
     def _full(self) -> Flags:
@@ -241,8 +238,7 @@ class _Table:
 
     def alone(self, n_kinds: int) -> Flags:
         """The kinds with one place, which nobody else fits."""
-        pairs = np.unique(self.kind * (len(self.seats) + 1) + self.seats.place[self.seat])
-        kinds, places = pairs // (len(self.seats) + 1), pairs % (len(self.seats) + 1)
+        kinds, places = self.pairs
         n_places = np.bincount(kinds, minlength=n_kinds)
         crowded = np.bincount(places, minlength=len(self.seats))[places] > 1
         found: Flags = n_places == 1
@@ -279,12 +275,12 @@ class _Table:
         return found
 
 
-# --- what she believes ------------------------------------------------------------------------------------------------
+# --- what is believed ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class _Believed:
-    """Her beliefs of every kind of people: the largest that there can be, and what they are where that is known."""
+    """Beliefs of every kind of people: the largest that there can be, and what they are where that is known."""
 
     task: Task
     fit: _Fit
@@ -307,11 +303,6 @@ class _Believed:
         histogram = Beliefs(published.offsets, published.codes, bounds)
         return cls(task, fit, refined, largest_shares(fit.starts, fit.group, histogram, len(published.values)))
 
-    @property
-    def published(self) -> Published:
-        """What the release says."""
-        return self.task.contents
-
     @cached_property
     def is_settled(self) -> Flags:
         """The kinds of people who are in the table, and in groups that all have the same shares."""
@@ -322,18 +313,18 @@ class _Believed:
 
     @cached_property
     def is_shared(self) -> Flags:
-        """The kinds of people who are alike to her, and have a place of their own."""
+        """The kinds of people who look alike, and have a place of their own."""
         return self.fit.alone & self.task.secret_ties
 
     @cached_property
     def is_exact(self) -> Flags:
-        """The kinds of people of whom she knows exactly what to believe."""
+        """The kinds of people of whom it is known exactly what to believe."""
         nowhere = np.diff(self.fit.starts) == 0
         return np.asarray((nowhere | self.is_settled | self.is_shared) & self.fit.listed)
 
     @cached_property
     def presence(self) -> Floats:
-        """How sure she is that a person of each kind is in the table, at most."""
+        """How sure it is that a person of each kind is in the table, at most."""
         fits = np.diff(self.fit.starts) > 0
         tuples = np.bincount(self.fit.of_pair, weights=self.fit.tuples, minlength=len(fits))
         return np.where(fits & self.is_shared & ~self.fit.sure, np.minimum(1.0, tuples / self.fit.n_alike), fits * 1.0)
@@ -341,7 +332,7 @@ class _Believed:
     @cached_property
     def shared(self) -> Floats:
         """Beliefs in the average of the groups, each as likely as such tuples are there; as `most`."""
-        fit, published = self.fit, self.published
+        fit, published = self.fit, self.task.contents
         total = np.bincount(fit.of_pair, weights=fit.tuples, minlength=len(fit.n_alike))
         weight = fit.tuples / total[fit.of_pair] * self.presence[fit.of_pair]
         pair, at = entries_of(published.offsets, fit.group)
@@ -399,13 +390,13 @@ class _Believed:
 
     def _because(self, kind: int, code: int) -> str:
         groups = self.fit.group[self.fit.starts[kind] : self.fit.starts[kind + 1]]
-        value, present = text_of(self.published.values[code]), float(self.presence[kind])
+        value, present = text_of(self.task.contents.values[code]), float(self.presence[kind])
         if not self.is_exact[kind]:
             return f"no group that they can be in has a larger share of {value} than this, and {self._theorem}"
         if len(groups) == 1:
-            entries = slice(int(self.published.offsets[groups[0]]), int(self.published.offsets[groups[0] + 1]))
-            have = int(self.published.counts[entries][self.published.codes[entries] == code].sum())
-            share = f"{have:,} of the {int(self.published.sizes[groups[0]]):,} tuples of their group have {value}"
+            entries = slice(int(self.task.contents.offsets[groups[0]]), int(self.task.contents.offsets[groups[0] + 1]))
+            have = int(self.task.contents.counts[entries][self.task.contents.codes[entries] == code].sum())
+            share = f"{have:,} of the {int(self.task.contents.sizes[groups[0]]):,} tuples of their group have {value}"
         else:
             share = f"that is the share of {value} in the {len(groups):,} groups of people like them"
         absent = f", such a person is in the table with {present:.4f}" if present < 1 else ""

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recomputed groups: where no sensitive value decided anything, she divides her list as the publisher did.
+"""Recomputed groups: where no sensitive value decided anything, the attacker divides the list as the publisher did.
 
 A method that makes no random choice and breaks no ties, under a principle that looks at sizes alone, gives groups that
-are a function of quasi-identifiers. Whoever has the list of everybody in the table runs it herself, and knows who is in
-which group: more than linking tells, where boxes overlap. Of the values she learns nothing beside. All tables of these
+are a function of quasi-identifiers. An attacker who has the list of everybody in the table runs it, and knows who is in
+which group: more than linking tells, where boxes overlap. Of the values nothing is learned beside. All tables of these
 people have the same groups, so those that agree with the published counts are exactly the tables that could have given
-the release, and each of them gives it for certain. In a group every way to hand out its values is left, and she
-believes a value with its share of the group.
+the release, and each of them gives it for certain. In a group every way to hand out its values is left, and a
+value is believed with its share of the group.
 
 *Groups that show the same cells* cannot be told apart. Boxes put their values together, and any of their people may
 have any of them. Numbered groups of the same cells keep their values apart, but which has which is open: every way to
-hand out the counts to the groups leaves equally many tables, for the groups have the same size. In both cases she
-believes a value with its share of all these groups together.
+hand out the counts to the groups leaves equally many tables, for the groups have the same size. In both cases a
+value is believed with its share of all these groups together.
 
-*People outside the table* on her list make it uncertain who was divided. For each choice of who was, the above holds;
-so her belief is an average of shares of groups whose cells cover the person, and the largest of them bounds it.
+*People outside the table* on the list make it uncertain who was divided. For each choice of who was, the above holds;
+so the belief is an average of shares of groups whose cells cover the person, and the largest of them bounds it.
 """
 
 from __future__ import annotations
@@ -42,14 +42,13 @@ from glasshouse.principles import Requirement
 from glasshouse.release.contents import Published
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable
 
     from numpy.typing import NDArray
 
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.task import Task
     from glasshouse.microdata import Groups
-    from glasshouse.release import Release
 
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
@@ -94,7 +93,7 @@ class QuasiOnly(Strategy):
     def refuses(self, task: Task) -> NotSupported | None:
         """Groups must be a function of quasi-identifiers, and the attacker hold nothing that tells more."""
         method, release = task.method, task.release
-        if type(method) not in self.methods or method == Mondrian(partitioning="relaxed"):
+        if method == Mondrian(partitioning="relaxed"):
             return NotSupported(
                 f"dividing her list again by {method!r}, which may draw, or break ties by a secret order",
                 instead=SMALL,
@@ -105,15 +104,13 @@ class QuasiOnly(Strategy):
                 "sensitive values: cuts that were not made tell of them, in ways that are not counted",
                 instead=SMALL,
             )
-        if task.contents.kind == "sample":
-            return NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
         if release.n_dropped:
             return NotSupported("dividing her list again where tuples were dropped", instead=SMALL)
         if task.knowledge.is_personal:
             return NotSupported("shares of groups for an attacker who has a prior by person", instead=SMALL)
         if task.knowledge.prior is not None and not all(task.knowledge.weights(list(task.contents.values))):
             raise InputError("the prior gives no weight to a value that is published")
-        return None
+        return super().refuses(task)
 
     def believe(self, task: Task) -> Posterior:
         """The shares of the groups that the attacker finds."""
@@ -124,8 +121,9 @@ class QuasiOnly(Strategy):
 class QuasiOnlyBound(QuasiOnly):
     """Believe nothing above the largest share of a value in any group whose cells cover a person.
 
-    Whoever else is in the table, and whether the attacker knows of them: the belief is an average of such shares. It
-    does not hold where people are corrupted; to know of somebody that they are not in the table does no harm.
+    It does not matter who else is in the table, and whether the attacker knows of them: the belief is an average of
+    such shares. It does not hold where people are corrupted; to know of somebody that they are not in the table does no
+    harm.
     """
 
     is_bound = True
@@ -164,7 +162,7 @@ class QuasiOnlyBound(QuasiOnly):
         )
 
 
-# --- what she knows ---------------------------------------------------------------------------------------------------
+# --- what is known ---------------------------------------------------------------------------------------------------
 
 
 def _fitting(task: Task) -> Integers:
@@ -203,7 +201,7 @@ def _lost(n: int) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class _Divided:
-    """Her list, divided again. A *look* is what stands in the release for a group; groups of one look are one to her.
+    """The list, divided again. A *look* is what stands in the release for a group; groups of one look are one.
 
     ``look``: of every person on the list, -1 of who is not in the table; ``sizes``: tuples of every look; ``entries``:
     look and value as one ascending number, with their ``counts``; ``several``: whether a look stands for several groups
@@ -234,7 +232,7 @@ class _Divided:
         entries, place = np.unique(of_entry * len(published.values) + published.codes, return_inverse=True)
         counts = np.bincount(place.reshape(-1), weights=published.counts, minlength=len(entries)).astype(np.int64)
 
-        # in her own tables the value of a tuple is the number of its group
+        # in one's own tables the value of a tuple is the number of its group
         of_group = np.empty(groups.n_groups, np.int64)
         shown_at = np.repeat(np.array([number[one] for one in mine], np.int64), np.diff(own.offsets))
         of_group[np.array(own.values, np.int64)[own.codes]] = shown_at
@@ -252,7 +250,7 @@ class _Divided:
         )
 
     def posterior(self) -> Posterior:
-        """What she believes: shares of what those whom she has corrupted leave."""
+        """What is believed: shares of what corrupted people leave."""
         n_values, n_looks = len(self.task.contents.values), len(self.sizes)
         fixed = self.task.known()
         known = np.flatnonzero(fixed >= 0)
@@ -322,20 +320,21 @@ def _divided_again(task: Task, rows: Integers) -> tuple[Groups, Published]:
     people = replace(task.people, identifier=None)
     # values are not looked at, so that any will do
     table = ImaginedTables(people, name, ("",)).of(World(tuple(rows.tolist()), ("",) * len(rows)))
-    assert task.algorithm is not None
-    rerun = Rerun.of(task.algorithm)
+    rerun = Rerun.of(task)
     try:
-        requirement = Requirement.of(task.algorithm.principle, table)
+        requirement = Requirement.of(rerun.principle, table)
         requirement.check_eligible()
         groups = task.method.divide(table, requirement, engine=Memory())
     except Infeasible:
         raise _others() from None
     numbers = Domain(name=name, kind="integer", values=pa.array(np.arange(groups.n_groups)), ordered=True)
     tables = rerun.published(replace(table, sensitive=(Column(numbers, groups.labels),)), groups)
-    if tables is None or _columns(tables) != _columns(release.tables):
+    listed = {title: table.column_names for title, table in release.tables.items()}
+    if tables is None or {title: table.column_names for title, table in tables.items()} != listed:
         raise _others()
     for title, shown in release.tables.items():
-        if _is_loose(shown, release) and _rows(shown) != _rows(tables[title]):
+        loose = set(shown.column_names) <= set(release.recipe.quasi)  # quasi-identifiers without group or value
+        if loose and _rows(shown) != _rows(tables[title]):
             raise _others()
     return groups, Published.of(replace(release, tables={title: tables[title] for title in release.tables}), name)
 
@@ -351,15 +350,6 @@ def _looks(published: Published) -> list[Hashable]:
         for look, own in zip(found, listed, strict=True):
             look.append(tuple(sorted(own)))
     return [tuple(look) for look in found]
-
-
-def _columns(tables: Mapping[str, pa.Table]) -> dict[str, list[str]]:
-    return {title: table.column_names for title, table in tables.items()}
-
-
-def _is_loose(table: pa.Table, release: Release) -> bool:
-    """Whether a table shows quasi-identifiers alone, without group or value."""
-    return set(table.column_names) <= set(release.recipe.quasi)
 
 
 def _rows(table: pa.Table) -> Counter[tuple[str, ...]]:

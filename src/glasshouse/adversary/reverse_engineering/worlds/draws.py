@@ -36,14 +36,9 @@ def every_run(
 ) -> Iterator[tuple[Fraction, Result]]:
     """Run ``function(draws)`` once for every outcome of its draws; give the probability and the result of each run.
 
-    Probabilities are exact and positive, and sum to 1. Equal results are not merged: see `chances`.
-
-    Parameters
-    ----------
-    function
-        Takes a source of draws, as `glasshouse.randomness.Draws` offers them; nothing else may decide what it does.
-    limit
-        Most runs. `NotSupported` is raised as soon as it is certain that there are more, before they are made.
+    Probabilities are exact and positive, and sum to 1. Equal results are not merged: see `chances`. The function takes
+    a source of draws, as `glasshouse.randomness.Draws` offers them; nothing else may decide what it does.
+    `NotSupported` is raised as soon as it is certain that there are more runs than the limit, before they are made.
 
     Examples
     --------

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adversary who knows the algorithm, exactly: TRANSPARENT Proposition 1, for tables small enough to try all.
+"""An attacker who knows the algorithm, exactly: TRANSPARENT Proposition 1, for tables small enough to try all.
 
-For every world that she holds possible, and every random choice, she runs the algorithm and looks whether it publishes
-what was published. Her belief that a person has a value is the share of the worlds where he has it, each weighted by
-how likely it was beforehand and by the probability that the algorithm makes of it what she has seen:
+For every world that is possible, and every random choice, the algorithm is run, to see whether it publishes what was
+published. The belief that a person has a value is the share of the worlds where the person has it, each weighted by how
+likely it was beforehand and by the probability that the algorithm makes of it what was seen:
 
     sum over worlds with o having v of prior(world) * Pr{algorithm(world) = published}
     ----------------------------------------------------------------------------------
     sum over all worlds             of prior(world) * Pr{algorithm(world) = published}
 
-She is given people and what is published. Nothing here ever sees the table that it was made of.
+All that is given are people and what is published. Nothing here ever sees the table that it was made of.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from glasshouse.microdata.domains import Column, Domain, code
 if TYPE_CHECKING:
     from glasshouse.microdata import Microdata
 
-__all__ = ["ExactBeliefs", "ImaginedTables", "exact_posterior", "runner_of", "scaled_prior"]
+__all__ = ["ExactBeliefs", "ImaginedTables", "exact_posterior", "runner_of", "scaled_priors"]
 
 _KEPT = 10_000  # tables of the same people that are kept, to be given other sensitive values
 _TOLD_EVERY = 64  # worlds, after which progress is told
@@ -39,27 +40,14 @@ _TOLD_EVERY = 64  # worlds, after which progress is told
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ExactBeliefs:
-    """What she believes of every person on her list, by row; exact.
+    """What is believed of every person on the list, by row; exact."""
 
-    Attributes
-    ----------
-    of
-        For every row the values that the person may have, with the belief in each; what is missing has belief 0.
-    presence
-        For every row the belief that the person is in the table.
-    n_worlds
-        How many worlds she held possible beforehand.
-    n_possible
-        How many of them may have given what is published.
-    n_runs
-        How often the algorithm was run.
-    """
-
+    # for every row the values that the person may have, with the belief in each; what is missing has belief 0
     of: Mapping[int, Mapping[Any, Fraction]]
-    presence: Mapping[int, Fraction]
-    n_worlds: int
-    n_possible: int
-    n_runs: int
+    presence: Mapping[int, Fraction]  # for every row the belief that the person is in the table
+    n_worlds: int  # how many worlds were possible beforehand
+    n_possible: int  # how many of them may have given what is published
+    n_runs: int  # how often the algorithm was run
 
     def worst(self) -> tuple[int, Any, Fraction]:
         """The highest belief: of whom, in what, how high."""
@@ -86,13 +74,13 @@ def exact_posterior(
     limit_runs: int = 1_000_000,
     progress: Callable[[float], None] | None = None,
 ) -> ExactBeliefs:
-    """Compute what she believes of everybody, by going through every world and every random choice.
+    """Compute what is believed of everybody, by going through every world and every random choice.
 
     Parameters
     ----------
     people
-        Whom she knows of, with the quasi-identifiers of the release in its order; more people than are in the table,
-        perhaps. Their identifiers, if there are any, break ties as the publisher's do; without, ties are broken by a
+        The people on the list, with the quasi-identifiers of the release in its order; perhaps more than are in the
+        table. Their identifiers, if there are any, break ties as the publisher's do; without, ties are broken by a
         secret order. A sensitive column is not looked at.
     algorithm
         ``(principle, method, recoding)`` or a `Rerun`, run as `publish` does; or any function ``algorithm(table, rng)``
@@ -100,25 +88,17 @@ def exact_posterior(
         tables, a release, anything hashable, or None for nothing.
     published
         What was published: tables, a release, or what the function returned.
-    values
-        The sensitive values with their published counts; or the values that anybody may have, where counts do not tell
-        (values are changed before they are published). See `Worlds`.
-    n
-        How many people are in the table; by default as many as there are counts, or everybody.
+    values, n, corrupted, absent, may
+        What leaves worlds possible, as for `Worlds`.
     sensitive
         Name of the sensitive column, or its domain where order or taxonomy matter.
     prior
         Value -> weight, for everybody, or row -> such a mapping; uniform by default. A world weighs the product of its
         people's weights, those of a person scaled to the same sum for all.
-    corrupted, absent
-        Rows whose value she knows, with the value, and rows that she knows not to be in the table.
-    may
-        The values that a row may have if it is in the table; one that is not listed may have any. What groups cover a
-        person rules out values, and with them worlds that cannot have given the release anyway: fewer to try.
     seen
         Turns what is published into what is compared. By default tables of a recoding are compared up to the random
-        numbering of groups (`rerun` says why that is right), and those of a function exactly as they stand, for nothing
-        is known of its numbers; `up_to_numbering` if they are random.
+        numbering of groups (`replay` says why that is right), and those of a function exactly as they stand, for
+        nothing is known of its numbers; `up_to_numbering` if they are random.
     limit_worlds, limit_runs
         Most worlds, and most runs of the algorithm over all of them; `NotSupported` beyond.
     progress
@@ -289,36 +269,30 @@ def _read_again(column: Column) -> Column:
     )
 
 
-# --- what she held likely beforehand ---------------------------------------------------------------------------------
+# --- what was likely beforehand ---------------------------------------------------------------------------------
 
 
 def _weights(prior: Mapping[Any, Any] | None, worlds: Worlds) -> Callable[[World], Fraction]:
     """The prior weight of a world; 1 for all if the prior is uniform."""
-    if prior is None:
-        return lambda _: Fraction(1)
-    personal = any(isinstance(weights, Mapping) for weights in prior.values())
-    known = dict(worlds.known)
-    uniform = dict.fromkeys(worlds.least, Fraction(1))
-    scaled = {
-        row: uniform if (given := prior.get(row) if personal else prior) is None else scaled_prior(given, worlds)
-        for row in range(worlds.n_people)
-        if row not in known
-    }
+    scaled = {} if prior is None else scaled_priors(prior, worlds)
 
     def weight(world: World) -> Fraction:
-        found = Fraction(1)
-        for row, value in zip(world.present, world.values, strict=True):
-            if row not in known:
-                found *= scaled[row][value]
-        return found
+        pairs = zip(world.present, world.values, strict=True)
+        return prod((scaled[row][value] for row, value in pairs if row in scaled), start=Fraction(1))
 
     return weight
 
 
-def scaled_prior(given: Mapping[Any, Any], worlds: Worlds) -> dict[Any, Fraction]:
-    """A person's weights, summing to the number of values: as much as uniform ones."""
-    weights = {value: exact_weight(given.get(value, 0)) for value in worlds.least}
-    total = sum(weights.values())
-    if not total:
-        raise InputError("a prior gives no weight to any value that is possible")
-    return {value: weight * len(weights) / total for value, weight in weights.items()}
+def scaled_priors(prior: Mapping[Any, Any], worlds: Worlds) -> dict[int, dict[Any, Fraction]]:
+    """For every row with a prior, and no known value, its weights, summing to the number of values as uniform ones."""
+    personal = any(isinstance(weights, Mapping) for weights in prior.values())
+    found = {}
+    for row in range(worlds.n_people):
+        given = prior.get(row) if personal else prior
+        if given is not None and row not in worlds.known:
+            weights = {value: exact_weight(given.get(value, 0)) for value in worlds.least}
+            total = sum(weights.values())
+            if not total:
+                raise InputError("a prior gives no weight to any value that is possible")
+            found[row] = {value: weight * len(weights) / total for value, weight in weights.items()}
+    return found

@@ -17,7 +17,6 @@ from glasshouse.adversary.reverse_engineering.worlds.enumeration import ExactBel
 from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.adversary.reverse_engineering.worlds.walk import SampledBeliefs, sampled_posterior
 from glasshouse.errors import InputError, NotSupported
-from glasshouse.release.layout import PERTURBED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,21 +31,9 @@ _MOST_UNKNOWN = 64
 
 @dataclass(frozen=True, kw_only=True)
 class SampledWorlds(Strategy):
-    """Walk over worlds by a Markov chain, running the algorithm on each.
-
-    Parameters
-    ----------
-    most_runs
-        How often the algorithm is run at most, over all worlds.
-    """
+    """Walk over worlds by a Markov chain, running the algorithm on each; at most ``most_runs`` times over all."""
 
     most_runs: int = 1_000_000
-
-    def refuses(self, task: Task) -> NotSupported | None:
-        """What is published must be a function of groups."""
-        if task.recoding.layout is PERTURBED:
-            return NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
-        return None
 
     def believe(self, task: Task) -> Posterior:
         """As several chains find it."""
@@ -55,7 +42,7 @@ class SampledWorlds(Strategy):
         unnamed = _stand_ins(list(values), 1 if UNPUBLISHED in task.contents.values else 0)
         found = sampled_posterior(
             task.people,
-            _rerun(task),
+            Rerun.of(task),
             task.release.tables,
             **given,
             values={**values, **dict.fromkeys(unnamed, 0)},
@@ -69,13 +56,7 @@ class SampledWorlds(Strategy):
 
 @dataclass(frozen=True, kw_only=True)
 class EveryWorld(SampledWorlds):
-    """Try every world and every random choice (TRANSPARENT Proposition 1).
-
-    Parameters
-    ----------
-    most_worlds
-        How many worlds are tried at most.
-    """
+    """Try every world and every random choice (TRANSPARENT Proposition 1); at most ``most_worlds``."""
 
     most_worlds: int = 100_000
 
@@ -84,7 +65,7 @@ class EveryWorld(SampledWorlds):
         unknown = task.knowledge.external.n_tuples - len(task.knowledge.corrupted)
         if unknown > _MOST_UNKNOWN:
             return NotSupported(
-                f"an exact belief about {unknown:,} people whose values she does not know",
+                f"an exact belief about {unknown:,} people whose values are not known",
                 instead=f"take at most {_MOST_UNKNOWN}, of whom few enough worlds can be made",
             )
         return super().refuses(task)
@@ -115,7 +96,7 @@ class EveryWorld(SampledWorlds):
             try:
                 found = exact_posterior(
                     task.people,
-                    _rerun(task),
+                    Rerun.of(task),
                     task.release.tables,
                     **given,
                     values={**values, **dict.fromkeys(_stand_ins(list(values), n_others), 0)},
@@ -128,11 +109,6 @@ class EveryWorld(SampledWorlds):
                 if n_others == numbers[-1]:
                     raise
         return found, n_others
-
-
-def _rerun(task: Task) -> Rerun:
-    assert task.algorithm is not None
-    return Rerun.of(task.algorithm, task.release.recipe.suppress)
 
 
 def _given(task: Task) -> dict[str, Any]:

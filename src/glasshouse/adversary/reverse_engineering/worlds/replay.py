@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Publishing again: what a principle, a method and a recoding would have published of a table that she imagines.
+"""Publishing again: what a principle, a method and a recoding would have published of an imagined table.
 
 The same steps as in `glasshouse.publish`, with every random choice made in turn. Nothing is checked or promised here:
-she wants to know how likely the algorithm is to publish what she has seen.
+it is asked how likely the algorithm is to publish what was seen.
 
 **Numbers of groups are left out.** They are a fresh uniform relabelling, drawn independently of everything else. So a
 table that may give some content gives each numbering of it equally often, and how many numberings look different
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.adversary.reverse_engineering.worlds.draws import EnumeratingDraws
-    from glasshouse.adversary.task import Algorithm
+    from glasshouse.adversary.task import Task
     from glasshouse.grouping.method import Method
     from glasshouse.microdata import Microdata
     from glasshouse.principles import Principle
@@ -62,11 +62,10 @@ class Rerun:
     suppress: Any = 0
 
     @classmethod
-    def of(cls, algorithm: Algorithm, suppress: Any = 0) -> Rerun:
-        """Run an algorithm again."""
-        return cls(
-            principle=algorithm.principle, method=algorithm.method, recoding=algorithm.recoding, suppress=suppress
-        )
+    def of(cls, task: Task) -> Rerun:
+        """Run the algorithm of a task again."""
+        assert task.algorithm is not None
+        return cls(**task.algorithm._asdict(), suppress=task.release.recipe.suppress)
 
     def chances(self, table: Microdata, limit: int) -> tuple[dict[Hashable, Fraction], int]:
         """The exact probability of everything that may be published of ``table``, and how many runs that took.
@@ -164,7 +163,7 @@ class _Ties:
         return order
 
 
-# --- what she compares -----------------------------------------------------------------------------------------------
+# --- what is compared -----------------------------------------------------------------------------------------------
 
 
 def up_to_numbering(
@@ -172,14 +171,8 @@ def up_to_numbering(
 ) -> Hashable:
     """What tables tell if group numbers are random: for each group its rows in every table, in no order.
 
-    Parameters
-    ----------
-    published
-        A table, tables by name, or a release.
-    numbers
-        Columns with the number of a group, by which tables belong together.
-    apart
-        Columns whose values were shuffled inside every group: they belong to the group, and to no row.
+    Tables belong together by the columns ``numbers``, which have the number of a group. The values of the columns
+    ``apart`` were shuffled inside every group: they belong to the group, and to no row.
 
     Examples
     --------

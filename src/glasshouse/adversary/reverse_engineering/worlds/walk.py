@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adversary who knows the algorithm, by sampling: a Markov chain over the worlds that may have given the release.
+"""An attacker who knows the algorithm, by sampling: a Markov chain over the worlds that may have given the release.
 
-Where there are too many worlds to try all (`exact`), she walks over them. The chain stands at a world that may have
-given what was published; it proposes another, runs the algorithm on it with every random choice, and goes there with
-probability min(1, ratio of prior(world) * Pr{algorithm(world) = published}) (Metropolis et al., 1953). In the long run
-it is at each world as often as TRANSPARENT Proposition 1 weighs it.
+Where there are too many worlds to try all (`enumeration`), they are walked over. The chain stands at a world that may
+have given what was published; it proposes another, runs the algorithm on it with every random choice, and goes there
+with probability min(1, ratio of prior(world) * Pr{algorithm(world) = published}) (Metropolis et al., 1953). In the long
+run it is at each world as often as TRANSPARENT Proposition 1 weighs it.
 
 **Proposals** put the values of a few people, of whom some may not be in the table, into another order: exchanges of
 pairs, one or several at once; a new order among a few people; a new order among neighbours; an exchange between two
@@ -12,7 +12,7 @@ neighbourhoods. Who takes part never depends on the world, and an order is as li
 are as likely back as forth. Among whom values can move is learned while the chains warm up, and stays as it is then.
 Where the counts of values or of people are not known, single values are replaced as well.
 
-**The first world.** She does not have the truth. Every chain starts from a random world and changes it, looking at how
+**The first world.** The truth is not known. Every chain starts from a random world and changes it, looking at how
 much of what the algorithm then publishes is in the release, until all of it is.
 
 **What cannot be seen.** Several exchanges at once lead from any world to any other, but islands far apart are left so
@@ -57,45 +57,24 @@ _FORTH = 1 << 32
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampledBeliefs:
-    """What she believes of every person on her list, by row, as several chains found it.
+    """What is believed of every person on the list, by row, as several chains found it."""
 
-    Attributes
-    ----------
-    of
-        For every row the values that the person had in some world that was visited, with the belief in each.
-    presence
-        For every row the belief that the person is in the table.
-    errors, ess, r_hat
-        As `of`: half the width of a 95 % interval around each belief, its effective sample size and R-hat. The error is
-        0 for what was known beforehand; R-hat is nan for a belief that never changed.
-    unseen
-        Half width for beliefs in values that are not listed, which were never seen.
-    acceptance
-        The share of proposals other than standing still that were taken.
-    n_runs, n_worlds, n_steps
-        How often the algorithm was run, on how many worlds, and how many steps each chain made, warm-up included.
-    notes
-        What could not be excluded, in sentences.
-    """
-
+    # for every row the values that the person had in some world that was visited, with the belief in each
     of: Mapping[int, Mapping[Any, float]]
-    presence: Mapping[int, float]
+    presence: Mapping[int, float]  # for every row the belief that the person is in the table
+    # errors, ess, r_hat: as `of`: half the width of a 95 % interval around each belief, its effective sample size and
+    # R-hat. The error is 0 for what was known beforehand; R-hat is nan for a belief that never changed.
     errors: Mapping[int, Mapping[Any, float]]
     ess: Mapping[int, Mapping[Any, float]]
     r_hat: Mapping[int, Mapping[Any, float]]
-    unseen: float
-    acceptance: float
+    unseen: float  # half width for beliefs in values that are not listed, which were never seen
+    acceptance: float  # the share of proposals other than standing still that were taken
+    # n_runs, n_worlds, n_steps: how often the algorithm was run, on how many worlds, and how many steps each chain
+    # made, warm-up included
     n_runs: int
     n_worlds: int
     n_steps: int
-    notes: tuple[str, ...] = ()
-
-    def worst(self) -> tuple[int, Any, float]:
-        """The highest belief: of whom, in what, how high."""
-        return max(
-            ((row, value, belief) for row, beliefs in self.of.items() for value, belief in beliefs.items()),
-            key=lambda found: found[2],
-        )
+    notes: tuple[str, ...] = ()  # what could not be excluded, in sentences
 
 
 def sampled_posterior(
@@ -119,28 +98,23 @@ def sampled_posterior(
     source: Source | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> SampledBeliefs:
-    """Estimate what she believes of everybody, by walking over worlds.
+    """Estimate what is believed of everybody, by walking over worlds.
 
     Parameters
     ----------
     people, algorithm, published, values, n, sensitive, prior, corrupted, absent, may, seen
         As for `exact_posterior`.
-    chains
-        How many chains; two at least.
-    error
-        Largest half width of a 95 % interval around a belief. If it is not reached, or the chains disagree,
-        `NotSupported` is raised with the figures.
-    most_runs
-        Most runs of the algorithm, over all worlds and random choices, the search for first worlds included.
-    most_steps
-        Most steps of all chains together; those to worlds that were met before cost no run.
+    chains, error
+        How many chains, two at least, and the largest half width of a 95 % interval around a belief. If it is not
+        reached, or the chains disagree, `NotSupported` is raised with the figures.
+    most_runs, most_steps
+        Most runs of the algorithm, over all worlds and random choices, the search for first worlds included; and most
+        steps of all chains together. Those to worlds that were met before cost no run.
     start
         A world that may have given the release: row -> value, for everybody in it. The first chain starts there, and so
-        do those that find none of their own. The truth is not a draw from her beliefs: warming up is not skipped.
-    source
-        Where random choices come from; a seeded one makes the result repeatable.
-    progress
-        Called with a share of the work between 0 and 1, now and then; the work may be done before it is 1.
+        do those that find none of their own. The truth is not a draw from the beliefs: warming up is not skipped.
+    source, progress
+        As for `ReverseEngineering`; the work may be done before progress is 1.
 
     Examples
     --------
@@ -173,7 +147,7 @@ def sampled_posterior(
     likelihood = _Likelihood(
         run, run.seen(published), ImaginedTables(people, sensitive, tuple(worlds.least)), space, most_runs
     )
-    moves = _Moves(space, _orders(people, space))
+    moves = _Moves(space, people)
     walks, notes = _first_worlds(space, likelihood, moves, chains, start, source)
     if not len(space.free):
         return _result(walks, Sampled.nothing(), notes)
@@ -208,14 +182,14 @@ class _Likelihood:
     n_runs: int = 0
     n_worlds: int = 0
     largest: int = 0  # runs of one world
-    _logs: dict[bytes, float] = field(default_factory=dict)
-    _near: dict[bytes, float] = field(default_factory=dict)
+    known: dict[bytes, float] = field(default_factory=dict)  # the worlds that were tried and are remembered
+    near: dict[bytes, float] = field(default_factory=dict)
     _parts: Counter[Any] | None = None
 
     def log(self, codes: Codes) -> float:
         """The logarithm of prior times likelihood; minus infinity for a world that cannot have given the release."""
         key = codes.tobytes()
-        found = self._logs.get(key)
+        found = self.known.get(key)
         if found is None:
             found = self._tried(codes, key)[0]
         return found
@@ -223,11 +197,11 @@ class _Likelihood:
     def nearness(self, codes: Codes) -> float:
         """How much of the release the algorithm makes of a world, between 0 and 1."""
         key = codes.tobytes()
-        if key not in self._near:
+        if key not in self.near:
             outcomes = self._tried(codes, key)[1]
             likely = sorted(outcomes.items(), key=lambda outcome: -outcome[1])[:_OUTCOMES]
-            self._near[key] = max((self._shared(outcome) for outcome, _ in likely), default=0.0)
-        return self._near[key]
+            self.near[key] = max((self._shared(outcome) for outcome, _ in likely), default=0.0)
+        return self.near[key]
 
     def _tried(self, codes: Codes, key: bytes) -> tuple[float, Mapping[Hashable, Any]]:
         left = self.most_runs - self.n_runs
@@ -239,14 +213,14 @@ class _Likelihood:
             if self.n_runs and left < 10 * self.largest:
                 raise Exhausted from None
             raise
-        if len(self._logs) >= _MOST_KNOWN:
-            self._logs.clear()
+        if len(self.known) >= _MOST_KNOWN:
+            self.known.clear()
         self.n_runs += runs
-        self.n_worlds += key not in self._logs
+        self.n_worlds += key not in self.known
         self.largest = max(self.largest, runs)
         probability = outcomes.get(self.wanted)
-        self._logs[key] = log(probability) + self.space.weight(codes) if probability else -inf
-        return self._logs[key], outcomes
+        self.known[key] = log(probability) + self.space.weight(codes) if probability else -inf
+        return self.known[key], outcomes
 
     def _shared(self, outcome: Hashable) -> float:
         if self._parts is None:
@@ -254,15 +228,6 @@ class _Likelihood:
         other = _parts(outcome)
         total = max(sum(self._parts.values()), sum(other.values()))
         return sum((self._parts & other).values()) / total if total else 1.0
-
-    def forget_nearness(self) -> None:
-        """First worlds have been found."""
-        self._near.clear()
-
-    @property
-    def known(self) -> Mapping[bytes, float]:
-        """The worlds that were tried and are remembered."""
-        return self._logs
 
 
 def _parts(published: Any) -> Counter[Any]:
@@ -280,18 +245,14 @@ def _parts(published: Any) -> Counter[Any]:
 # --- proposals -------------------------------------------------------------------------------------------------------
 
 
-def _orders(people: Microdata, space: Space) -> list[NDArray[np.int64]]:
-    """The people who may change, in the order of every quasi-identifier."""
-    return [space.free[np.argsort(column.codes[space.free], kind="stable")] for column in people.quasi]
-
-
 class _Moves:
     """Proposals: other orders of the values of some people, as likely back as forth."""
 
-    def __init__(self, space: Space, orders: list[NDArray[np.int64]]) -> None:
+    def __init__(self, space: Space, people: Microdata) -> None:
         self.space = space
         self.free: list[int] = space.free.tolist()
-        self.orders: list[list[int]] = [order.tolist() for order in orders] or [self.free]
+        orders = (np.argsort(column.codes[space.free], kind="stable") for column in people.quasi)
+        self.orders: list[list[int]] = [space.free[order].tolist() for order in orders] or [self.free]
         n = len(self.free)
         self.learns = 2 <= n <= _MOST_PAIRS
         self.place = {row: i for i, row in enumerate(self.free)}
@@ -501,7 +462,7 @@ def _first_worlds(
     notes: tuple[str, ...] = ()
     if len(begins) < chains:
         notes = (f"only {len(begins)} of {chains} chains found a first world of their own; the others share it",)
-    likelihood.forget_nearness()
+    likelihood.near.clear()  # first worlds have been found
     walks = []
     for i in range(chains):
         codes = begins[i % len(begins)]

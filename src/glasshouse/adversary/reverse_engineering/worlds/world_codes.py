@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import comb, factorial, inf, log, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.adversary.reverse_engineering.worlds.enumeration import scaled_prior
+from glasshouse.adversary.reverse_engineering.worlds.enumeration import scaled_priors
 from glasshouse.adversary.reverse_engineering.worlds.worlds import World
 from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from numpy.typing import NDArray
 
@@ -46,7 +45,7 @@ class Space:
         self.log_prior = self._priors(prior)
         if self.log_prior is not None:
             self.allowed &= np.isfinite(self.log_prior)
-        # Whoever is known, or cannot be there, never changes.
+        # People who are known, or cannot be there, never change.
         self.free = np.flatnonzero(~self.known & self.allowed.any(axis=1))
         fixed = int(self.known.sum())
         self.counts_vary = max(self.sizes) > int(self.least.sum()) or len(self.sizes) > 1
@@ -55,13 +54,9 @@ class Space:
     def _priors(self, prior: Mapping[Any, Any] | None) -> NDArray[np.float64] | None:
         if prior is None:
             return None
-        personal = any(isinstance(weights, Mapping) for weights in prior.values())
         found = np.zeros((self.worlds.n_people, self.n_values))
-        for row in range(self.worlds.n_people):
-            given = prior.get(row) if personal else prior
-            if given is not None and not self.known[row]:
-                weights = scaled_prior(given, self.worlds)
-                found[row] = [log(weights[value]) if weights[value] else -inf for value in self.values]
+        for row, weights in scaled_priors(prior, self.worlds).items():
+            found[row] = [log(weights[value]) if weights[value] else -inf for value in self.values]
         return found
 
     def weight(self, codes: Codes) -> float:

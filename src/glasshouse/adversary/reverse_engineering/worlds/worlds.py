@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds: every table that the adversary must hold possible before she looks at how the release was made.
+"""Worlds: every table that an attacker must hold possible before looking at how the release was made.
 
-TRANSPARENT Definition 4: any choice of the people whom she knows of, each with any sensitive value. How many are in the
+TRANSPARENT Definition 4: any choice of the people on the list, each with any sensitive value. How many are in the
 table, and how often each value occurs, can be read off most releases; worlds that disagree would be ruled out anyway,
 so they are not listed.
 """
@@ -43,7 +43,7 @@ class Worlds:
     Parameters
     ----------
     n_people
-        How many people she knows of; they are the rows from 0.
+        How many people are on the list; they are the rows from 0.
     values
         The sensitive values that somebody may have. A mapping says how many have each: the published counts. Where
         more people are in the table than these (some were dropped, or values were changed), the others may have any of
@@ -52,12 +52,13 @@ class Worlds:
         How many people are in the table: a number, or several that are possible. By default as many as there are
         counts, or everybody if there are none.
     corrupted
-        Rows whose value she knows.
+        Rows whose value is known.
     absent
-        Rows of whom she knows that they are not in the table.
+        Rows that are known not to be in the table.
     may
         The values that a row may have if it is in the table, where something rules others out: those of the groups
-        that cover the person. A row that is not listed may have any.
+        that cover the person. A row that is not listed may have any. Worlds that are ruled out so cannot have given the
+        release anyway: fewer to try.
 
     Examples
     --------
@@ -98,7 +99,7 @@ class Worlds:
 
     @property
     def known(self) -> Mapping[int, Any]:
-        """The rows whose value she knows, with the value."""
+        """The rows whose value is known, with the value."""
         return self.corrupted or {}
 
     @cached_property

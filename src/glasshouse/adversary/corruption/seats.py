@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glasshouse.adversary.knowledge import ABSENT, key_of
+from glasshouse.adversary.permanents import connected
 from glasshouse.adversary.posterior import entries_of
 from glasshouse.adversary.task import DROPPED, GONE, UNKNOWN
 from glasshouse.errors import InputError
@@ -39,21 +40,13 @@ class TooMany(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """One table of seats, and what is known of the people who fit them.
-
-    Attributes
-    ----------
-    known
-        For every person the code of the value that the attacker knows, `UNKNOWN`, `GONE` or `DROPPED`.
-    notes
-        What was assumed.
-    """
+    """One table of seats, and what is known of the people who fit them."""
 
     task: Task
     seats: Seats
     matches: Matches
-    known: Integers
-    notes: tuple[str, ...]
+    known: Integers  # for every person the code of the value that the attacker knows, `UNKNOWN`, `GONE` or `DROPPED`
+    notes: tuple[str, ...]  # what was assumed
 
     @classmethod
     def of(cls, task: Task, seats: Seats) -> Fitting:
@@ -96,7 +89,7 @@ class Fitting:
 
     @cached_property
     def unknown(self) -> Integers:
-        """People of whom she knows nothing, of each kind."""
+        """People of whom nothing is known, of each kind."""
         return np.bincount(self.kind[self.known == UNKNOWN], minlength=len(self.n_alike)).astype(np.int64)
 
     @cached_property
@@ -166,7 +159,7 @@ def _known(task: Task, fits: NDArray[np.bool_]) -> tuple[Integers, list[str]]:
 
 
 def contradiction() -> InputError:
-    """What she knows cannot be."""
+    """What is known cannot be."""
     return InputError(
         "what she knows of corrupted people does not agree with the release: no group that they fit has room for their "
         "values; use ABSENT for people who are not in the table"
@@ -297,20 +290,12 @@ def choices(left: Left, people: Sequence[tuple[int, int, int]], most_ways: int) 
 
 def components(fitting: Fitting, people: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
     """Corrupted people who may be in one group, directly or through others, belong together."""
-    parent: dict[int, int] = {}
-
-    def root(group: int) -> int:
-        while parent.setdefault(group, group) != group:
-            parent[group] = group = parent[parent[group]]
-        return group
-
-    of_person = [[int(g) for g in fitting.seats.group[fitting.seats_of(kind)]] for kind, _, _ in people]
-    for groups in of_person:
-        for group in groups[1:]:
-            parent[root(group)] = root(groups[0])
+    pairs = [(i, int(g)) for i, (kind, _, _) in enumerate(people) for g in fitting.seats.group[fitting.seats_of(kind)]]
+    who, group = np.array(pairs, np.int64).reshape(-1, 2).T
+    label = connected(len(people) + fitting.published.n_groups, who, len(people) + group)
     found: dict[int, list[tuple[int, int, int]]] = {}
-    for person, groups in zip(people, of_person, strict=True):
-        found.setdefault(root(groups[0]), []).append(person)
+    for person, number in zip(people, label.tolist(), strict=False):
+        found.setdefault(number, []).append(person)
     yield from found.values()
 
 
