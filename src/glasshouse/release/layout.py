@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from glasshouse.release.recipe import Recipe
+    from glasshouse.release.release import Recipe
 
 __all__ = [
     "ANATOMY",
