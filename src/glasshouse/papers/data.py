@@ -34,34 +34,19 @@ _UNKNOWN = "unknown"
 
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    """A table, and what else an experiment has to know of it.
+    """A table, and what else an experiment has to know of it."""
 
-    Attributes
-    ----------
-    name, about
-        In a word, and in a sentence.
-    given
-        What to ask for to get this table: UCI's own rows are known by their word, whatever file they came in.
-    table
-        Whole numbers, one row a person.
-    sensitive
-        The sensitive attributes that it has, by the papers' names of the tables: OCC has occupations, SAL incomes.
-    taxonomies
-        Of the attributes that ANATOMY Table 6 generalizes by one: classes of numbers.
-    classes
-        For as many classes of the last sensitive attribute the values at which the second and later ones begin.
-    designated
-        A rare and a frequent occupation, by their names.
-    """
-
+    # name, about: in a word, and in a sentence
     name: str
     about: str
-    given: str
-    table: pa.Table
+    given: str  # what to ask for to get this table: UCI's own rows are known by their word, whatever file they came in
+    table: pa.Table  # whole numbers, one row a person
+    # the sensitive attributes that it has, by the papers' names of the tables: OCC has occupations, SAL incomes
     sensitive: Mapping[str, str]
-    taxonomies: Mapping[str, Nested]
+    taxonomies: Mapping[str, Nested]  # of the attributes that ANATOMY Table 6 generalizes by one: classes of numbers
+    # for as many classes of the last sensitive attribute the values at which the second and later ones begin
     classes: Mapping[int, Sequence[int]]
-    designated: Mapping[str, int]
+    designated: Mapping[str, int]  # a rare and a frequent occupation, by their names
 
     def read(
         self, quasi: Sequence[str], sensitive: str, n: int | None = None, *, by_taxonomy: bool = False

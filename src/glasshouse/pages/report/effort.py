@@ -152,20 +152,11 @@ class Sizes:
     """What the cost of a part depends on.
 
     The seconds were measured on the tables of ``benchmarks/growth.py``, one thread, and rounded up.
-
-    Attributes
-    ----------
-    rows
-        Tuples of the table.
-    cells
-        Different cells of the quasi-identifiers, as they are published.
-    values
-        Different values of the quasi-identifiers in the table.
     """
 
-    rows: int
-    cells: int
-    values: int
+    rows: int  # tuples of the table
+    cells: int  # different cells of the quasi-identifiers, as they are published
+    values: int  # different values of the quasi-identifiers in the table
 
     @classmethod
     def of(cls, table: Microdata, mapping: Iterable[Mapping[str, Any]]) -> Sizes:
