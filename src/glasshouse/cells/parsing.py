@@ -72,19 +72,9 @@ _COUNTED = ("integer", "date")
 def parse(text: str, *, kind: str, order: Sequence[Any] | None = None, taxonomy: Container[str] | None = None) -> Cell:
     """Read one cell; `Grammar` reads many of one column.
 
-    Parameters
-    ----------
-    text
-        The cell.
-    kind
-        Of the column: ``integer``, ``float``, ``date``, ``timestamp``, ``boolean`` or ``category``.
-    order
-        The declared order of its values, if it has one: cells are then intervals of this order.
-    taxonomy
-        The labels of the taxonomy's nodes, if cells are nodes.
+    ``kind`` is that of the column: ``integer``, ``float``, ``date``, ``timestamp``, ``boolean`` or ``category``. With a
+    declared ``order`` cells are intervals of it; ``taxonomy`` has the labels of nodes, if cells are nodes.
 
-    Examples
-    --------
     >>> parse("[20, 40)", kind="integer"), parse("20-40", kind="float"), parse("20-40", kind="category")
     (Interval(low=20, high=39, ...), Interval(low=20.0, high=40.0, ...), Value(value='20-40'))
     >>> parse("40-20", kind="integer").reason

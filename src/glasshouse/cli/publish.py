@@ -256,14 +256,8 @@ def _sender(choices: dict[str, Any], *, force: bool) -> Callable[[Release], None
 class _Run:
     """One publication: what is asked for, where it goes, its report, and what is said of it at the end.
 
-    The steward's report is made before the folders appear, so that the audit never stands without it.
-
-    Attributes
-    ----------
-    choices, out
-        What is asked for, and the folder that gets it.
-    page
-        Where the report will lie; None if there is none.
+    The steward's report is made before the folders appear, so that the audit never stands without it. ``page`` is where
+    the report will lie; None if there is none.
     """
 
     def __init__(self, file: str, given: dict[str, Any], *, as_json: bool) -> None:

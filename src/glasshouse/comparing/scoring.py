@@ -56,10 +56,7 @@ class Setting:
 def score(setting: Setting, method: Any, recoding: Any, tell: Callable[[Row], None] | None = None) -> Row:
     """Try a way. The release is thrown away: it is made with a seed, for measuring.
 
-    Parameters
-    ----------
-    tell
-        Is called with the row as far as it is known, before the attack.
+    ``tell`` is called with the row as far as it is known, before the attack.
     """
     row = Row(method=label_of(method), recoding=label_of(recoding))
     try:

@@ -79,12 +79,7 @@ class Data:
 def open_data(given: str | Path, rows: int) -> Data:
     """Find the table that was asked for: ``synthetic``, ``census`` or ``adult`` from UCI, or a local file of either.
 
-    Parameters
-    ----------
-    given
-        A word or a path. Only the words ``census`` and ``adult`` fetch anything.
-    rows
-        At most so many people.
+    Only the words ``census`` and ``adult`` fetch anything. Of the table at most so many ``rows`` are taken.
     """
     if rows < 1:
         raise ParameterError("reproduce", "rows", "a whole number of at least 1", rows)

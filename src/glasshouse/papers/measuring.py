@@ -44,15 +44,8 @@ def published(table: Microdata, principle: Any, method: Any, recoding: Any) -> R
 class Asked:
     """A workload with its true answers: whatever release is compared, these are counted once.
 
-    Parameters
-    ----------
-    table
-        The microdata.
-    workload
-        The questions.
-    delta
-        Smallest count that an error is compared with, as a share of the table; questions that cover nobody are left
-        out where it is 0.
+    Errors are compared with a count of at least ``delta``, a share of the table; where it is 0, questions that cover
+    nobody are left out.
     """
 
     def __init__(self, table: Microdata, workload: Workload, delta: float = 0.0) -> None:

@@ -69,14 +69,7 @@ _PAPER_XIV = {
 def experiments(data: Data, questions: int, times: Sequence[int] = TIMES) -> list[Figure | Table]:
     """Measure every figure and table.
 
-    Parameters
-    ----------
-    data
-        The table.
-    questions
-        How many questions a workload has.
-    times
-        How many copies of the table Figure 14 takes.
+    Figure 14 takes so many copies of the table as ``times`` says.
     """
     tables = {name: data.read(TRANSPARENT_QUASI, column) for name, column in data.sensitive.items()}
     found: list[Figure | Table] = [_sizes(tables), _parameters(), _correlations(tables)]

@@ -67,14 +67,7 @@ ADULT, CENSUS = _form("adult"), _form("census")
 def download(form: Form, *, seconds: float = _SECONDS, most: int = _MOST) -> pa.Table:
     """Fetch a table from UCI; refuse it if it is not the one that is known.
 
-    Parameters
-    ----------
-    form
-        Which one, and where it is.
-    seconds
-        How long a file may take.
-    most
-        How many bytes it may have, packed or not.
+    A file may take so many ``seconds``, and have at most so many bytes, packed or not.
     """
     parts = []
     for address in form.addresses:

@@ -80,16 +80,9 @@ class Effort:
     def named(cls, report: str, publishing: float = 0.0) -> Effort:
         """The effort that is called so: ``brief`` or ``full``.
 
-        Parameters
-        ----------
-        report
-            ``brief`` takes at most as much CPU time as publishing took, and at least half a second. ``full`` takes as
-            long as it takes.
-        publishing
-            CPU seconds that publishing took.
+        A brief report takes at most as much CPU time as publishing took, and at least half a second; a full one as long
+        as it takes.
 
-        Examples
-        --------
         >>> Effort.named("brief", publishing=3.0).cpu, Effort.named("brief").cpu, Effort.named("full").cpu
         (3.0, 0.5, None)
         """
@@ -109,13 +102,8 @@ class Effort:
 class Budget:
     """CPU seconds of this process that a report may take, counted from when this is made.
 
-    Parameters
-    ----------
-    seconds
-        How many; None for as many as it takes.
+    With None there are as many as it takes.
 
-    Examples
-    --------
     >>> Budget(None).allows(1e9), Budget(0.5).allows(1e9), Budget(0.5).allows(1e-3)
     (True, False, True)
     """
