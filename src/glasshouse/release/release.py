@@ -24,7 +24,9 @@ __all__ = ["ONE_ROW_PER_PERSON", "Guarantee", "PublishedColumn", "Recipe", "Rele
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """Principle, method, recoding and their parameters. The catalogue turns it back into objects.
+    """How a release was made, as plain data: principle, method, recoding and their parameters.
+
+    Everybody may know it; it never holds a seed. The catalogue turns it back into objects.
 
     Parameters
     ----------
@@ -73,7 +75,7 @@ ONE_ROW_PER_PERSON: Final = "one row per person"
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """What is promised. Nothing beyond its theorem is claimed.
+    """What is promised, in words and numbers, against which adversary. Nothing beyond its theorem is claimed.
 
     Parameters
     ----------

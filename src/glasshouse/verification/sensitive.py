@@ -205,6 +205,12 @@ class SensitiveColumn:
         return Attained(exact=exact, group=worst_of(self.division, groups))
 
 
+# --- earth mover's distances between each group's distribution and the whole table's, in whole numbers ----------------
+#
+# N. Li, T. Li, S. Venkatasubramanian, "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity", ICDE 2007, for the
+# three ground distances. Each function gives an integer per group and a scale: over ``size * n * scale`` it is the
+# distance.
+
 _FITS = 1 << 62  # sums that may reach this are made of Python's integers
 
 

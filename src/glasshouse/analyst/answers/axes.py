@@ -209,6 +209,10 @@ def _points_of(support: Support, kind: str) -> CellPoints:
 class NodeSupport(Support):
     """A published node of a taxonomy that is not known as a whole; a value, if it is a leaf of it.
 
+    Which values a node covers is not told, nor how many. What is told is which published nodes lie within which. So a
+    question is answered where that decides it: a node that is asked for, or lies within one, is in the answer as a
+    whole; one that has nothing to do with what is asked for is not in it. Any other question is refused.
+
     >>> from glasshouse.analyst.questions.value_sets import ValueSet
     >>> from glasshouse.declarations import Nodes
     >>> nodes = Nodes("state", {"South": None, "West": None, "Texas": "South"}, frozenset({"Texas"}))

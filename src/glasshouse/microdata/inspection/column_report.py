@@ -249,6 +249,18 @@ def _plain(values: pa.Array, index: int) -> bool | int | float | str:
     return value if isinstance(value, bool | int | float | str) else text_of(value)
 
 
+# --- words in a column's name that tell its role: plain data, meant to be read and extended ---------------------------
+#
+# How a word matches. A column's name is cut at separators and where capitals begin (``patientZIP_code`` gives
+# *patient*, *zip*, *code*); accents and capitals are ignored. A word matches a whole piece, or two or three neighbours
+# written together (*zipcode*); a word with a star matches how they begin (``diagnos*``: diagnosis, Diagnose,
+# diagnostico). English, German, French, Spanish, Italian and Portuguese words stand side by side: lists this short need
+# no language.
+#
+# Which list wins. `PERSONAL` says identity whatever else the name holds. Then the leftmost word of `QUASI` and
+# `SENSITIVE` decides (*age at diagnosis* is an age, *diagnosis date* a diagnosis). `NAMES` and `NUMBERS` come last, for
+# *country name* is a country and *diagnosis code* a diagnosis.
+
 PERSONAL = """
     ssn socialsecurity* nationalid* taxid passport* driverslicen* licenceplate* licenseplate* kennzeichen
     email* mail phone* telephone* telefon* telefono* mobile fax iban creditcard* accountn* kontonummer ipaddress url

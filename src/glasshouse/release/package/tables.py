@@ -2,6 +2,14 @@
 """Tables: published tables as files, of published content only.
 
 No metadata, no statistics, no index, no dictionary entry that no row shows; alike byte for byte if the tables are.
+
+A spreadsheet takes a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break for a formula, and runs it
+on the machine of its reader. So in a CSV file an apostrophe stands before such a text, also before the name of a
+column. A text that is nothing but a number is harmless and stays as it is. To take the apostrophe away again gives the
+text exactly: it is added also where a text begins with apostrophes and goes on in such a way.
+
+A CSV file has no other word for a missing value than an empty cell, which most readers do not tell from an empty text.
+A column that has both gets a word for its missing values which is none of its texts; the manifest names it.
 """
 
 from __future__ import annotations
