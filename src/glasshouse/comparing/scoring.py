@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PeakMemory", "Setting", "given_up", "score"]
 
-_EXACT = ("anatomy", "permutation")  # recodings that publish quasi-identifiers as they are
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _FORGET_PEAK = "5"
 
@@ -98,7 +97,7 @@ def _published(setting: Setting, run: int, method: Any, recoding: Any, row: Row)
         promise=guarantee.promise,
         adversary=guarantee.adversary,
         theorem=guarantee.theorem,
-        shows_presence=recoding.name in _EXACT or recipe.recoding.get("k") == 1,
+        shows_presence=recoding.layout.exact or recipe.recoding.get("k") == 1,
         seconds=seconds,
         memory=peak.grown(),
     )
