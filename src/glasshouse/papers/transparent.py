@@ -14,7 +14,7 @@ import numpy as np
 from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.engines import Memory
 from glasshouse.errors import Infeasible
-from glasshouse.grouping import Ace, Hybrid, Mondrian, Tailor
+from glasshouse.grouping import Ace, Hybrid, Method, Mondrian, Tailor
 from glasshouse.journeys.evaluate import DELTA
 from glasshouse.log import step
 from glasshouse.microdata.synthetic import TRANSPARENT_QUASI
@@ -164,11 +164,10 @@ def _most_frequent(groups: Groups, codes: Any, n_values: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class _Made:
+class _Made(Method):
     """A method whose groups are made already, so that they can be published like any other's."""
 
     name: ClassVar[str] = "mask"
-    looks_at: ClassVar[str] = "both"
     randomised: ClassVar[bool] = True
 
     groups: Groups
@@ -178,9 +177,8 @@ class _Made:
         del requirement
         return Promise(adversary=Adversary.LINKING, theorem="recounted from the published tables", limits=())
 
-    def divide(self, table: Microdata, requirement: Requirement, **_given: Any) -> Groups:
-        """The groups."""
-        del table, requirement
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        del table, requirement, source, engine
         return self.groups
 
     def to_data(self) -> dict[str, Any]:
