@@ -16,7 +16,7 @@ from glasshouse.grouping import Mondrian
 from glasshouse.log import step
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
-from glasshouse.papers.measuring import Asked, published
+from glasshouse.papers.measurement import Asked, published
 from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import LDiversity, TCloseness
 from glasshouse.recoding import Angel, Boxes

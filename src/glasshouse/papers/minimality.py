@@ -24,7 +24,7 @@ from glasshouse.log import step
 from glasshouse.microdata import read
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
-from glasshouse.papers.measuring import SEED, Asked, published
+from glasshouse.papers.measurement import SEED, Asked, published
 from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import DesignatedLDiversity, LDiversity, TCloseness
 from glasshouse.randomness import Source

@@ -20,7 +20,7 @@ from glasshouse.log import step
 from glasshouse.microdata.synthetic import TRANSPARENT_QUASI
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
-from glasshouse.papers.measuring import SEED, Asked, published, seconds, seconds_to_generalize
+from glasshouse.papers.measurement import SEED, Asked, published, seconds, seconds_to_generalize
 from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import KAnonymity, LDiversity, Requirement
 from glasshouse.principles.claim import Adversary
