@@ -32,8 +32,8 @@ MOST_FILES = 37
 TABLES = {"qit", "st", "gt", "bt"}
 SPELLED = {layout.GROUP, layout.BATCH, layout.COUNT, layout.SIZE} | TABLES
 SECOND_SPELLING = ("release/layout.py", "verification/verify_table.py")
-OTHER_MEANINGS = ("analyst/questions/sql.py", "pages/numbers.py")
-"""Files in which the same letters are a comparison of SQL, or the end of 1st."""
+OTHER_MEANINGS = ("analyst/questions/sql.py", "pages/numbers.py", "papers/angel.py")
+"""Files in which the same letters are a comparison of SQL, the end of 1st, or a marginal of ANGEL Table 9."""
 
 
 def sources(*but: str) -> list[Path]:
