@@ -23,7 +23,7 @@ from glasshouse.analyst.answers.workload_answers import Answers, answer, count
 from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.journeys.evaluate import DELTA, relative_errors
 from glasshouse.papers.data import open_data
-from glasshouse.papers.measurements import published, terms
+from glasshouse.papers.measurement import published, terms
 
 PEOPLE, ENOUGH, ELL = 150_000, 20, 5
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cells: the text of a published cell, how it is written, and what it stands for, whichever tool wrote it."""
 
-from glasshouse.cells.cell import (
+from glasshouse.cells.parsing import (
     Anything,
     Cell,
+    Grammar,
     Interval,
     Missing,
     Node,
@@ -13,8 +14,10 @@ from glasshouse.cells.cell import (
     Set,
     Unreadable,
     Value,
+    bare,
+    parse,
+    parts_of,
 )
-from glasshouse.cells.parsing import Grammar, bare, parse, parts_of
 from glasshouse.cells.values import (
     MISSING,
     OR_MISSING,

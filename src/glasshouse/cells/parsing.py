@@ -3,7 +3,8 @@
 
 The adversary and the analyst both read through this parser. It knows the cells that Glasshouse writes
 (`glasshouse.cells.values`) and those of other tools; docs/cells.md has the table of all notations. What is no cell of
-the column, or may be read in two ways, is `Unreadable`, with a reason.
+the column, or may be read in two ways, is `Unreadable`, with a reason. Values are those of the column's kind: whole
+numbers, floats, dates, times, truth values and texts.
 
 Time and memory are linear in the length of the text: no interval, prefix or set of stars is ever listed.
 """
@@ -17,19 +18,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.cells.cell import (
-    Anything,
-    Cell,
-    Interval,
-    Missing,
-    Node,
-    OrMissing,
-    Period,
-    Prefix,
-    Set,
-    Unreadable,
-    Value,
-)
 from glasshouse.cells.values import (
     EN_DASH,
     LINE,
@@ -49,7 +37,111 @@ from glasshouse.cells.values import (
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-__all__ = ["Grammar", "bare", "parse", "parts_of", "unquoted"]
+
+__all__ = [
+    "Anything",
+    "Cell",
+    "Grammar",
+    "Interval",
+    "Missing",
+    "Node",
+    "OrMissing",
+    "Period",
+    "Prefix",
+    "Set",
+    "Unreadable",
+    "Value",
+    "bare",
+    "parse",
+    "parts_of",
+    "unquoted",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Everything from one value to another, in the order of the values or in the declared one.
+
+    An end that is None is no end at all. Among whole numbers and days both ends are always in it.
+    """
+
+    low: Any
+    high: Any
+    closed_low: bool = True
+    closed_high: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """One of these values, which are all different."""
+
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of the column's taxonomy, by its label."""
+
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """Texts that begin alike and are no longer than the cell: the other characters were replaced by stars."""
+
+    start: str
+    stars: int
+
+    def covers(self, text: str) -> bool:
+        """Whether a text may stand behind the stars."""
+        return text.startswith(self.start) and len(text) <= len(self.start) + self.stars
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A day, month, quarter, year or decade, or several: from its first moment up to, and without, another.
+
+    Among days, the second is the first day that is no longer in it.
+    """
+
+    start: Any
+    stop: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """No value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Any value of the column: it was suppressed."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrMissing:
+    """What a cell stands for, or no value."""
+
+    cell: Value | Interval | Set | Node | Prefix | Period | Anything
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A text that is no cell of the column, or may be one of several, and why."""
+
+    text: str
+    reason: str
+
+
+Cell = Value | Interval | Set | Node | Prefix | Period | Missing | Anything | OrMissing | Unreadable
+
 
 MOST_CHARACTERS = 1 << 20
 _SHORT = 19  # digits that are a whole number at first sight
@@ -72,19 +164,9 @@ _COUNTED = ("integer", "date")
 def parse(text: str, *, kind: str, order: Sequence[Any] | None = None, taxonomy: Container[str] | None = None) -> Cell:
     """Read one cell; `Grammar` reads many of one column.
 
-    Parameters
-    ----------
-    text
-        The cell.
-    kind
-        Of the column: ``integer``, ``float``, ``date``, ``timestamp``, ``boolean`` or ``category``.
-    order
-        The declared order of its values, if it has one: cells are then intervals of this order.
-    taxonomy
-        The labels of the taxonomy's nodes, if cells are nodes.
+    ``kind`` is that of the column: ``integer``, ``float``, ``date``, ``timestamp``, ``boolean`` or ``category``. With a
+    declared ``order`` cells are intervals of it; ``taxonomy`` has the labels of nodes, if cells are nodes.
 
-    Examples
-    --------
     >>> parse("[20, 40)", kind="integer"), parse("20-40", kind="float"), parse("20-40", kind="category")
     (Interval(low=20, high=39, ...), Interval(low=20.0, high=40.0, ...), Value(value='20-40'))
     >>> parse("40-20", kind="integer").reason

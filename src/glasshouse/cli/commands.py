@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands, together."""
+"""The commands, together, and the one that lets a shell complete them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Any
 
 import click
 
-from glasshouse.cli import FAILED
+from glasshouse.cli import FAILED, options
 from glasshouse.cli.attack import attack
 from glasshouse.cli.compare import compare
-from glasshouse.cli.completion import completion
 from glasshouse.cli.demo import demo
-from glasshouse.cli.exits import fail
+from glasshouse.cli.exits import fail, plainly
 from glasshouse.cli.inspect import init, inspect
-from glasshouse.cli.printing import say_usage
+from glasshouse.cli.printing import say_json, say_text, say_usage
 from glasshouse.cli.publish import marginals, publish
 from glasshouse.cli.query import query
 from glasshouse.cli.reproduce import reproduce
@@ -59,6 +58,30 @@ class Commands(click.Group):
 @click.version_option(VERSION, prog_name="glasshouse")
 def glasshouse() -> None:
     """Hold the commands together."""
+
+
+@click.command(short_help="The script that completes commands and options in your shell.")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@options.printing_options
+@plainly
+def completion(shell: str, *, as_json: bool) -> None:
+    """Print the script that lets a shell complete commands, options and their values.
+
+    \b
+    Examples:
+      glasshouse completion bash > ~/.glasshouse-completion    # and in ~/.bashrc: source ~/.glasshouse-completion
+      glasshouse completion zsh > ~/.glasshouse-completion     # and in ~/.zshrc: source ~/.glasshouse-completion
+      glasshouse completion fish > ~/.config/fish/completions/glasshouse.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    kind: Any = get_completion_class(shell)
+    maker = kind(click.get_current_context().find_root().command, {}, "glasshouse", "_GLASSHOUSE_COMPLETE")
+    script = maker.source_template % maker.source_vars()  # `source` would run the shell to ask for its version
+    if as_json:
+        say_json({"shell": shell, "script": script})
+    else:
+        say_text(script)
 
 
 for command in (inspect, init, compare, publish, marginals, verify, attack, query, show, demo, reproduce, completion):

@@ -36,12 +36,10 @@ _OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processe
 @click.option(
     "--recodings", metavar="NAMES", help="Recodings to compare, separated by commas; all that fit by default."
 )
-@click.option(
+@options.choice(
     "--presence",
-    type=click.Choice(["secret", "public"]),
-    default="secret",
-    show_default=True,
-    help="Whether it is a secret who is in the table: if so, no way that shows it is recommended.",
+    ["secret", "public"],
+    "Whether it is a secret who is in the table: if so, no way that shows it is recommended.",
 )
 @click.option(
     "--use-truth", is_flag=True, help="Measure on the true sensitive values. What is then chosen leaks of them."

@@ -26,12 +26,8 @@ __all__ = ["listening", "logs"]
 def logs(*, verbose: bool = False, log_json: str | None = None) -> Iterator[None]:
     """Show the steps of what is done inside, to whom it concerns.
 
-    Parameters
-    ----------
-    verbose
-        A line for each step, on the error stream.
-    log_json
-        A file to which an object for each step is added, or ``-`` for the error stream.
+    With ``verbose`` a line for each step goes to the error stream; ``log_json`` names a file to which an object for
+    each step is added, or is ``-`` for the error stream.
     """
     with contextlib.ExitStack() as stack:
         if verbose:

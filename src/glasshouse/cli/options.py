@@ -18,11 +18,12 @@ from glasshouse.bounds import MOST_DIGITS
 from glasshouse.errors import InputError, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = [
     "categorical_option",
     "check_out",
+    "choice",
     "chosen",
     "column_options",
     "decimal_option",
@@ -57,6 +58,12 @@ def _apply(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return decorate
 
 
+def choice(name: str, words: Sequence[str], meaning: str, *, parameter: str | None = None) -> Callable[[Any], Any]:
+    """An option that is one of some words, by default the first."""
+    names = (name,) if parameter is None else (name, parameter)
+    return click.option(*names, type=click.Choice(words), default=words[0], show_default=True, help=meaning)
+
+
 quasi_option = click.option("--quasi", metavar="COLUMNS", help="Quasi-identifiers, separated by commas.")
 sensitive_option = click.option(
     "--sensitive", metavar="COLUMNS", help="Sensitive column, or several separated by commas."
@@ -80,12 +87,10 @@ reading_options = _apply(
     quasi_option,
     sensitive_option,
     identifier_option,
-    click.option(
+    choice(
         "--missing",
-        type=click.Choice(["error", "category", "drop"]),
-        default="error",
-        show_default=True,
-        help="What a missing value is: an error, a value of its own, or a reason to drop the row.",
+        ["error", "category", "drop"],
+        "What a missing value is: an error, a value of its own, or a reason to drop the row.",
     ),
     column_options,
     click.option(
@@ -115,13 +120,7 @@ principle_options = _apply(
     click.option("--designated", metavar="VALUES", help="With --ell: only these values, separated by commas, count."),
     click.option("--alpha", metavar="ALPHA", help="With --k: (alpha, k)-anonymity."),
     click.option("--t", metavar="T", help="t-closeness to the distribution of the whole table."),
-    click.option(
-        "--distance",
-        type=click.Choice(["equal", "ordered", "hierarchical"]),
-        default="equal",
-        show_default=True,
-        help="Ground distance of t-closeness.",
-    ),
+    choice("--distance", ["equal", "ordered", "hierarchical"], "Ground distance of t-closeness."),
 )
 
 perturbation_options = _apply(
@@ -195,12 +194,10 @@ def rows_option(meaning: str, default: int) -> Callable[[Any], Any]:
 
 
 report_option = _apply(
-    click.option(
+    choice(
         "--report",
-        type=click.Choice(["brief", "full", "none"]),
-        default="brief",
-        show_default=True,
-        help="How much the audit gets to read: brief takes no more CPU time than publishing, full tells all.",
+        ["brief", "full", "none"],
+        "How much the audit gets to read: brief takes no more CPU time than publishing, full tells all.",
     ),
     click.option("--no-report", is_flag=True, help="The same as --report none."),
 )

@@ -21,12 +21,7 @@ __all__ = ["Measured", "progress_bar", "progress_of_steps"]
 def progress_bar(*, shown: bool | None = None, unit: str = "rows") -> Iterator[Callable[[str, int, int], None]]:
     """Show progress on the error stream; give the function that is told of it (what, rows done, of how many).
 
-    Parameters
-    ----------
-    unit
-        What is counted.
-    shown
-        Whether to show it; by default if somebody is watching.
+    By default it is shown if somebody is watching; ``unit`` is what is counted.
     """
     if not (_is_watched() if shown is None else shown):
         yield lambda _phase, _done, _total: None
@@ -59,13 +54,7 @@ def progress_bar(*, shown: bool | None = None, unit: str = "rows") -> Iterator[C
 
 @contextlib.contextmanager
 def progress_of_steps(*, shown: bool | None = None) -> Iterator[None]:
-    """Show on the error stream which step is being done and for how long, if somebody is watching.
-
-    Parameters
-    ----------
-    shown
-        Whether to show it; by default if somebody is watching.
-    """
+    """Show on the error stream which step is being done and for how long, if somebody is watching."""
     if not (_is_watched() if shown is None else shown):
         yield
         return

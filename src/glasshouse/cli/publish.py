@@ -40,33 +40,20 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
 @options.method_options
 @options.marginal_option(required=False)
 @click.option("--suppress", metavar="SHARE", default="0", show_default=True, help="Largest share of tuples to drop.")
-@click.option(
+@options.choice(
     "--carry",
-    type=click.Choice(["cells", "declared"]),
-    default="cells",
-    show_default=True,
-    help="Of --taxonomy and --order, tell which published nodes lie within which, or all that was declared.",
+    ["cells", "declared"],
+    "Of --taxonomy and --order, tell which published nodes lie within which, or all that was declared.",
 )
 @options.out_option("Folder to write release/ and audit/ into.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["parquet", "csv"]),
-    default="parquet",
-    show_default=True,
-    help="Format of the published tables.",
-)
+@options.choice("--format", ["parquet", "csv"], "Format of the published tables.", parameter="format_")
 @click.option("--title", metavar="TEXT", help="What the release is called.")
 @click.option("--licence", metavar="NAME", help="Its terms of use: an identifier such as CC-BY-4.0, or an address.")
 @click.option("--force", is_flag=True, help="Replace what stands there.")
 @options.report_option
 @options.threads_option
-@click.option(
-    "--engine",
-    type=click.Choice(["memory", "disk"]),
-    default="memory",
-    show_default=True,
-    help="Where the work runs: disk anatomizes a file that is larger than memory.",
+@options.choice(
+    "--engine", ["memory", "disk"], "Where the work runs: disk anatomizes a file that is larger than memory."
 )
 @click.option("--memory", type=int, metavar="MIB", help="With --engine disk: memory for buffers; 256 MiB by default.")
 @click.option(
@@ -256,14 +243,8 @@ def _sender(choices: dict[str, Any], *, force: bool) -> Callable[[Release], None
 class _Run:
     """One publication: what is asked for, where it goes, its report, and what is said of it at the end.
 
-    The steward's report is made before the folders appear, so that the audit never stands without it.
-
-    Attributes
-    ----------
-    choices, out
-        What is asked for, and the folder that gets it.
-    page
-        Where the report will lie; None if there is none.
+    The steward's report is made before the folders appear, so that the audit never stands without it. ``page`` is where
+    the report will lie; None if there is none.
     """
 
     def __init__(self, file: str, given: dict[str, Any], *, as_json: bool) -> None:

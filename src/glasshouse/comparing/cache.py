@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from glasshouse.comparing.scoring import Setting
+    from glasshouse.grouping import Method
     from glasshouse.microdata import Microdata
+    from glasshouse.recoding import Recoding
 
 __all__ = ["Kept", "key_of"]
 
@@ -74,7 +76,7 @@ def _text_of(file: Path) -> str:
 # --- what a row depends on --------------------------------------------------------------------------------------------
 
 
-def key_of(setting: Setting, method: Any, recoding: Any) -> str:
+def key_of(setting: Setting, method: Method, recoding: Recoding) -> str:
     """A digest of all that a row depends on, but for the machine."""
     effort = setting.effort
     columns = [column.name for column in setting.tables[0].sensitive]

@@ -16,30 +16,24 @@ from glasshouse.comparing.recommendation import recommend
 from glasshouse.comparing.scoring import Setting
 from glasshouse.comparing.twin import twin_of
 from glasshouse.errors import InputError, NotSupported, ParameterError
-from glasshouse.grouping import Mondrian, RandomisedGreedy, Refined, Tailor
 from glasshouse.journeys.publish import default_method, default_recoding
 from glasshouse.log import step
 from glasshouse.pages.report.effort import Effort
-from glasshouse.principles import BackgroundSensitive, Requirement
+from glasshouse.principles import Requirement
 from glasshouse.randomness import Source
-from glasshouse.recoding import Perturbed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from glasshouse.comparing.comparison import Row
+    from glasshouse.grouping import Method
     from glasshouse.microdata import Microdata
     from glasshouse.principles import Principle
+    from glasshouse.recoding import Recoding
 
 __all__ = ["compare", "methods_of", "recodings_of"]
 
 PRESENCE = ("secret", "public")
-# Where a method has no usual parameters, or two that are both in use.
-_PARAMETERS: Mapping[str, tuple[Any, ...]] = {
-    Mondrian.name: (Mondrian(), Mondrian(partitioning="relaxed")),
-    RandomisedGreedy.name: (RandomisedGreedy(p="1/3"),),
-    Refined.name: (Refined(coarse=Tailor()),),
-}
 _NOT_PERTURBED = "it keeps a bound on beliefs, RhoBreach or DeltaGrowth, and no principle that judges groups"
 
 
@@ -118,11 +112,10 @@ def compare(
     with step("twin", rows=table.n_tuples):
         source = Source.seeded(seed).child("compare")
         tried = tuple(table if use_truth else twin_of(table, source.child("run", run)) for run in range(runs))
-    asked = principle.grouping() if isinstance(principle, BackgroundSensitive) else principle
-    requirement = Requirement.of(asked, tried[0])
+    requirement = Requirement.in_groups(principle, tried[0])
     requirement.check_eligible()  # else every row would say the same
-    kinds, left_out = recodings_of(recodings, principle, tried[0])
-    ways = [(method, recoding) for method in methods_of(methods, principle) for recoding in kinds]
+    kinds, left_out = recodings_of(recodings, requirement, tried[0])
+    ways = [(method, recoding) for method in methods_of(methods, requirement) for recoding in kinds]
     setting = Setting(
         tables=tried,
         principle=principle,
@@ -131,14 +124,14 @@ def compare(
         effort=effort or Effort(),
     )
     rows = _rows(setting, ways, processes, progress, Kept(None if resume is None else Path(resume)))
-    found = recommend(rows, preferred=_usual(principle, requirement), presence=presence)
+    found = recommend(rows, preferred=_usual(requirement), presence=presence)
     return Comparison(
         rows=tuple(sorted(rows, key=_place)),
         recommended=found.row,
         reason=found.reason,
         notes=found.notes,
         used_truth=use_truth,
-        principle=requirement.describe() if requirement.parts and asked is principle else repr(principle),
+        principle=repr(principle) if requirement.target or not requirement.parts else requirement.describe(),
         workload=f"{setting.workload.name}, {len(setting.workload):,} questions",
         n_tuples=table.n_tuples,
         runs=runs,
@@ -150,39 +143,35 @@ def compare(
 # --- which ways there are ---------------------------------------------------------------------------------------------
 
 
-def methods_of(given: Iterable[Any] | None, principle: Principle | Mapping[str, Principle]) -> list[Any]:
+def methods_of(given: Iterable[Method | str] | None, requirement: Requirement) -> list[Method]:
     """The methods to compare: those that are given, by name or as objects, or all of the catalogue."""
-    if given is None and isinstance(principle, BackgroundSensitive):
-        return [Mondrian()]  # the one whose groups perturbed generalization may take
-    found = []
+    if given is None and requirement.target is not None:
+        return [default_method(requirement)]  # the one whose groups perturbed generalization may take
+    found: list[Method] = []
     for method in catalog.METHODS if given is None else given:
-        if not isinstance(method, str):
-            found.append(method)
-        elif method in _PARAMETERS:
-            found += _PARAMETERS[method]
+        if isinstance(method, str) and method in catalog.METHODS:
+            found += catalog.METHODS[method].usual()
         else:
-            found.append(catalog.from_data(catalog.METHODS, {"name": method}))
+            found.append(catalog.chosen(catalog.METHODS, method))
     return found
 
 
 def recodings_of(
-    given: Iterable[Any] | None, principle: Principle | Mapping[str, Principle], table: Microdata
-) -> tuple[list[Any], dict[str, str]]:
+    given: Iterable[Recoding | str] | None, requirement: Requirement, table: Microdata
+) -> tuple[list[Recoding], dict[str, str]]:
     """The recodings to compare, and of those of the catalogue that do not fit why they do not."""
     if given is not None:
-        chosen = [catalog.from_data(catalog.RECODINGS, {"name": r}) if isinstance(r, str) else r for r in given]
-        return chosen, {}
-    if isinstance(principle, BackgroundSensitive):
-        return [Perturbed()], {}
-    requirement = Requirement.of(principle, table)
+        return [catalog.chosen(catalog.RECODINGS, recoding) for recoding in given], {}
+    if requirement.target is not None:
+        return [default_recoding(requirement)], {}
     found, left_out = [], {}
     for name, recoding in catalog.RECODINGS.items():
-        if recoding is Perturbed:
+        if recoding.layout.size is not None:
             left_out[name] = _NOT_PERTURBED
             continue
         made = recoding()
         try:
-            (made.resolved(requirement) if hasattr(made, "resolved") else made).check(table, requirement)
+            made.resolved(requirement).check(table, requirement)
         except NotSupported as refusal:
             left_out[name] = str(refusal)
         else:
@@ -195,7 +184,7 @@ def recodings_of(
 
 def _rows(
     setting: Setting,
-    ways: list[tuple[Any, Any]],
+    ways: list[tuple[Method, Recoding]],
     processes: int | None,
     progress: Callable[[str, int, int], None] | None,
     kept: Kept,
@@ -217,10 +206,8 @@ def _rows(
     return [replace(rows[i], method=label_of(ways[i][0]), recoding=label_of(ways[i][1])) for i in range(len(ways))]
 
 
-def _usual(principle: Any, requirement: Requirement) -> tuple[str, str]:
+def _usual(requirement: Requirement) -> tuple[str, str]:
     """The method and the recoding that `publish` takes if none is named."""
-    if isinstance(principle, BackgroundSensitive):
-        return Mondrian.name, Perturbed.name
     return default_method(requirement).name, default_recoding(requirement).name
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse.comparing.recommendation import undominated
 from glasshouse.errors import OutputError
-from glasshouse.release.package.csv_cells import guarded_name
 from glasshouse.release.package.listing import add_files
+from glasshouse.release.package.tables import guarded_name
 from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:

@@ -50,14 +50,8 @@ def keeps(row: Row) -> bool:
 def recommend(rows: Sequence[Row], *, preferred: tuple[str, str], presence: str = "secret") -> Recommendation:
     """Choose a way.
 
-    Parameters
-    ----------
-    rows
-        What was compared.
-    preferred
-        The method and the recoding that are taken among equals.
-    presence
-        ``secret``, or ``public`` if it is no secret who is in the table.
+    ``preferred`` are the method and the recoding that are taken among equals; ``presence`` is ``secret``, or ``public``
+    if it is no secret who is in the table.
     """
     measured = [row for row in rows if not row.failed and row.error is not None]
     if not measured:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 
     from glasshouse.adversary import Posterior
     from glasshouse.analyst.usefulness.workloads import Workload
+    from glasshouse.grouping import Method
     from glasshouse.microdata import Microdata
     from glasshouse.pages.report import Effort
     from glasshouse.principles import Principle
+    from glasshouse.recoding import Recoding
     from glasshouse.release import Release
 
 __all__ = ["PeakMemory", "Setting", "given_up", "score"]
 
-_EXACT = ("anatomy", "permutation")  # recodings that publish quasi-identifiers as they are
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _FORGET_PEAK = "5"
 
@@ -53,13 +54,10 @@ class Setting:
     threads: int = 0
 
 
-def score(setting: Setting, method: Any, recoding: Any, tell: Callable[[Row], None] | None = None) -> Row:
+def score(setting: Setting, method: Method, recoding: Recoding, tell: Callable[[Row], None] | None = None) -> Row:
     """Try a way. The release is thrown away: it is made with a seed, for measuring.
 
-    Parameters
-    ----------
-    tell
-        Is called with the row as far as it is known, before the attack.
+    ``tell`` is called with the row as far as it is known, before the attack.
     """
     row = Row(method=label_of(method), recoding=label_of(recoding))
     try:
@@ -82,7 +80,7 @@ def score(setting: Setting, method: Any, recoding: Any, tell: Callable[[Row], No
         return replace(row, failed="it needs more memory than there is")
 
 
-def _published(setting: Setting, run: int, method: Any, recoding: Any, row: Row) -> tuple[Release, Row]:
+def _published(setting: Setting, run: int, method: Method, recoding: Recoding, row: Row) -> tuple[Release, Row]:
     # the same choices for every recoding, so that recodings of the same groups are compared
     source = Source.seeded(setting.seed).child("compare", row.method, run)
     peak, started = PeakMemory(), time.perf_counter()
@@ -101,7 +99,7 @@ def _published(setting: Setting, run: int, method: Any, recoding: Any, row: Row)
         promise=guarantee.promise,
         adversary=guarantee.adversary,
         theorem=guarantee.theorem,
-        shows_presence=recoding.name in _EXACT or recipe.recoding.get("k") == 1,
+        shows_presence=recoding.layout.exact or recipe.recoding.get("k") == 1,
         seconds=seconds,
         memory=peak.grown(),
     )

@@ -47,19 +47,10 @@ def twin_of(table: Microdata, source: Source, *, strength: float = STRENGTH) -> 
     *What of the table it uses*: quasi-identifiers with their domains, identifiers (to put people in an order that does
     not depend on that of the rows), and of a sensitive column the domain and how often each value occurs. It never uses
     who has which value. An adversary who knows everybody's quasi-identifiers and sees a release knows all of this; with
-    a seed that is public such an adversary can make the twin too, and learns nothing from what is chosen by it.
+    a seed that is public such an adversary can make the twin too, and learns nothing from what is chosen by it. The
+    same seed of ``source`` gives the same twin for any order of the rows. ``strength`` is how much quasi-identifiers
+    say about a value; 0 gives a shuffled column.
 
-    Parameters
-    ----------
-    table
-        The microdata.
-    source
-        Where the model comes from. The same seed gives the same twin for any order of the rows.
-    strength
-        How much quasi-identifiers say about a value; 0 gives a shuffled column.
-
-    Examples
-    --------
     >>> import glasshouse as gh
     >>> table = gh.synthetic.hospital(500, seed=1)
     >>> twin = twin_of(table, gh.Source.seeded(0))

@@ -57,23 +57,17 @@ def _masked_line(line: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where a database is, without a secret.
+    """Where a database is, without a secret."""
 
-    Parameters
-    ----------
-    host, database, user
-        As the address gives them, for messages; empty where the environment or a service file decides.
-    table, query
-        What the address itself asks for, with ``?table=`` or ``?query=``.
-    options
-        What else stood behind the question mark, in order.
-    """
-
+    # host, database, user: as the address gives them, for messages; empty where the environment or a service file
+    # decides
     host: str
     database: str
     user: str
+    # table, query: what the address itself asks for, with ``?table=`` or ``?query=``
     table: str | None = None
     query: str | None = None
+    # what else stood behind the question mark, in order
     options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @classmethod

@@ -65,14 +65,8 @@ _PRIMARY = re.compile(r"ERROR:\s+(.+)")
 def connected(address: Address, *, refusal: Refusal = SourceError, read_only: bool = True) -> Iterator[Any]:
     """Open a connection with a transaction: for reading, of one snapshot. It is rolled back unless committed.
 
-    Parameters
-    ----------
-    address
-        Where to.
-    refusal
-        The class of error by which failures are told.
-    read_only
-        Whether the transaction may only read, and sees the database as it was at its first statement.
+    Failures are told by a ``refusal``. With ``read_only`` the transaction sees the database as it was at its first
+    statement.
     """
     try:
         from adbc_driver_postgresql import dbapi

@@ -143,6 +143,9 @@ def _is_value(value: object) -> bool:
 
 
 # --- the promise: a guarantee, made again of a recipe and of what a release tells about its table ---------------------
+#
+# So the words of a guarantee that was read can be compared with the words that its recipe stands for, and need not be
+# believed.
 
 
 FOREIGN_GUARANTEE: Final = Guarantee(

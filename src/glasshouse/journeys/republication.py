@@ -41,18 +41,10 @@ _IDENTIFIER = "identifier"
 
 @dataclass(frozen=True, kw_only=True)
 class Traces:
-    """The traces of the tables that were published from a folder, that of the newest last.
+    """The traces of the tables that were published from a folder, that of the newest last."""
 
-    Parameters
-    ----------
-    key
-        The secret of this audit, as hexadecimal digits.
-    tables
-        For each table how many tuples it had, and the digest of each column.
-    """
-
-    key: str
-    tables: tuple[Mapping[str, Any], ...]
+    key: str  # the secret of this audit, as hexadecimal digits
+    tables: tuple[Mapping[str, Any], ...]  # for each table how many tuples it had, and the digest of each column
 
     def write(self, audit: Path) -> None:
         """Keep them in an audit folder."""

@@ -131,14 +131,8 @@ def drawing(
 ) -> Part:
     """Frame a drawing, with its title and what it shows in words, for those who cannot see it.
 
-    Parameters
-    ----------
-    said
-        What it shows, in words; None if the title says it.
-    name
-        What the identifiers in a page begin with; without a name nothing refers to them.
-    style
-        The style sheet of a drawing that stands by itself, which may be empty; None for one inside a page.
+    ``said`` is None if the title says it. Identifiers in a page begin with ``name``; without one nothing refers to
+    them. ``style`` is the style sheet of a drawing that stands by itself, and None for one inside a page.
     """
     known = {"title": title, "desc": said}
     head = [

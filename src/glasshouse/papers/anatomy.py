@@ -20,7 +20,7 @@ from glasshouse.log import step
 from glasshouse.microdata.synthetic import ANATOMY_QUASI
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
-from glasshouse.papers.measurements import Asked, published
+from glasshouse.papers.measurement import Asked, published
 from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import LDiversity, Requirement
 from glasshouse.recoding import Anatomy, Taxonomies

@@ -16,7 +16,7 @@ from glasshouse.grouping import Mondrian
 from glasshouse.log import step
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
-from glasshouse.papers.measurements import Asked, published
+from glasshouse.papers.measurement import Asked, published
 from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import LDiversity, TCloseness
 from glasshouse.recoding import Angel, Boxes
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata import Microdata
     from glasshouse.papers.data import Data
     from glasshouse.papers.results import Curve
+    from glasshouse.principles import Principle
     from glasshouse.release import Release
 
 __all__ = ["DEPARTURES", "QUESTIONS", "ROWS", "TITLE", "experiments", "judged"]
@@ -91,11 +92,11 @@ def experiments(data: Data, questions: int) -> list[Figure | Table]:
     return found
 
 
-def _principle(axis: str, place: Any) -> Any:
+def _principle(axis: str, place: Any) -> Principle:
     return LDiversity(ell=place) if axis == "l" else TCloseness(t=place)
 
 
-def _releases(table: Microdata, principle: Any) -> dict[str, Release | None]:
+def _releases(table: Microdata, principle: Principle) -> dict[str, Release | None]:
     return {
         ANGELIZED: published(table, principle, Mondrian(), Angel(k=K)),
         GENERALIZED: published(table, principle, Mondrian(), Boxes()),
@@ -112,7 +113,7 @@ def _divergence(table: Microdata, release: Release | None, attributes: Sequence[
     return float(kl_divergence(table, reconstructed(release, attributes, **terms_of(table).to_dict())))
 
 
-def _marginals(letter: str, table: Microdata, principle: Any, whole: Release | None) -> Table:
+def _marginals(letter: str, table: Microdata, principle: Principle, whole: Release | None) -> Table:
     """Table 9: errors of the marginals by the table of everything, and by tables of their own."""
     everything = (*QUASI, "occupation")
     own = published(table, principle, Mondrian(), Angel(k=K, marginals=(everything, *MARGINALS.values())))

@@ -65,14 +65,7 @@ _PAPER: dict[str, dict[str, tuple[float, ...]]] = {
 def experiments(data: Data, questions: int, runs: int = RUNS) -> list[Figure | Table]:
     """Measure every figure and table.
 
-    Parameters
-    ----------
-    data
-        The table.
-    questions
-        Nothing is asked here.
-    runs
-        Over how many releases errors are averaged.
+    Nothing is asked here; errors are averaged over so many ``runs``, a release each.
     """
     del questions
     sensitive = list(data.sensitive.values())[-1]

@@ -8,7 +8,7 @@ Data", VLDB 2010.
 from __future__ import annotations
 
 from math import e
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,7 @@ from glasshouse.log import step
 from glasshouse.microdata import read
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
-from glasshouse.papers.measurements import SEED, Asked, published
+from glasshouse.papers.measurement import SEED, Asked, published
 from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import DesignatedLDiversity, LDiversity, TCloseness
 from glasshouse.randomness import Source
@@ -36,9 +36,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.adversary import Posterior
+    from glasshouse.grouping import Method
     from glasshouse.microdata import Microdata
     from glasshouse.papers.data import Data
     from glasshouse.papers.results import Curve
+    from glasshouse.principles import Principle
     from glasshouse.release import Release
 
 __all__ = ["DEPARTURES", "QUESTIONS", "ROWS", "TITLE", "experiments", "judged"]
@@ -98,7 +100,7 @@ def _read(table: pa.Table, sensitive: str = "occupation") -> Microdata:
 # --- what is believed -------------------------------------------------------------------------------------------------
 
 
-def beliefs(table: Microdata, principle: Any, method: Any, value: int) -> NDArray[np.float64] | None:
+def beliefs(table: Microdata, principle: Principle, method: Method, value: int) -> NDArray[np.float64] | None:
     """What is believed of everybody who is published: the belief in one value, knowing the algorithm."""
     release = published(table, principle, method, Permutation())
     if release is None:

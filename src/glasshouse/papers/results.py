@@ -22,28 +22,15 @@ __all__ = ["Curve", "Figure", "Table", "as_csv", "as_markdown", "cells_of_csv", 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """One panel of a figure.
+    """One panel of a figure."""
 
-    Attributes
-    ----------
-    name
-        The paper's number, which is also the name of the files: ``figure-11a``.
-    title
-        What it shows.
-    x, y
-        What the axes stand for.
-    curves
-        By name; all over the same places.
-    log
-        Whether the vertical axis is logarithmic.
-    """
-
-    name: str
-    title: str
+    name: str  # the paper's number, which is also the name of the files: ``figure-11a``
+    title: str  # what it shows
+    # x, y: what the axes stand for
     x: str
     y: str
-    curves: Mapping[str, Curve]
-    log: bool = False
+    curves: Mapping[str, Curve]  # by name; all over the same places
+    log: bool = False  # whether the vertical axis is logarithmic
 
     @property
     def places(self) -> list[float]:

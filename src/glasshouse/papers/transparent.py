@@ -14,13 +14,13 @@ import numpy as np
 from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.engines import Memory
 from glasshouse.errors import Infeasible
-from glasshouse.grouping import Ace, Hybrid, Mondrian, Tailor
+from glasshouse.grouping import Ace, Hybrid, Method, Mondrian, Tailor
 from glasshouse.journeys.evaluate import DELTA
 from glasshouse.log import step
 from glasshouse.microdata.synthetic import TRANSPARENT_QUASI
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
-from glasshouse.papers.measurements import SEED, Asked, published, seconds, seconds_to_generalize
+from glasshouse.papers.measurement import SEED, Asked, published, seconds, seconds_to_generalize
 from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import KAnonymity, LDiversity, Requirement
 from glasshouse.principles.claim import Adversary
@@ -69,14 +69,7 @@ _PAPER_XIV = {
 def experiments(data: Data, questions: int, times: Sequence[int] = TIMES) -> list[Figure | Table]:
     """Measure every figure and table.
 
-    Parameters
-    ----------
-    data
-        The table.
-    questions
-        How many questions a workload has.
-    times
-        How many copies of the table Figure 14 takes.
+    Figure 14 takes so many copies of the table as ``times`` says.
     """
     tables = {name: data.read(TRANSPARENT_QUASI, column) for name, column in data.sensitive.items()}
     found: list[Figure | Table] = [_sizes(tables), _parameters(), _correlations(tables)]
@@ -171,11 +164,10 @@ def _most_frequent(groups: Groups, codes: Any, n_values: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class _Made:
+class _Made(Method):
     """A method whose groups are made already, so that they can be published like any other's."""
 
     name: ClassVar[str] = "mask"
-    looks_at: ClassVar[str] = "both"
     randomised: ClassVar[bool] = True
 
     groups: Groups
@@ -185,9 +177,8 @@ class _Made:
         del requirement
         return Promise(adversary=Adversary.LINKING, theorem="recounted from the published tables", limits=())
 
-    def divide(self, table: Microdata, requirement: Requirement, **_given: Any) -> Groups:
-        """The groups."""
-        del table, requirement
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        del table, requirement, source, engine
         return self.groups
 
     def to_data(self) -> dict[str, Any]:

@@ -33,21 +33,11 @@ Keys = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Document:
-    """What a file says, and where.
+    """What a file says, and where."""
 
-    Parameters
-    ----------
-    path
-        The file.
-    data
-        Its tables and values.
-    places
-        Line and column of each key, from 1, by the keys that lead to it.
-    """
-
-    path: Path
-    data: Mapping[str, Any]
-    places: Mapping[Keys, Place]
+    path: Path  # the file
+    data: Mapping[str, Any]  # its tables and values
+    places: Mapping[Keys, Place]  # line and column of each key, from 1, by the keys that lead to it
 
     def place(self, keys: Keys) -> Place:
         """Where a key stands, or else the nearest that leads to it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 from glasshouse.errors import NotSupported, SchemaError
-from glasshouse.release.guarantee import ONE_ROW_PER_PERSON, Guarantee
+from glasshouse.release.release import ONE_ROW_PER_PERSON, Guarantee
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

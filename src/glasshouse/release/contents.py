@@ -32,28 +32,15 @@ _FITS = 1 << 62  # keys stay below this, or are numbered anew
 
 @dataclass(frozen=True, eq=False)
 class Seats:
-    """What stands in place of quasi-identifiers: different combinations of cells with the group that they belong to.
+    """What stands in place of quasi-identifiers: different combinations of cells with the group that they belong to."""
 
-    Attributes
-    ----------
-    quasi
-        The attributes, in order.
-    cells
-        For each attribute the different texts of its cells.
-    of_seat
-        For each attribute which of these texts every seat shows.
-    group, count
-        The group (or batch) of every seat, and how many tuples sit there.
-    foreign
-        Whether another tool wrote the cells.
-    """
-
-    quasi: tuple[str, ...]
-    cells: tuple[tuple[str, ...], ...]
-    of_seat: tuple[NDArray[np.int32], ...]
+    quasi: tuple[str, ...]  # the attributes, in order
+    cells: tuple[tuple[str, ...], ...]  # for each attribute the different texts of its cells
+    of_seat: tuple[NDArray[np.int32], ...]  # for each attribute which of these texts every seat shows
+    # group, count: the group (or batch) of every seat, and how many tuples sit there
     group: NDArray[np.int32]
     count: NDArray[np.int64]
-    foreign: bool = False
+    foreign: bool = False  # whether another tool wrote the cells
 
     def __len__(self) -> int:
         return len(self.group)
@@ -66,26 +53,14 @@ class Seats:
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """What a release says of one sensitive column.
+    """What a release says of one sensitive column."""
 
-    Attributes
-    ----------
-    layout
-        How its tables are written.
-    column
-        The sensitive column.
-    values
-        Its published values.
-    seats
-        One table of seats, or one for each marginal.
-    offsets, codes, counts
-        Group ``g`` has ``counts[i]`` tuples with ``values[codes[i]]`` for ``offsets[g] <= i < offsets[g + 1]``.
-    """
-
-    layout: Layout
-    column: str
-    values: tuple[Any, ...]
-    seats: tuple[Seats, ...]
+    layout: Layout  # how its tables are written
+    column: str  # the sensitive column
+    values: tuple[Any, ...]  # its published values
+    seats: tuple[Seats, ...]  # one table of seats, or one for each marginal
+    # offsets, codes, counts: group ``g`` has ``counts[i]`` tuples with ``values[codes[i]]`` for ``offsets[g] <= i <
+    # offsets[g + 1]``
     offsets: NDArray[np.int64]
     codes: NDArray[np.int32]
     counts: NDArray[np.int64]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from glasshouse.release.recipe import Recipe
+    from glasshouse.release.release import Recipe
 
 __all__ = [
     "ANATOMY",
@@ -58,37 +58,20 @@ COUNTS: Final = (COUNT, SIZE)
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """What the release of a recoding looks like.
+    """What the release of a recoding looks like."""
 
-    Attributes
-    ----------
-    name
-        What recipes call the recoding.
-    kind
-        How its tables are read: ``boxes``, ``anatomy``, ``permutation``, ``angel`` or ``sample``.
-    number
-        The column that numbers the groups, if there is one.
-    size
-        The column with the sizes of groups of which one tuple is published, if there is one.
-    people, counted
-        The table of quasi-identifiers; and that which counts sensitive values, where they are published apart.
-    exact
-        Whether the cells of quasi-identifiers are the values themselves.
-    around_groups
-        Whether cells enclose whole groups, so that a method does well to keep groups close together.
-    whole
-        Whether the one table of quasi-identifiers has all of them.
-    """
-
-    name: str
-    kind: str
-    number: str | None = None
-    size: str | None = None
+    name: str  # what recipes call the recoding
+    kind: str  # how its tables are read: ``boxes``, ``anatomy``, ``permutation``, ``angel`` or ``sample``
+    number: str | None = None  # the column that numbers the groups, if there is one
+    size: str | None = None  # the column with the sizes of groups of which one tuple is published, if there is one
+    # people, counted: the table of quasi-identifiers; and that which counts sensitive values, where they are published
+    # apart
     people: str = DATA
     counted: str | None = None
-    exact: bool = False
+    exact: bool = False  # whether the cells of quasi-identifiers are the values themselves
+    # whether cells enclose whole groups, so that a method does well to keep groups close together
     around_groups: bool = True
-    whole: bool = True
+    whole: bool = True  # whether the one table of quasi-identifiers has all of them
 
     def people_table(self, i: int) -> str:
         """The name of the i-th table of quasi-identifiers, counted from 1."""

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import textwrap
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 from glasshouse.errors import InputError, MissingExtra
 from glasshouse.release.layout import layout_of
+from glasshouse.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,11 +17,116 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from glasshouse.release.guarantee import Guarantee
     from glasshouse.release.layout import Layout
-    from glasshouse.release.recipe import Recipe
 
-__all__ = ["PublishedColumn", "Release", "frame_of"]
+__all__ = ["ONE_ROW_PER_PERSON", "Guarantee", "PublishedColumn", "Recipe", "Release", "frame_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How a release was made, as plain data: principle, method, recoding and their parameters.
+
+    Everybody may know it; it never holds a seed. The catalogue turns it back into objects.
+
+    Parameters
+    ----------
+    principle
+        A principle as data, or one per sensitive column (``by-column``).
+    method, recoding
+        Name and parameters of the grouping method and of the recoding.
+    quasi, sensitive
+        Names of the published columns, in their order.
+    suppress
+        Largest share of tuples that could be dropped, as exact text; ``"0"`` if none.
+    seeded
+        Whether the random choices came from a fixed seed: such a release is for tests, its choices can be repeated.
+
+    Examples
+    --------
+    >>> import json
+    >>> recipe = Recipe(principle={"name": "k-anonymity", "k": 5}, method={"name": "mondrian"},
+    ...                 recoding={"name": "boxes"}, quasi=("age",))
+    >>> Recipe.from_data(json.loads(json.dumps(recipe.to_data()))) == recipe
+    True
+    """
+
+    principle: Mapping[str, Any]
+    method: Mapping[str, Any]
+    recoding: Mapping[str, Any]
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    suppress: str = "0"
+    seeded: bool = field(default=False)
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        data = asdict(self)
+        return {**data, "quasi": list(self.quasi), "sensitive": list(self.sensitive)}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Recipe:
+        """Make a recipe from plain data."""
+        return cls(**{**data, "quasi": tuple(data["quasi"]), "sensitive": tuple(data["sensitive"])})
+
+
+ONE_ROW_PER_PERSON: Final = "one row per person"
+"""What is assumed where the publisher named no identifier; ties between tuples were then broken by a secret order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """What is promised, in words and numbers, against which adversary. Nothing beyond its theorem is claimed.
+
+    Parameters
+    ----------
+    promise
+        What holds, in one sentence with its numbers.
+    adversary
+        ``linking``, ``algorithm-aware`` or ``corrupting``.
+    adversary_knows
+        What that adversary holds and believes beforehand, in one sentence.
+    theorem
+        Why it holds.
+    assumptions
+        What must be true for it.
+    limits
+        What is not promised.
+    """
+
+    promise: str
+    adversary: str
+    adversary_knows: str
+    theorem: str
+    assumptions: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [
+            ("Promised", self.promise),
+            ("Against", f"{self.adversary}: {self.adversary_knows}"),
+            ("Because", self.theorem),
+            *(("Provided", text) for text in self.assumptions),
+            *(("Not promised", text) for text in self.limits),
+        ]
+        width = max(len(head) for head, _ in lines) + 2
+        return "\n".join(
+            textwrap.fill(visible(text), 112, initial_indent=head.ljust(width), subsequent_indent=" " * width)
+            for head, text in lines
+        )
+
+    @property
+    def ties_are_secret(self) -> bool:
+        """Whether ties were broken by a secret order, and not by identifiers that others may know."""
+        return ONE_ROW_PER_PERSON in self.assumptions
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {**asdict(self), "assumptions": list(self.assumptions), "limits": list(self.limits)}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Guarantee:
+        """Make a guarantee from plain data."""
+        return cls(**{**data, "assumptions": tuple(data["assumptions"]), "limits": tuple(data["limits"])})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,10 +35,10 @@ from glasshouse.recoding import Anatomy
 from glasshouse.recoding.columns import published_columns
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
 from glasshouse.release.layout import ANATOMY, COUNT, GROUP
-from glasshouse.release.package.csv_cells import guarded_name, is_text, missing_mark, plain_table
 from glasshouse.release.package.description import write_manifest
 from glasshouse.release.package.listing import private_file
 from glasshouse.release.package.pair import Pair
+from glasshouse.release.package.tables import guarded_name, is_text, missing_mark, plain_table
 from glasshouse.release.package.write import titled, write_audit
 from glasshouse.streaming.anatomize import Piece, Tuples, anatomize_stream
 from glasshouse.streaming.batches import open_stream

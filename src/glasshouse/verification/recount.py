@@ -60,21 +60,9 @@ def recount(
 ) -> Recount:
     """Count both tables again; raise `GuaranteeBroken` unless they agree and every group is l-diverse.
 
-    Parameters
-    ----------
-    qit, st
-        The two files.
-    number, value, count
-        Names of the columns with group numbers, sensitive values and counts.
-    ell
-        No value may have more than 1/l of a group.
-    format
-        ``parquet`` or ``csv``.
-    progress
-        Is told how many tuples were counted.
+    ``number``, ``value`` and ``count`` name the columns with group numbers, sensitive values and counts. ``progress``
+    is told how many tuples were counted.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> folder = Path(tempfile.mkdtemp())

@@ -7,7 +7,7 @@ import datetime
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -138,7 +138,6 @@ def _expected_reciprocals(sizes: NDArray[np.int64], p: float) -> NDArray[np.floa
     return np.asarray(p * integral)
 
 
-T = TypeVar("T")
 _MILLION = 1_000_000  # what is shown has six digits
 _WIDEST_CELL = 40  # characters of a cell that the text form shows
 _MOST_SHOWN = 8  # recursive (c, ell) pairs that the text form shows
@@ -363,39 +362,38 @@ class Verification:
     @property
     def ell(self) -> Any:
         """Frequency l-diversity: the largest whole ell with ``max_count * ell <= size`` in every group."""
-        return self._of({name: column.ell for name, column in self.columns.items()})
+        return self._of("ell")
 
     @property
     def distinct_ell(self) -> Any:
         """The smallest number of different sensitive values in a group."""
-        return self._of({name: column.distinct_ell for name, column in self.columns.items()})
+        return self._of("distinct_ell")
 
     @property
     def entropy_ell(self) -> Any:
         """``exp`` of the smallest entropy, rounded down."""
-        return self._of({name: column.entropy_ell for name, column in self.columns.items()})
+        return self._of("entropy_ell")
 
     @property
     def recursive(self) -> Any:
         """For each ell the smallest c, exactly, for which every group is recursively (c, ell)-diverse."""
-        return self._of(
-            {n: {ell: c.exact for ell, c in column.recursive.items()} for n, column in self.columns.items()}
-        )
+        found = {name: {ell: c.exact for ell, c in of.recursive.items()} for name, of in self.columns.items()}
+        return _alone(found)
 
     @property
     def alpha(self) -> Any:
         """The largest share that one sensitive value has in a group, rounded up."""
-        return self._of({name: column.alpha for name, column in self.columns.items()})
+        return self._of("alpha")
 
     @property
     def t(self) -> Any:
         """The largest earth mover's distance, by the column's own ground distance, rounded up."""
-        return self._of({name: column.t for name, column in self.columns.items()})
+        return self._of("t")
 
     @property
     def t_exact(self) -> Any:
         """The largest earth mover's distance, by the column's own ground distance, exactly."""
-        return self._of({name: column.t_exact for name, column in self.columns.items()})
+        return self._of("t_exact")
 
     @property
     def holds(self) -> bool | None:
@@ -436,10 +434,13 @@ class Verification:
         lines += ["", "how it was counted", *(f"  {line}" for line in (*self.counting, *self.notices))]
         return in_lines(lines)
 
-    def _of(self, by_column: dict[str, T]) -> T | dict[str, T] | None:
-        if len(by_column) == 1:
-            return next(iter(by_column.values()))
-        return by_column or None
+    def _of(self, attribute: str) -> Any:
+        return _alone({name: getattr(column, attribute) for name, column in self.columns.items()})
+
+
+def _alone(by_column: dict[str, Any]) -> Any:
+    """The value of the one column, where there is one; None where there is none."""
+    return next(iter(by_column.values())) if len(by_column) == 1 else by_column or None
 
 
 def line(name: str, value: str, note: str) -> str:

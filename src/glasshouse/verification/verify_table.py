@@ -288,6 +288,9 @@ def _entirely(division: Division, hidden: Mapping[str, Any]) -> int:
 
 
 # --- views: the tables of a release as tables that can be counted -----------------------------------------------------
+#
+# Each view is a table whose rows are tuples, with the columns in which the rows of a group agree. Where a release is
+# several tables, it is first checked that they tell the same: as many tuples in every group, whichever table is asked.
 
 
 _COUNT = "Count"

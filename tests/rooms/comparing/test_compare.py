@@ -28,6 +28,7 @@ from glasshouse.comparing.recommendation import undominated
 from glasshouse.comparing.scoring import Setting, score
 from glasshouse.comparing.twin import twin_of
 from glasshouse.pages.report import Effort
+from glasshouse.principles import Requirement
 
 QUICK = Effort(seconds=5.0)
 ELL = gh.LDiversity(ell=3)
@@ -159,17 +160,16 @@ def test_other_principles_get_the_method_that_an_expert_takes(
 )
 def test_among_equals_the_way_is_taken_that_publish_takes(table: gh.Microdata, principle: Any) -> None:
     recipe = gh.publish(table, principle=principle).recipe
-    asked = principle.grouping() if isinstance(principle, gh.DeltaGrowth) else principle
-    requirement = gh.principles.Requirement.of(asked, table)
 
-    assert (recipe.method["name"], recipe.recoding["name"]) == _usual(principle, requirement)
+    assert (recipe.method["name"], recipe.recoding["name"]) == _usual(Requirement.in_groups(principle, table))
 
 
 def test_catalogued_methods_all_have_parameters_to_compare_them_with(table: gh.Microdata) -> None:
-    assert {method.name for method in methods_of(None, ELL)} == set(catalog.METHODS)
-    kinds, left_out = recodings_of(None, ELL, table)
+    asked, beliefs = (Requirement.in_groups(p, table) for p in (ELL, gh.DeltaGrowth(delta="1/4", k=6)))
+    assert {method.name for method in methods_of(None, asked)} == set(catalog.METHODS)
+    kinds, left_out = recodings_of(None, asked, table)
     assert {recoding.name for recoding in kinds} | set(left_out) == set(catalog.RECODINGS)
-    assert [r.name for r in recodings_of(None, gh.DeltaGrowth(delta="1/4", k=6), table)[0]] == ["perturbed"]
+    assert [r.name for r in recodings_of(None, beliefs, table)[0]] == ["perturbed"]
 
 
 # --- what is written --------------------------------------------------------------------------------------------------

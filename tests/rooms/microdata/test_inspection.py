@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from glasshouse.errors import SchemaError, SourceError
 from glasshouse.microdata.domains import code
-from glasshouse.microdata.inspection.inspection import Inspection, inspect, uniqueness
-from glasshouse.microdata.inspection.role_words import QUASI, SENSITIVE, first_match
+from glasshouse.microdata.inspection import uniqueness
+from glasshouse.microdata.inspection.column_report import QUASI, SENSITIVE, first_match
+from glasshouse.microdata.inspection.inspection import Inspection, inspect
 from glasshouse.microdata.reading.sources import open_source
 from glasshouse.microdata.table import read
 

@@ -193,4 +193,4 @@ def test_markup_is_written_by_templates_and_by_the_kit_alone(path: Path) -> None
         return
     assert [n.value for n in texts if re.search(r"</?[a-z]+[\s/>]|&[a-z#0-9]+;", n.value)] == []
     assert not {"Markup", "escape", "in_markup"} & set(calls)
-    assert "Part" not in calls or path == PAGES / "comparison.py"  # the style sheet of the marks
+    assert "Part" not in calls or path == PAGES / "comparison_page.py"  # the style sheet of the marks

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from glasshouse.errors import ParameterError, SourceError
-from glasshouse.papers import uci
+from glasshouse.papers import data
 from glasshouse.papers.data import Data, open_data
 
 
@@ -43,18 +43,18 @@ def test_the_text_of_uci_is_read_plain_and_packed(adult: list[str], tmp_path: Pa
     (tmp_path / "adult.data.gz").write_bytes(gzip.compress(text))
 
     for name in ("adult.data", "adult.data.gz"):
-        form, table = uci.read_file(tmp_path / name)
-        assert form is uci.ADULT
+        form, table = data.read_file(tmp_path / name)
+        assert form is data.ADULT
         assert table.num_rows == 48_842
-        assert uci.digest(table) == uci.ADULT.sha256
+        assert data.digest(table) == data.ADULT.sha256
 
 
-@pytest.mark.parametrize(("name", "form"), [("adult", uci.ADULT), ("census_income_kdd", uci.CENSUS)])
-def test_a_parquet_file_of_the_same_rows_is_the_same_table(shared_data: Path, name: str, form: uci.Form) -> None:
-    found, table = uci.read_file(shared_data / f"{name}.parquet")
+@pytest.mark.parametrize(("name", "form"), [("adult", data.ADULT), ("census_income_kdd", data.CENSUS)])
+def test_a_parquet_file_of_the_same_rows_is_the_same_table(shared_data: Path, name: str, form: data.Form) -> None:
+    found, table = data.read_file(shared_data / f"{name}.parquet")
 
     assert found is form
-    assert uci.digest(table) == form.sha256
+    assert data.digest(table) == form.sha256
 
 
 def test_a_table_with_another_row_is_said_to_be_another(shared_data: Path, tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_packed_file_that_is_cut_off_is_refused(adult: list[str], tmp_path: Pa
     (tmp_path / "adult.gz").write_bytes(gzip.compress("\n".join(adult).encode())[:-50_000])
 
     with pytest.raises(SourceError, match="cannot be unpacked"):
-        uci.read_file(tmp_path / "adult.gz")
+        data.read_file(tmp_path / "adult.gz")
 
 
 def test_without_a_network_the_error_says_what_else_to_give() -> None:

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from glasshouse.cli.commands import glasshouse
 from glasshouse.errors import GlasshouseError, SourceError
-from glasshouse.papers import data, uci
+from glasshouse.papers import data
 
 LINES = [
     f"{20 + i % 50}, Private, 1, Masters, 13, Divorced, Sales, Unmarried, White, Female, 0, 0, 40, United-States, <=50K"
@@ -35,9 +35,9 @@ class Server:
     answers: dict[str, Answer] = field(default_factory=dict)
 
     @property
-    def form(self) -> uci.Form:
-        known = uci.digest(uci.parsed(b"\n".join((FIRST, SECOND)), uci.ADULT))
-        return replace(uci.ADULT, addresses=(f"{self.address}/data", f"{self.address}/test"), sha256=known)
+    def form(self) -> data.Form:
+        known = data.digest(data.parsed(b"\n".join((FIRST, SECOND)), data.ADULT))
+        return replace(data.ADULT, addresses=(f"{self.address}/data", f"{self.address}/test"), sha256=known)
 
 
 @pytest.fixture
@@ -107,14 +107,14 @@ def silence(request: BaseHTTPRequestHandler) -> None:
 def test_the_table_that_is_known_is_taken_plain_or_packed(server: Server, pack: Callable[[bytes], bytes]) -> None:
     server.answers |= {"/data": whole(pack(FIRST)), "/test": whole(pack(SECOND))}
 
-    assert uci.download(server.form).num_rows == 300
+    assert data.download(server.form).num_rows == 300
 
 
 def test_a_table_with_one_other_value_is_refused(server: Server) -> None:
     server.answers["/test"] = whole(SECOND.replace(b"Divorced", b"Widowed", 1))
 
     with pytest.raises(SourceError, match="is not the table that is known: give a file of your own with --data PATH"):
-        uci.download(server.form)
+        data.download(server.form)
 
 
 WRONG: dict[str, tuple[Answer, str]] = {
@@ -141,7 +141,7 @@ def test_what_goes_wrong_on_the_way_is_told_with_the_way_out_and_leaves_nothing(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
 
     with pytest.raises(SourceError) as refused:
-        uci.download(server.form, most=80_000)
+        data.download(server.form, most=80_000)
     assert reason in str(refused.value)
     assert f"{server.address}/test cannot be fetched (" in str(refused.value)
     assert "give the file with --data PATH, or take --data synthetic" in str(refused.value)
@@ -154,7 +154,7 @@ def test_a_server_that_takes_too_long_is_left(server: Server, answer: Answer) ->
 
     before = time.monotonic()
     with pytest.raises(SourceError, match=r"not finished after 0\.2 s|timed out"):
-        uci.download(server.form, seconds=0.2)
+        data.download(server.form, seconds=0.2)
     assert time.monotonic() - before < 4
 
 
@@ -164,7 +164,7 @@ def test_without_a_server_the_error_says_what_else_to_give(server: Server) -> No
         nobody = replace(server.form, addresses=(f"http://127.0.0.1:{deaf.getsockname()[1]}/data",))
 
         with pytest.raises(GlasshouseError, match=r"cannot be fetched \(.+\): give the file with --data PATH"):
-            uci.download(nobody, seconds=2)
+            data.download(nobody, seconds=2)
 
 
 def test_the_command_writes_no_folder_if_the_table_is_refused(

@@ -9,7 +9,9 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.errors import Infeasible, NotSupported
+from glasshouse.papers import transparent
 from glasshouse.papers.anatomy import Disk, pages_of_anatomize, pages_of_mondrian
+from glasshouse.papers.data import open_data
 from glasshouse.papers.minimality import beliefs
 from glasshouse.papers.transparent import correlation_ratio, mask
 from glasshouse.principles import Requirement
@@ -116,3 +118,12 @@ def test_beliefs_are_counted_of_people_who_are_published() -> None:
 
 def test_a_correlation_ratio_is_nothing_for_what_is_unrelated() -> None:
     assert correlation_ratio(np.array([1.0, 2.0, 1.0, 2.0]), np.array([0, 0, 1, 1])) == 0.0
+
+
+def test_groups_that_mask_made_are_published_as_those_of_any_method() -> None:
+    table = open_data("synthetic", 2000).read(transparent.TRANSPARENT_QUASI, "occupation")
+
+    releases = transparent._releases(table, 6)
+
+    assert {name: release and release.n_tuples for name, release in releases.items()} == dict.fromkeys(releases, 2000)
+    assert transparent.MASK in releases

@@ -28,8 +28,8 @@ from markdown_it import MarkdownIt
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
 from glasshouse.microdata.cautions import CAUTIONS
-from glasshouse.release.package.csv_cells import guarded, guarded_name, unguarded, unguarded_name
 from glasshouse.release.package.readme import code, prose
+from glasshouse.release.package.tables import guarded, guarded_name, unguarded, unguarded_name
 from glasshouse.streaming.publish import publish_file
 
 RUN = "=+-@\t\r\n"

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.answers.axes import Axis
-from glasshouse.analyst.answers.node_supports import node_supports
+from glasshouse.analyst.answers.axes import Axis, node_supports
 from glasshouse.analyst.answers.supports import CellSupports
 from glasshouse.analyst.questions.value_sets import Clock
 from glasshouse.declarations import Declared, check_cells

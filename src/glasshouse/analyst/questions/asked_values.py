@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.analyst.answers.axes import NodeSupport
 from glasshouse.analyst.answers.evidence import seats_of
-from glasshouse.analyst.answers.node_supports import NodeSupport
 from glasshouse.analyst.answers.supports import CellSupports, Listed, OrMissing, Prefix, Span, number_of
 from glasshouse.analyst.questions.question import Not, Test
 from glasshouse.analyst.questions.value_sets import Listing, ValueSet

@@ -483,18 +483,8 @@ def optimistic(
 ) -> PerturbedTreeClassifier:
     """The tree that could be learned if nothing were hidden (CORRUPTION VII-B): of a plain random sample.
 
-    Parameters
-    ----------
-    table
-        The microdata.
-    n_tuples
-        How many tuples the sample has: as many as a release, to be compared with it.
-    source
-        Where the sample comes from.
-    class_of
-        As for `PerturbedTreeClassifier.fit_release`.
-    tree
-        How to learn; by default as from a release.
+    The sample has ``n_tuples``: as many as a release, to be compared with it. ``class_of`` is that of
+    `PerturbedTreeClassifier.fit_release`, and ``tree`` says how to learn; by default as from a release.
     """
     X, y = people(table, class_of)  # noqa: N806
     rows = np.sort(source.choose(table.n_tuples, n_tuples))
@@ -514,14 +504,8 @@ def pessimistic(
     """The tree that is learned if everything is hidden (CORRUPTION VII-B): every sensitive value is a random one.
 
     By default the tree is grown without a test, to leaves of 25 tuples: one with a test finds nothing to cut, and says
-    of everybody what the largest class of the domain is, which may by luck be what most people are.
-
-    Parameters
-    ----------
-    table, n_tuples, source, class_of, tree
-        As for `optimistic`.
-    domain
-        The sensitive domain; by default the values that occur.
+    of everybody what the largest class of the domain is, which may by luck be what most people are. The sensitive
+    ``domain`` is by default the values that occur; all else is as for `optimistic`.
     """
     X, _ = people(table)  # noqa: N806
     values = table.sensitive[0].domain.values.to_pylist() if domain is None else list(domain)

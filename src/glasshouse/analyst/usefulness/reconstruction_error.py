@@ -44,18 +44,10 @@ _TERMS = 4_000  # with more different denominators, fractions are added up as fl
 def reconstruction_error(release: Release, truth: Microdata, *, exact: bool | None = None) -> Fraction | float:
     """The sum over all tuples of the squared distance between what can be rebuilt of a tuple and the tuple.
 
-    Parameters
-    ----------
-    release
-        What was published, with one sensitive column.
-    truth
-        The microdata: the tuples that were published, and no others. What ANGEL or a perturbed sample says of a tuple
-        is found by its quasi-identifiers, which must lie in one box alone.
-    exact
-        Whether to reckon with fractions; by default where there is little to reckon. Counts of groups always are.
+    ``truth`` are the tuples that were published, and no others. What ANGEL or a perturbed sample says of a tuple is
+    found by its quasi-identifiers, which must lie in one box alone. By default fractions are ``exact`` where there is
+    little to reckon; counts of groups always are.
 
-    Examples
-    --------
     ANATOMY Theorem 4: Anatomize reaches the least error that any anatomized tables can have, n (1 - 1/l).
 
     >>> import glasshouse as gh

@@ -81,19 +81,8 @@ class Workload:
 
         Quotients of the true count and of `independent` are compared. Questions that cover nobody are left out, for
         their relative error is not defined. (The paper calls the first the negative set, the second the positive one;
-        here the positive set is that of a positive correlation.)
-
-        Parameters
-        ----------
-        table
-            The microdata.
-        n
-            How many questions of each; half of those that there are, if these are fewer.
-
-        Returns
-        -------
-        positive, negative
-            With the furthest question first.
+        here the positive set is that of a positive correlation.) Each set has ``n`` questions, or half of those that
+        there are, if these are fewer; the furthest comes first.
         """
         if n < 1:
             raise ParameterError("Workload.correlated", "n", "a whole number of at least 1", n)

@@ -208,16 +208,8 @@ class Taxonomy:
         """Fit the taxonomy to the distinct ``values`` of column ``name``, or refuse with the values that it misses.
 
         Leaves and values meet by the value's text: ``37`` is the leaf ``"37"``. Leaf order is that of the taxonomy, and
-        within it that of the values, where these are numbers or dates.
-
-        Parameters
-        ----------
-        name
-            The column, for messages.
-        values
-            Its distinct values, none missing.
-        counts
-            How often each occurs; only `quantiles` looks at it, and takes each value once without.
+        within it that of the values, where these are numbers or dates. Only `quantiles` looks at ``counts``, how often
+        each value occurs, and takes each once without.
         """
         plain = _plain(values)
         if not len(plain):

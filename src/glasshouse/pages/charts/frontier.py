@@ -50,10 +50,7 @@ _LONGEST = 30  # letters of a label
 def frontier(rows: Sequence[Mapping[str, Any]], *, style: str | None = None) -> Part:
     """Draw the rows of a comparison, as `Comparison.shown` gives them.
 
-    Parameters
-    ----------
-    style
-        For a picture by itself; inside a page that has `MARKS` in its style, None.
+    A picture by itself has a ``style``; inside a page that has `MARKS` in its own, it is None.
     """
     drawn = [row for row in rows if not row["failed"] and row["error"] is not None]
     best = next((row for row in drawn if row["chosen"]), None)

@@ -33,17 +33,6 @@ _TICKS = 5
 def line_chart(title: str, x: str, y: str, curves: Mapping[str, Curve], *, log: bool = False) -> Part:
     """Draw one panel.
 
-    Parameters
-    ----------
-    title, x, y
-        What it shows, and what the axes stand for.
-    curves
-        By name.
-    log
-        Whether the vertical axis is logarithmic.
-
-    Examples
-    --------
     >>> drawn = str(line_chart("A", "l", "%", {"ours": {2: 1.5, 4: None, 6: 9.0}}))
     >>> drawn.startswith("<svg"), drawn.count("<circle"), "<polyline" in drawn      # two points, the key, and no line
     (True, 3, False)

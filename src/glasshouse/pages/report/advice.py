@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.pages.report.words import WHO
-from glasshouse.release.guarantee import ONE_ROW_PER_PERSON
+from glasshouse.release.release import ONE_ROW_PER_PERSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -80,16 +80,9 @@ class Effort:
     def named(cls, report: str, publishing: float = 0.0) -> Effort:
         """The effort that is called so: ``brief`` or ``full``.
 
-        Parameters
-        ----------
-        report
-            ``brief`` takes at most as much CPU time as publishing took, and at least half a second. ``full`` takes as
-            long as it takes.
-        publishing
-            CPU seconds that publishing took.
+        A brief report takes at most as much CPU time as publishing took, and at least half a second; a full one as long
+        as it takes.
 
-        Examples
-        --------
         >>> Effort.named("brief", publishing=3.0).cpu, Effort.named("brief").cpu, Effort.named("full").cpu
         (3.0, 0.5, None)
         """
@@ -109,13 +102,8 @@ class Effort:
 class Budget:
     """CPU seconds of this process that a report may take, counted from when this is made.
 
-    Parameters
-    ----------
-    seconds
-        How many; None for as many as it takes.
+    With None there are as many as it takes.
 
-    Examples
-    --------
     >>> Budget(None).allows(1e9), Budget(0.5).allows(1e9), Budget(0.5).allows(1e-3)
     (True, False, True)
     """
@@ -152,20 +140,11 @@ class Sizes:
     """What the cost of a part depends on.
 
     The seconds were measured on the tables of ``benchmarks/growth.py``, one thread, and rounded up.
-
-    Attributes
-    ----------
-    rows
-        Tuples of the table.
-    cells
-        Different cells of the quasi-identifiers, as they are published.
-    values
-        Different values of the quasi-identifiers in the table.
     """
 
-    rows: int
-    cells: int
-    values: int
+    rows: int  # tuples of the table
+    cells: int  # different cells of the quasi-identifiers, as they are published
+    values: int  # different values of the quasi-identifiers in the table
 
     @classmethod
     def of(cls, table: Microdata, mapping: Iterable[Mapping[str, Any]]) -> Sizes:

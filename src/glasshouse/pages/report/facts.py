@@ -46,8 +46,6 @@ __all__ = ["LAYOUT", "facts_of", "facts_of_file", "files_in"]
 LAYOUT = 1
 """The layout of the data: what reads it can tell whether it knows it."""
 _FIFTH = Fraction(1, 5)  # somebody found with a larger probability is at risk
-_SIZE = "G"  # the column with the sizes of groups of which one tuple is published
-_EXACT = ("anatomy", "permutation")
 
 
 def facts_of(
@@ -213,13 +211,13 @@ def _findable(release: Release) -> list[dict[str, Any]]:
         own = [column for column in release.recipe.quasi if column in table.column_names]
         if not own:
             continue
-        if release.recipe.recoding.get("name") == "perturbed":
-            sizes = np.asarray(table[_SIZE]).astype(np.int64)
+        if release.layout.size is not None:
+            sizes = np.asarray(table[release.layout.size]).astype(np.int64)
             found.append(_found(name, own, len(sizes), int(sizes.min()), risk_of(sizes, _FIFTH, None)))
         else:
             counted = verify_table(table, quasi=own, brief=True, risk_threshold=_FIFTH)
             found.append(_found(name, own, counted.n_groups, counted.k, counted.risk))
-        found[-1]["exact"] = release.recipe.recoding.get("name") in _EXACT
+        found[-1]["exact"] = release.layout.exact
     return found
 
 

@@ -67,19 +67,8 @@ class Report:
         """Write ``report.html`` and ``report.json`` into an audit folder, for its owner alone.
 
         Each file is the old one or the new one, whole, at any moment. A file of these names that Glasshouse did not
-        write there, or that was changed since, is not replaced.
-
-        Parameters
-        ----------
-        folder
-            The audit folder, which exists.
-        release
-            The release folder, whose files are listed with their checksums; by default ``release`` beside the audit.
-
-        Returns
-        -------
-        Report
-            What was written: with the checksums.
+        write there, or that was changed since, is not replaced. By default the release whose files are listed with
+        their checksums is ``release`` beside the audit. What was written is given back: the report with the checksums.
         """
         audit = Path(folder)
         if release is None and audit.resolve().name == AUDIT:
@@ -138,13 +127,7 @@ def make_report(
 
 
 def report_on_file(made: PublishedFile) -> Report:
-    """Report on a file that was published in batches: what is known without the table in memory.
-
-    Parameters
-    ----------
-    made
-        What `publish_file` gave.
-    """
+    """Report on a file that was published in batches: what is known without the table in memory."""
     try:
         counted = json.loads((made.audit / DATA).read_text(encoding="utf-8"))["achieved"]
     except (OSError, ValueError, KeyError, TypeError):

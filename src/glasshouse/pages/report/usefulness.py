@@ -20,7 +20,6 @@ from glasshouse.analyst.usefulness.reconstruction_error import terms_of
 from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.errors import GlasshouseError
 from glasshouse.journeys.evaluate import DELTA, relative_errors
-from glasshouse.release.layout import BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +121,7 @@ def losses_of(release: Release, table: Microdata) -> tuple[dict[str, Any] | None
 def _widest(release: Release) -> list[str]:
     """The quasi-identifiers of the table with the most of them, which `losses` would find by reading them all."""
     quasi = release.recipe.quasi
-    if release.recipe.recoding.get("name") != "angel":
+    if release.layout.whole:
         return list(quasi)
-    linked = [table.column_names for table in release.tables.values() if BATCH in table.column_names]
+    linked = [table.column_names for table in release.tables.values() if release.layout.number in table.column_names]
     return max(([name for name in quasi if name in names] for names in linked), key=len)

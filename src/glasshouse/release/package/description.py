@@ -21,11 +21,10 @@ import pyarrow.compute as pc
 
 from glasshouse.errors import ParameterError
 from glasshouse.release.layout import COUNTS, NUMBERS
-from glasshouse.release.package.csv_cells import guarded_name
 from glasshouse.release.package.listing import checksum
 from glasshouse.release.package.manifest import DIALECT, FORMAT_VERSION, MANIFEST, README, SOFTWARE
 from glasshouse.release.package.readme import description, readme
-from glasshouse.release.package.tables import batches_of, field_type
+from glasshouse.release.package.tables import batches_of, field_type, guarded_name
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:

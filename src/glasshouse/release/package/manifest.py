@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from glasshouse.bounds import is_bounded
 from glasshouse.errors import SourceError
-from glasshouse.release.guarantee import ONE_ROW_PER_PERSON, Guarantee
 from glasshouse.release.layout import COUNTS, NUMBERS
-from glasshouse.release.package.csv_cells import unguarded_name
-from glasshouse.release.recipe import Recipe
-from glasshouse.release.release import PublishedColumn
+from glasshouse.release.package.tables import unguarded_name
+from glasshouse.release.release import ONE_ROW_PER_PERSON, Guarantee, PublishedColumn, Recipe
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:

@@ -21,12 +21,11 @@ import pyarrow.parquet as pq
 
 from glasshouse.errors import SourceError
 from glasshouse.release.layout import COUNTS, NUMBERS, layout_of
-from glasshouse.release.package.csv_cells import guarded_name, is_text, unguarded, unguarded_name
 from glasshouse.release.package.folders import tidy
 from glasshouse.release.package.manifest import MANIFEST, MOST_MANIFEST, README, parse_manifest, read_bounded
 from glasshouse.release.package.pair import RELEASE, mend, warn_if_apart
 from glasshouse.release.package.readme import description, readme
-from glasshouse.release.package.tables import field_type
+from glasshouse.release.package.tables import field_type, guarded_name, is_text, unguarded, unguarded_name
 from glasshouse.release.release import Release
 from glasshouse.unpacking import Refused, measure
 from glasshouse.version import VERSION

@@ -14,7 +14,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.release.layout import ANATOMY, ANGEL, BOXES, COUNT, LAYOUTS, PERMUTATION, PERTURBED, TAXONOMIES, Layout
-from glasshouse.release.package.csv_cells import guarded_name
+from glasshouse.release.package.tables import guarded_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,24 +2,46 @@
 """Tables: published tables as files, of published content only.
 
 No metadata, no statistics, no index, no dictionary entry that no row shows; alike byte for byte if the tables are.
+
+A spreadsheet takes a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break for a formula, and runs it
+on the machine of its reader. So in a CSV file an apostrophe stands before such a text, also before the name of a
+column. A text that is nothing but a number is harmless and stays as it is. To take the apostrophe away again gives the
+text exactly: it is added also where a text begins with apostrophes and goes on in such a way.
+
+A CSV file has no other word for a missing value than an empty cell, which most readers do not tell from an empty text.
+A column that has both gets a word for its missing values which is none of its texts; the manifest names it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+import re
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from glasshouse.release.package.csv_cells import guarded_name, plain_table
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["batches_of", "csv_of", "field_type", "write_table"]
+__all__ = [
+    "GUARD",
+    "batches_of",
+    "csv_of",
+    "field_type",
+    "guarded",
+    "guarded_name",
+    "is_text",
+    "missing_mark",
+    "missing_marks",
+    "plain_table",
+    "unguarded",
+    "unguarded_name",
+    "write_table",
+]
 
 _MANY = 1 << 16
 _BATCH = 1 << 17
@@ -98,3 +120,100 @@ def field_type(kind: pa.DataType) -> str | None:
         if belongs:
             return name
     return None
+
+
+GUARD: Final = "'"
+_RUNS: Final = "^'*[ \u00a0]*[=+\\-@\t\r\n\u2212\uff1d\uff0b\uff0d\uff20]"
+_NUMBER: Final = r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$"
+
+
+def guarded_name(name: str) -> str:
+    """The name of a column as a CSV file has it.
+
+    >>> [guarded_name(name) for name in ("age", "=1+1", "'=1+1", "-5", "@home")]
+    ['age', "'=1+1", "''=1+1", '-5', "'@home"]
+    """
+    return GUARD + name if _runs(name) else name
+
+
+def unguarded_name(name: str) -> str:
+    """The name again.
+
+    >>> [unguarded_name(guarded_name(name)) for name in ("age", "=1+1", "'=1+1", "-5", "'-5", "'tis")]
+    ['age', '=1+1', "'=1+1", '-5', "'-5", "'tis"]
+    """
+    return name[1:] if name.startswith(GUARD) and _runs(name[1:]) else name
+
+
+def _runs(text: str) -> bool:
+    return bool(re.match(_RUNS, text)) and not re.fullmatch(_NUMBER[1:-1], text, re.ASCII)
+
+
+def guarded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of texts as a CSV file has it.
+
+    >>> guarded(pa.chunked_array([["flu", "=1+1", "-5", None, "-5-5"]])).to_pylist()
+    ['flu', "'=1+1", '-5', None, "'-5-5"]
+    """
+    if not pc.any(pc.match_substring_regex(column, _RUNS)).as_py():
+        return column
+    return pc.if_else(_run(column), pc.binary_join_element_wise(GUARD, column, ""), column)
+
+
+def unguarded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The texts again."""
+    began = pc.starts_with(column, GUARD)
+    if not pc.any(began).as_py():
+        return column
+    rest = pc.utf8_slice_codeunits(column, 1)
+    return pc.if_else(pc.and_(began, _run(rest)), rest, column)
+
+
+def _run(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.and_(pc.match_substring_regex(column, _RUNS), pc.invert(pc.match_substring_regex(column, _NUMBER)))
+
+
+# ----------------------------------------------------------------------------------------------------- missing values
+
+
+def missing_mark(values: Iterable[str | None]) -> str | None:
+    """A word for the missing values of a column that has empty texts as well; None where an empty cell says it.
+
+    >>> missing_mark(["flu", None]), missing_mark(["", "flu"]), missing_mark(["", None]), missing_mark(["", None, "NA"])
+    (None, None, 'NA', '(missing)')
+    """
+    texts = set(values)
+    if not texts >= {"", None}:
+        return None
+    words = itertools.chain(("NA", "(missing)"), (f"(missing {i})" for i in itertools.count(2)))
+    return next(word for word in words if word not in texts)
+
+
+def missing_marks(table: pa.Table) -> dict[str, str]:
+    """The words for missing values, by column, where a word is needed."""
+    marks: dict[str, str] = {}
+    for name in table.column_names:
+        if is_text(table[name].type) and table[name].null_count:
+            values = pc.unique(table[name].cast(pa.string()))
+            mark = missing_mark(values.to_pylist()) if pc.index(values, "").as_py() >= 0 else None
+            marks |= {} if mark is None else {name: mark}
+    return marks
+
+
+def plain_table(table: pa.Table, marks: Mapping[str, str]) -> pa.Table:
+    """A table as a CSV file has it: no dictionaries, nothing that a spreadsheet runs, marks for what is missing."""
+    columns = {}
+    for name in table.column_names:
+        column = table[name]
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if is_text(column.type):
+            column = guarded(column)
+        columns[guarded_name(name)] = column.fill_null(marks[name]) if name in marks else column
+    return pa.table(columns)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column holds texts, perhaps in a dictionary."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

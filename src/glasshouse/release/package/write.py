@@ -13,12 +13,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.errors import OutputError, ParameterError
-from glasshouse.release.package.csv_cells import missing_marks
 from glasshouse.release.package.description import check_licence, write_manifest
 from glasshouse.release.package.folders import new_folder
 from glasshouse.release.package.listing import private_file, write_contents
 from glasshouse.release.package.manifest import FORMATS
-from glasshouse.release.package.tables import write_table
+from glasshouse.release.package.tables import missing_marks, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from glasshouse.analyst.usefulness.workloads import Workload
+    from glasshouse.grouping import Method
     from glasshouse.microdata import Microdata
+    from glasshouse.principles import Principle
+    from glasshouse.recoding import Recoding
     from glasshouse.release import Release
 
 __all__ = ["NO_LINK", "SEED", "Asked", "published", "seconds", "seconds_to_generalize", "terms"]
@@ -31,7 +34,7 @@ SEED = 1
 NO_LINK = "independence"
 
 
-def published(table: Microdata, principle: Any, method: Any, recoding: Any) -> Release | None:
+def published(table: Microdata, principle: Principle, method: Method, recoding: Recoding) -> Release | None:
     """A release with a fixed seed, or nothing where the principle cannot be had."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisclosureWarning)  # that some methods can be attacked is what papers are about
@@ -44,15 +47,8 @@ def published(table: Microdata, principle: Any, method: Any, recoding: Any) -> R
 class Asked:
     """A workload with its true answers: whatever release is compared, these are counted once.
 
-    Parameters
-    ----------
-    table
-        The microdata.
-    workload
-        The questions.
-    delta
-        Smallest count that an error is compared with, as a share of the table; questions that cover nobody are left
-        out where it is 0.
+    Errors are compared with a count of at least ``delta``, a share of the table; where it is 0, questions that cover
+    nobody are left out.
     """
 
     def __init__(self, table: Microdata, workload: Workload, delta: float = 0.0) -> None:
@@ -91,7 +87,7 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.process_time() - start
 
 
-def seconds_to_generalize(table: Microdata, principle: Any, method: Any, recoding: Any) -> float | None:
+def seconds_to_generalize(table: Microdata, principle: Principle, method: Method, recoding: Recoding) -> float | None:
     """Seconds to divide a table on one thread and to write its groups; None where the principle cannot be had."""
     requirement = Requirement.of(principle, table)
     try:
