@@ -86,7 +86,6 @@ HAPPENINGS = [
     "recoding/bounding.py",
     "recoding/carrying.py",
     "recoding/generalization.py",
-    "recoding/sides.py",
     "release/package/description.py",
     "release/package/folders.py",
     "release/uninterrupted.py",

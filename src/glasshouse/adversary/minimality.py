@@ -42,8 +42,7 @@ from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
 from glasshouse.microdata.groups import Groups
 from glasshouse.principles import BackgroundSensitive, principle_from_data
-from glasshouse.recoding.boxes import box_cells
-from glasshouse.recoding.taxonomies import node_cells
+from glasshouse.recoding.generalization import box_cells, node_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -57,6 +57,7 @@ class EntropyLDiversity(Principle):
     """
 
     name: ClassVar[str] = "entropy-l-diversity"
+    titled: ClassVar[str] = "entropy {ell}-diversity"
     ell: Fraction
 
     def __init__(self, ell: Exact) -> None:
@@ -66,11 +67,6 @@ class EntropyLDiversity(Principle):
     def terms(self) -> Terms:
         """What others need to know of it."""
         return Terms(asked={"entropy_ell": self.ell}, smallest_group=ceil(self.ell))
-
-    @property
-    def title(self) -> str:
-        """The principle with its number."""
-        return f"entropy {plain(self.ell)}-diversity"
 
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.counts import Counts
     from glasshouse.microdata.domains import Column, Domain
     from glasshouse.microdata.table import Microdata
-    from glasshouse.principles.beliefs.background_sensitive import BackgroundSensitive
+    from glasshouse.principles.beliefs import BackgroundSensitive
 
 __all__ = ["Bound", "Caps", "Part", "Principle", "Requirement", "Terms"]
 
@@ -103,6 +103,8 @@ class Principle:
 
     name: ClassVar[str]
     """What the catalogue, the command line and manifests call it."""
+    titled: ClassVar[str]
+    """Its `title`, with the names of parameters in place of their numbers."""
     monotone: ClassVar[bool] = True
     """ANGEL Definition 5: the union of two groups that obey it obeys it."""
 
@@ -134,8 +136,9 @@ class Principle:
 
     @property
     def title(self) -> str:
-        """The principle with its numbers, as in "8-diversity"."""
-        raise NotImplementedError
+        """The principle with its numbers, as in "8-diversity"; "any" for one that is left open."""
+        numbers = {f.name: _readable(getattr(self, f.name)) for f in fields(self)}
+        return self.titled.format_map({name: "any" if value is None else value for name, value in numbers.items()})
 
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds, for manifests; ``column`` is the sensitive column."""

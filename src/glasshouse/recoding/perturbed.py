@@ -23,8 +23,7 @@ from glasshouse.kernels import compiled
 from glasshouse.microdata.domains import Column, Domain, text_of
 from glasshouse.principles.claim import Adversary, Claim
 from glasshouse.principles.parameters import fraction, plain
-from glasshouse.recoding.boxes import Boxes, set_texts
-from glasshouse.recoding.generalization import group_ranges, group_sets, numbered, published_values
+from glasshouse.recoding.generalization import Boxes, group_ranges, group_sets, numbered, published_values, set_texts
 from glasshouse.recoding.recoding import Recoding, check_names
 from glasshouse.release.layout import PERTURBED, SIZE
 
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Groups, Microdata
-    from glasshouse.principles.beliefs.background_sensitive import BackgroundSensitive
+    from glasshouse.principles.beliefs import BackgroundSensitive
     from glasshouse.principles.parameters import Exact
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws

@@ -30,9 +30,9 @@ def deal(
 
     Segment ``g`` has the buckets ``first[g] .. first[g + 1] - 1``; each has ``sizes`` tuples and its first slot at
     ``starts``. A residue's slot, the last of its bucket, is left as it is. ``residues`` gets, for each residue, its
-    bucket, the first group of its segment, and how many groups of it lack the value. ``dealt`` has
-    room for some groups; ``fill`` has a place per bucket of the largest segment; ``of_size`` is zeros, a place per size from 0 to the largest of a bucket and one more, and
-    stays zeros.
+    bucket, the first group of its segment, and how many groups of it lack the value. ``dealt`` has room for some
+    groups; ``fill`` has a place per bucket of the largest segment; ``of_size`` is zeros, a place per size from 0 to the
+    largest of a bucket and one more, and stays zeros.
     """
     ell: cython.longlong = dealer.ell
     room: cython.longlong = dealt.shape[0] // ell

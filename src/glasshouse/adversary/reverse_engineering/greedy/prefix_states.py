@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.errors import InputError
+from glasshouse.kernels import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -334,9 +335,10 @@ class Built:
             stride *= spread.n_ways
         self.drawn = drawn.astype(np.int32)
         self.n_states = len(self.numbers)
-        self.tables, self.owner = self._moves(drawn < limit)
+        self.moves = self._moves(drawn < limit)
 
-    def _moves(self, can: NDArray[np.bool_]) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
+    def _moves(self, can: NDArray[np.bool_]) -> Any:
+        """The moves between states, for the kernels."""
         sources, targets, weights, owners = [], [], [], []
         stride = 1
         for i, (spread, digit) in enumerate(zip(self.spreads, self.digits, strict=True)):
@@ -354,7 +356,9 @@ class Built:
         target = np.searchsorted(self.numbers, np.concatenate([np.empty(0, np.int64), *targets])[order])
         first = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=self.n_states))]).astype(np.int64)
         weight = np.concatenate([np.empty(0), *weights])[order]
-        return (first, target.astype(np.int32), weight), np.concatenate([np.empty(0, np.int32), *owners])[order]
+        owner = np.concatenate([np.empty(0, np.int32), *owners])[order]
+        kernels = compiled("glasshouse.adversary.reverse_engineering.greedy._kernels")
+        return kernels.Moves(self.drawn, first, target.astype(np.int32), weight, owner)
 
     def over(self, parts: Sequence[Integers], combine: Any) -> Integers:
         """Combine one number for every digit into one for every state."""

@@ -124,9 +124,9 @@ def _exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
     before, stays, log_weight = [], [], 0.0
     for j, stage in enumerate(stages):
         before.append((chances.copy(), {i: rest.copy() for i, rest in rests.items()}))
-        kernels.draw_forward(chances, stage.drawn, stage.lump, n, at[j], at[j + 1], *stage.tables)
+        kernels.draw_forward(chances, stage.moves, stage.lump, n, at[j], at[j + 1])
         for rest in rests.values():  # of what is left, the tuple drawn is no longer
-            kernels.draw_forward(rest, stage.drawn, stage.lump - 1, n, at[j], at[j + 1], *stage.tables)
+            kernels.draw_forward(rest, stage.moves, stage.lump - 1, n, at[j], at[j + 1])
         if j == m - 1:
             break
         stay = np.where(Judged(run, judge, stage).between(0, j + 1), goes_on, 1.0)
@@ -150,15 +150,15 @@ def _exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
     for j in range(m - 1, -1, -1):
         stage, (chances, rests) = stages[j], before[j]
         if at[j + 1] > at[j]:
-            kernels.draw_backward(hopes, stage.drawn, stage.lump, n, at[j] + 1, at[j + 1], *stage.tables)
+            kernels.draw_backward(hopes, stage.moves, stage.lump, n, at[j] + 1, at[j + 1])
             of_stage = np.zeros(len(stage.classes) + 1)
-            kernels.next_tuple(chances, hopes, stage.drawn, stage.lump, at[j], *stage.tables, stage.owner, of_stage)
+            kernels.next_tuple(chances, hopes, stage.moves, stage.lump, at[j], of_stage)
             shares = np.zeros(n_classes + 1)
             shares[n_classes - len(stage.classes) : n_classes] = of_stage[:-1]
             for i, rest in rests.items():
                 shares[i] = float(rest @ hopes)
             beliefs[j] = _by_entry(states, shares / shares.sum())
-            kernels.draw_backward(hopes, stage.drawn, stage.lump, n, at[j], at[j] + 1, *stage.tables)
+            kernels.draw_backward(hopes, stage.moves, stage.lump, n, at[j], at[j] + 1)
         if j:
             hopes = stays[j - 1] * (hopes if onto[j - 1] is None else hopes[onto[j - 1]])
             hopes /= hopes.max()
@@ -199,7 +199,7 @@ def _cut_exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
     for j in range(m):
         before.append({since: array.copy() for since, array in chances.items()})
         for array in chances.values():
-            kernels.draw_forward(array, built.drawn, built.lump, n, at[j], at[j + 1], *built.tables)
+            kernels.draw_forward(array, built.moves, built.lump, n, at[j], at[j + 1])
         if j < m - 1:
             stay, close = _at_border(run, judged, chances, j + 1, goes_on)
             stays.append(stay)
@@ -227,9 +227,9 @@ def _cut_exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
         for since, array in before[j].items():
             hope = hopes[since]
             if at[j + 1] > at[j]:
-                kernels.draw_backward(hope, built.drawn, built.lump, n, at[j] + 1, at[j + 1], *built.tables)
-                kernels.next_tuple(array, hope, built.drawn, built.lump, at[j], *built.tables, built.owner, shares)
-                kernels.draw_backward(hope, built.drawn, built.lump, n, at[j], at[j] + 1, *built.tables)
+                kernels.draw_backward(hope, built.moves, built.lump, n, at[j] + 1, at[j + 1])
+                kernels.next_tuple(array, hope, built.moves, built.lump, at[j], shares)
+                kernels.draw_backward(hope, built.moves, built.lump, n, at[j], at[j] + 1)
         if at[j + 1] > at[j]:
             beliefs[j] = _by_entry(states, shares / shares.sum())
         if j:
