@@ -26,7 +26,7 @@ FOLDERS = {
 REBUILT_LATER = ("adversary", "comparing", "pages", "papers")
 """Rooms whose tests for classes are still to be replaced by what the classes declare."""
 
-MOST_FILES = 44
+MOST_FILES = 41
 """Files whose code the default publish runs; the aim is 35."""
 
 TABLES = {"qit", "st", "gt", "bt"}

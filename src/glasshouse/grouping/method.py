@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.engines import Memory
 from glasshouse.errors import NotSupported, ParameterError
-from glasshouse.principles.claim import Adversary, Claim
-from glasshouse.principles.principle import Principle, Requirement
+from glasshouse.principles.principle import Adversary, Claim, Principle, Requirement
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:

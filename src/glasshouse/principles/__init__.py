@@ -3,7 +3,7 @@
 
 from glasshouse.catalog import principle_from_data
 from glasshouse.principles.all_of import AllOf
-from glasshouse.principles.beliefs import BackgroundSensitive, DeltaGrowth, RhoBreach
+from glasshouse.principles.background_sensitive import BackgroundSensitive, DeltaGrowth, RhoBreach
 from glasshouse.principles.entropy_l_diversity import EntropyLDiversity
 from glasshouse.principles.k_anonymity import AlphaKAnonymity, KAnonymity
 from glasshouse.principles.l_diversity import DesignatedLDiversity, DistinctLDiversity, LDiversity, RecursiveLDiversity

@@ -24,8 +24,7 @@ import numpy as np
 
 from glasshouse.errors import Infeasible
 from glasshouse.principles.parameters import at_most, fraction, per_group, plain
-from glasshouse.principles.principle import Principle, Terms
-from glasshouse.principles.witness import most_frequent
+from glasshouse.principles.principle import Principle, Terms, most_frequent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

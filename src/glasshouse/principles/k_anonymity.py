@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.errors import Infeasible
 from glasshouse.principles.parameters import at_most, fraction, integer, plain
-from glasshouse.principles.principle import Caps, Principle, Terms
-from glasshouse.principles.witness import most_frequent
+from glasshouse.principles.principle import Caps, Principle, Terms, most_frequent
 
 if TYPE_CHECKING:
     import numpy as np

@@ -28,8 +28,7 @@ import numpy as np
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
 from glasshouse.principles.parameters import at_most, fraction, integer, per_group, plain
-from glasshouse.principles.principle import Bound, Principle, Terms
-from glasshouse.principles.witness import most_frequent, of_column
+from glasshouse.principles.principle import Bound, Principle, Terms, most_frequent, of_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,8 +21,8 @@ from glasshouse.cells import MISSING, quoted, with_missing
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
 from glasshouse.microdata.domains import Column, Domain, text_of
-from glasshouse.principles.claim import Adversary, Claim
 from glasshouse.principles.parameters import fraction, plain
+from glasshouse.principles.principle import Adversary, Claim
 from glasshouse.recoding.generalization import Boxes, group_ranges, group_sets, numbered, published_values, set_texts
 from glasshouse.recoding.recoding import Recoding, check_names
 from glasshouse.release.layout import PERTURBED, SIZE
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Groups, Microdata
-    from glasshouse.principles.beliefs import BackgroundSensitive
+    from glasshouse.principles.background_sensitive import BackgroundSensitive
     from glasshouse.principles.parameters import Exact
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws

@@ -17,7 +17,7 @@ from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata import examples
 from glasshouse.microdata.counts import Counts
 from glasshouse.principles import KAnonymity, Requirement
-from glasshouse.principles.beliefs import (
+from glasshouse.principles.background_sensitive import (
     RESOLUTION,
     BackgroundSensitive,
     DeltaGrowth,

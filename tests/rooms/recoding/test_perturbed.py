@@ -18,8 +18,8 @@ import glasshouse as gh
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError, SchemaError
 from glasshouse.microdata.groups import canonical_order
 from glasshouse.principles import KAnonymity, LDiversity, Requirement
-from glasshouse.principles.beliefs import DeltaGrowth, RhoBreach
-from glasshouse.principles.claim import Adversary
+from glasshouse.principles.background_sensitive import DeltaGrowth, RhoBreach
+from glasshouse.principles.principle import Adversary
 from glasshouse.randomness import Source
 from glasshouse.recoding.perturbed import Perturbed
 from tests.twins.enumerating import EnumeratingDraws, distribution

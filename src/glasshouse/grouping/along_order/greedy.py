@@ -24,9 +24,8 @@ from glasshouse.grouping.method import Method, at_ell, chosen_blindly, linking_c
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata.domains import Column
 from glasshouse.microdata.groups import Groups
-from glasshouse.principles.claim import Adversary, Claim
 from glasshouse.principles.parameters import fraction, plain
-from glasshouse.principles.principle import Requirement
+from glasshouse.principles.principle import Adversary, Claim, Requirement
 from glasshouse.principles.t_closeness import Close
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from glasshouse.grouping.method import Method, frequency_ell
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import Groups
-from glasshouse.principles.claim import Adversary, Claim
+from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable
