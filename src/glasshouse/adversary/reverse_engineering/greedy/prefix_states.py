@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.errors import InputError
-from glasshouse.kernels import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -337,8 +336,8 @@ class Built:
         self.n_states = len(self.numbers)
         self.moves = self._moves(drawn < limit)
 
-    def _moves(self, can: NDArray[np.bool_]) -> Any:
-        """The moves between states, for the kernels."""
+    def _moves(self, can: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
+        """What the kernels need to know of the states and the moves between them."""
         sources, targets, weights, owners = [], [], [], []
         stride = 1
         for i, (spread, digit) in enumerate(zip(self.spreads, self.digits, strict=True)):
@@ -357,8 +356,7 @@ class Built:
         first = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=self.n_states))]).astype(np.int64)
         weight = np.concatenate([np.empty(0), *weights])[order]
         owner = np.concatenate([np.empty(0, np.int32), *owners])[order]
-        kernels = compiled("glasshouse.adversary.reverse_engineering.greedy._kernels")
-        return kernels.Moves(self.drawn, first, target.astype(np.int32), weight, owner)
+        return self.drawn, first, target.astype(np.int32), weight, owner
 
     def over(self, parts: Sequence[Integers], combine: Any) -> Integers:
         """Combine one number for every digit into one for every state."""
