@@ -188,14 +188,10 @@ class Perturbed(Recoding):
         assert requirement.target is not None
         if len(sensitive) != 1 or self.p is None:
             raise InputError("a perturbed sample has one sensitive column, and says with which retention")
-        return self.claim_for(requirement.target, sensitive[0])
+        return self.claim(requirement.target, sensitive[0])
 
-    def claim(self, target: BackgroundSensitive, table: Microdata) -> Claim:
-        """State what is promised: against whom, by which theorem, under which assumptions."""
-        return self.claim_for(target, _sensitive(table).name)
-
-    def claim_for(self, target: BackgroundSensitive, column: str) -> Claim:
-        """State the same of a sensitive column of this name; nothing of the table enters into it."""
+    def claim(self, target: BackgroundSensitive, column: str) -> Claim:
+        """State what is promised of a sensitive column of this name; nothing of the table enters into it."""
         p = self._retention()
         if self.domain is None:
             return _no_claim("the sensitive domain was not declared, and an observed one tells what values people have")
