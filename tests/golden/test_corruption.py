@@ -14,9 +14,7 @@ import pytest
 
 from glasshouse.microdata import Groups, examples
 from glasshouse.principles import Requirement
-from glasshouse.principles.beliefs.background_sensitive import BackgroundSensitive
-from glasshouse.principles.beliefs.delta_growth import DeltaGrowth
-from glasshouse.principles.beliefs.rho_breach import RhoBreach
+from glasshouse.principles.background_sensitive import BackgroundSensitive, DeltaGrowth, RhoBreach
 from glasshouse.randomness import Source
 from glasshouse.recoding.perturbed import Perturbed
 from tests.twins.perturbed import Attack, beliefs, posterior, posterior_by_force, priors

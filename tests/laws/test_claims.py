@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import glasshouse as gh
-from glasshouse.principles.claim import NOT_AGAINST, Adversary, Claim
+from glasshouse.principles.principle import NOT_AGAINST, Adversary, Claim
 from tests.laws.samples import METHOD_VARIANTS, PRINCIPLES
 
 TABLE = gh.read(

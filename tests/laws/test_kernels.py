@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.kernels import compiled, interpreted
-from glasshouse.recoding.sides import Side
+from glasshouse.recoding.anatomy import Side
 from tests.laws.people import people
 from tests.laws.publishing import examples, published
 from tests.laws.samples import PAIRS, PrincipleSample, recodings_for

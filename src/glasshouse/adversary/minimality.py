@@ -42,8 +42,7 @@ from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
 from glasshouse.microdata.groups import Groups
-from glasshouse.recoding.boxes import box_cells
-from glasshouse.recoding.taxonomies import node_cells
+from glasshouse.recoding.generalization import box_cells, node_cells
 from glasshouse.release.layout import TAXONOMIES
 
 if TYPE_CHECKING:

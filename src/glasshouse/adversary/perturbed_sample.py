@@ -33,7 +33,7 @@ from glasshouse.adversary.posterior import Beliefs
 from glasshouse.adversary.task import GONE, UNKNOWN
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
-from glasshouse.principles.beliefs.retention import transition
+from glasshouse.principles.background_sensitive import transition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,12 +7,11 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 from math import ceil
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.engines import Memory
 from glasshouse.errors import NotSupported, ParameterError
-from glasshouse.principles.claim import Adversary, Claim
-from glasshouse.principles.principle import Requirement
+from glasshouse.principles.principle import Adversary, Claim, Principle, Requirement
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -180,7 +179,7 @@ def at_ell(requirement: Requirement, ell: int) -> Requirement:
     LDiversity(ell=3)
     """
     (part,) = requirement.parts
-    principle: Any = replace(part.principle, ell=ell)  # type: ignore[call-arg]
+    principle: Principle = replace(part.principle, ell=ell)  # type: ignore[call-arg]
     return Requirement((replace(part, principle=principle, bound=principle.bind(part.whole, part.domain)),))
 
 

@@ -87,15 +87,15 @@ def exact_positions(domain: Domain) -> list[Fraction]:
 
     Categories, and numbers whose declared order is not their own, lie at their ranks; missing lies with the largest.
     """
-    values = domain.values.to_pylist()
+    ranks = list(range(len(domain.values)))
+    numbers: list[Any] = ranks
     if domain.kind in ("integer", "float"):
-        places = [Fraction(repr(value)) for value in values]
+        numbers = domain.values.to_pylist()
     elif domain.kind in ("date", "timestamp"):
-        places = [Fraction(int(tick)) for tick in domain.ticks]
-    else:
-        places = [Fraction(rank) for rank in range(len(values))]
-    if any(a >= b for a, b in pairwise(places)):
-        places = [Fraction(rank) for rank in range(len(values))]
+        numbers = domain.ticks.tolist()
+    if any(a >= b for a, b in pairwise(numbers)):
+        numbers = ranks
+    places = [Fraction(number if isinstance(number, int) else repr(number)) for number in numbers]
     return places + places[-1:] if domain.missing else places
 
 

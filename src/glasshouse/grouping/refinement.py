@@ -27,7 +27,7 @@ from glasshouse.grouping.transparent.ace import ace_segments
 from glasshouse.grouping.transparent.packed_rows import packed_rows
 from glasshouse.grouping.transparent.tailor import Tailor
 from glasshouse.microdata.groups import Groups, tie_order
-from glasshouse.principles.claim import Adversary, Claim
+from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
     from glasshouse.engines import Memory

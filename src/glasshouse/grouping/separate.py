@@ -14,7 +14,7 @@ import numpy as np
 
 from glasshouse.grouping.method import Method
 from glasshouse.microdata.groups import Groups
-from glasshouse.principles.claim import Adversary, Claim
+from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
     from glasshouse.engines import Memory

@@ -22,7 +22,7 @@ from glasshouse.journeys.republication import traces_of
 from glasshouse.log import step
 from glasshouse.microdata.cautions import accepted_cautions
 from glasshouse.principles import Principle, Requirement
-from glasshouse.principles.claim import Adversary
+from glasshouse.principles.principle import Adversary
 from glasshouse.randomness import Source
 from glasshouse.recoding import Angel, Boxes, Perturbed
 from glasshouse.recoding.columns import check_carry, told_columns
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from glasshouse.grouping import Method
     from glasshouse.microdata import Groups, Microdata
-    from glasshouse.principles.claim import Claim
+    from glasshouse.principles.principle import Claim
     from glasshouse.recoding import Recoding
     from glasshouse.verification import Verification
 

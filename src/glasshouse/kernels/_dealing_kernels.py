@@ -19,8 +19,7 @@ class Dealer:
     consumed in order, so a step costs O(l) and a level O(1) per bucket that it concerns.
 
     ``order`` lists the buckets from the largest to the smallest, equal ones in the order of values; ``left`` is how
-    many tuples each bucket still has. The other arrays have a place per bucket, ``above`` one more, and ``group``,
-    which gets the buckets of a group, l places.
+    many tuples each bucket still has. The other arrays have a place per bucket, ``above`` one more.
     """
 
     order: cython.int[::1]
@@ -28,7 +27,6 @@ class Dealer:
     current: cython.int[::1]
     taken: cython.int[::1]
     above: cython.int[::1]
-    group: cython.int[::1]
     n_buckets: cython.Py_ssize_t
     ell: cython.Py_ssize_t
     level: cython.longlong
@@ -39,7 +37,7 @@ class Dealer:
     n_taken: cython.Py_ssize_t
 
     def __init__(self, *state):
-        self.order, self.left, self.current, self.taken, self.above, self.group, self.ell = state
+        self.order, self.left, self.current, self.taken, self.above, self.ell = state
 
     @cython.cfunc
     @cython.nogil
@@ -86,36 +84,59 @@ class Dealer:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def next_group(self) -> cython.void:
-        """Take one tuple of every one of the l largest buckets."""
-        kept: cython.Py_ssize_t = 0
+    def deal(self, n_groups: cython.Py_ssize_t, groups: cython.int[::1]) -> cython.void:
+        """Form groups of one tuple of every one of the l largest buckets; their buckets go to ``groups``."""
+        left = self.left  # names of its own for what every step of the loop needs
+        current = self.current
+        taken = self.taken
+        above = self.above
+        ell: cython.Py_ssize_t = self.ell
+        level: cython.longlong = self.level
+        n_above: cython.Py_ssize_t = self.n_above
+        head: cython.Py_ssize_t = self.head
+        tail: cython.Py_ssize_t = self.tail
+        n_taken: cython.Py_ssize_t = self.n_taken
         at: cython.Py_ssize_t = 0
+        kept: cython.Py_ssize_t
+        i: cython.Py_ssize_t
         x: cython.int
-        while self.tail - self.head < self.ell - self.n_above:  # all buckets of this size, and some of the next
-            for i in range(self.head, self.tail):
-                self.above[self.n_above] = self.current[i]
-                self.n_above += 1
-            self.level -= 1
-            self.sink()
-        for at in range(self.ell - self.n_above):
-            x = self.current[self.head]
-            self.head += 1
-            self.group[at] = x
-            self.left[x] -= 1
-            insert(self.taken, 0, self.n_taken, x)
-            self.n_taken += 1
-        at = self.ell - self.n_above
-        for i in range(self.n_above):
-            x = self.above[i]
-            self.group[at + i] = x
-            self.left[x] -= 1
-            if self.left[x] > self.level:
-                self.above[kept] = x
-                kept += 1
-            else:
-                insert(self.current, self.head, self.tail, x)
-                self.tail += 1
-        self.n_above = kept
+        for _ in range(n_groups):
+            while tail - head < ell - n_above:  # too few of this size: all of them, and some of the next size
+                for i in range(head, tail):
+                    above[n_above] = current[i]
+                    n_above += 1
+                level -= 1
+                self.level = level
+                self.n_taken = n_taken
+                self.sink()
+                head = 0
+                tail = self.tail
+                n_taken = 0
+            for i in range(head, head + ell - n_above):
+                x = current[i]
+                groups[at] = x
+                at += 1
+                left[x] -= 1
+                insert(taken, 0, n_taken, x)
+                n_taken += 1
+            head += ell - n_above
+            kept = 0
+            for i in range(n_above):
+                x = above[i]
+                groups[at] = x
+                at += 1
+                left[x] -= 1
+                if left[x] > level:
+                    above[kept] = x
+                    kept += 1
+                else:
+                    insert(current, head, tail, x)
+                    tail += 1
+            n_above = kept
+        self.n_above = n_above
+        self.head = head
+        self.tail = tail
+        self.n_taken = n_taken
 
 
 @cython.cfunc
@@ -138,11 +159,10 @@ def begin(dealer: Dealer, n_buckets: cython.Py_ssize_t) -> None:
 def deal(dealer: Dealer, small: cython.longlong, groups: cython.int[::1]) -> None:
     """Form as many groups as ``groups`` has room for; values of a group ascend if it has at most ``small``."""
     ell: cython.Py_ssize_t = dealer.ell
+    n_groups: cython.Py_ssize_t = groups.shape[0] // ell
     with cython.nogil:
-        for g in range(groups.shape[0] // ell):
-            dealer.next_group()
-            for i in range(ell):
-                if ell <= small:
-                    insert(groups, g * ell, g * ell + i, dealer.group[i])
-                else:
-                    groups[g * ell + i] = dealer.group[i]
+        dealer.deal(n_groups, groups)
+        if ell <= small:
+            for g in range(n_groups):
+                for i in range(1, ell):
+                    insert(groups, g * ell, g * ell + i, groups[g * ell + i])

@@ -53,3 +53,8 @@ cdef Py_ssize_t part(
     unsigned long long top, unsigned long long code, long long ties, Py_ssize_t a, unsigned long long[::1] spare,
     Py_ssize_t b,
 ) noexcept nogil
+
+cdef Py_ssize_t part_from_behind(
+    unsigned long long[::1] rows, long long start, long long stop, Py_ssize_t stride, Py_ssize_t word, long long shift,
+    unsigned long long top, unsigned long long code, long long ties, unsigned long long[::1] spare, Py_ssize_t b,
+) noexcept nogil

@@ -23,8 +23,8 @@ from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measurement import SEED, Asked, published, seconds, seconds_to_generalize
 from glasshouse.papers.results import Figure, Table, figure_of, number
 from glasshouse.principles import KAnonymity, LDiversity, Requirement
-from glasshouse.principles.claim import Adversary
-from glasshouse.principles.claim import Claim as Promise
+from glasshouse.principles.principle import Adversary
+from glasshouse.principles.principle import Claim as Promise
 from glasshouse.randomness import Source
 from glasshouse.recoding import Boxes
 

@@ -24,8 +24,7 @@ import numpy as np
 
 from glasshouse.errors import Infeasible
 from glasshouse.principles.parameters import at_most, fraction, per_group, plain
-from glasshouse.principles.principle import Principle, Terms
-from glasshouse.principles.witness import most_frequent
+from glasshouse.principles.principle import Principle, Terms, most_frequent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,6 +56,7 @@ class EntropyLDiversity(Principle):
     """
 
     name: ClassVar[str] = "entropy-l-diversity"
+    titled: ClassVar[str] = "entropy {ell}-diversity"
     ell: Fraction
 
     def __init__(self, ell: Exact) -> None:
@@ -66,11 +66,6 @@ class EntropyLDiversity(Principle):
     def terms(self) -> Terms:
         """What others need to know of it."""
         return Terms(asked={"entropy_ell": self.ell}, smallest_group=ceil(self.ell))
-
-    @property
-    def title(self) -> str:
-        """The principle with its number."""
-        return f"entropy {plain(self.ell)}-diversity"
 
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds.

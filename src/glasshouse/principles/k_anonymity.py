@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""k-anonymity: safety in numbers.
+"""k-anonymity: safety in numbers; and (alpha, k)-anonymity, where no sensitive value exceeds a share of alpha either.
 
 Cormode, Li, Li, Srivastava, "Minimizing Minimality and Maximizing Utility", VLDB 2010 (MINIMALITY), Section 2.2: each
-group has at least k members. It looks at no sensitive value, and protects none.
+group has at least k members. It looks at no sensitive value, and protects none. Wong, Li, Fu, Wang, "(alpha,
+k)-anonymity", KDD 2006, as MINIMALITY 2.2 has it: for every sensitive value. With ``alpha = 1 / l`` the second half is
+l-diversity.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.errors import Infeasible
-from glasshouse.principles.parameters import integer
-from glasshouse.principles.principle import Caps, Principle, Terms
+from glasshouse.principles.parameters import at_most, fraction, integer, plain
+from glasshouse.principles.principle import Caps, Principle, Terms, most_frequent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,8 +23,9 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.counts import Counts
     from glasshouse.microdata.domains import Domain
+    from glasshouse.principles.parameters import Exact
 
-__all__ = ["KAnonymity"]
+__all__ = ["AlphaKAnonymity", "KAnonymity"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -41,6 +45,7 @@ class KAnonymity(Principle):
     """
 
     name: ClassVar[str] = "k-anonymity"
+    titled: ClassVar[str] = "{k}-anonymity"
     k: int
 
     def __post_init__(self) -> None:
@@ -55,11 +60,6 @@ class KAnonymity(Principle):
     def terms(self) -> Terms:
         """What others need to know of it."""
         return Terms(asked={"k": self.k}, anonymity=self.k, smallest_group=self.k, capped=(Caps(least=self.k),))
-
-    @property
-    def title(self) -> str:
-        """The principle with its number."""
-        return f"{self.k}-anonymity"
 
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds.
@@ -88,3 +88,76 @@ class KAnonymity(Principle):
         remedy = f"the largest feasible k is {n:,}" if n >= 2 else "no k is feasible"
         message = f"{self.title} is out of reach: the table has {n:,} tuple{'s' * (n > 1)}; {remedy}"
         return Infeasible(message, principle=self, count=n, of=n, largest=n if n >= 2 else None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False, init=False)
+class AlphaKAnonymity(Principle):
+    """Every group has at least ``k`` tuples, and no sensitive value more than a share ``alpha`` of them.
+
+    Parameters
+    ----------
+    alpha
+        An exact number above 0 and below 1.
+    k
+        An integer, at least 1.
+
+    Guarantee
+    ---------
+    Whoever knows a person's group and nothing else believes no sensitive value of that person above ``alpha``.
+
+    Examples
+    --------
+    >>> from glasshouse.microdata.counts import Counts
+    >>> AlphaKAnonymity(alpha=0.6, k=5).holds(Counts.from_histograms([[3, 2], [4, 1], [1, 1]])).tolist()
+    [True, False, False]
+    """
+
+    name: ClassVar[str] = "alpha-k-anonymity"
+    titled: ClassVar[str] = "({alpha}, {k})-anonymity"
+    alpha: Fraction
+    k: int
+
+    def __init__(self, alpha: Exact, k: int) -> None:
+        object.__setattr__(self, "alpha", fraction("AlphaKAnonymity", "alpha", alpha, above=0, below=1))
+        object.__setattr__(self, "k", integer("AlphaKAnonymity", "k", k, least=1))
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(
+            asked={"k": self.k, "alpha": self.alpha},
+            anonymity=self.k,
+            smallest_group=self.k,
+            capped=(Caps(least=self.k, share=self.alpha),),
+        )
+
+    def describe(self, column: str | None = None) -> str:
+        """Say in one sentence what holds.
+
+        >>> AlphaKAnonymity(alpha="0.3", k=5).describe("disease")
+        'every group has at least 5 tuples, and at most a share of 0.3 of them has the same disease'
+        """
+        tuples = f"{self.k:,} tuple{'s' * (self.k > 1)}"
+        share = f"at most a share of {plain(self.alpha)} of them has the same {column or 'sensitive value'}"
+        return f"every group has at least {tuples}, and {share}"
+
+    def holds(self, counts: Counts) -> NDArray[np.bool_]:
+        """Judge each group: ``size >= k`` and ``largest <= alpha * size``, in integers."""
+        modest = at_most(counts.largest, self.alpha.denominator, counts.sizes, self.alpha.numerator)
+        return modest & (counts.sizes >= self.k)
+
+    def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
+        """Give the smallest alpha that the whole table obeys, with the same k or, if that is too much, all tuples."""
+        n, largest = int(whole.sizes[0]), int(whole.largest[0])
+        return replace(self, alpha=Fraction(largest, n), k=min(self.k, n)) if largest < n else None
+
+    def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
+        n, largest = int(whole.sizes[0]), int(whole.largest[0])
+        if n < self.k:
+            there = f"the table has {n:,} tuple{'s' * (n > 1)}"
+            message = f"{self.title} is out of reach: {there}; the largest feasible k is {n:,}"
+            return Infeasible(message, principle=self, count=n, of=n, largest=n)
+        smallest = Fraction(largest, n) if largest < n else None
+        remedy = f"the smallest feasible alpha is {plain(smallest)}" if smallest else "no alpha is feasible"
+        witness = most_frequent(whole, column, domain)
+        return witness.infeasible(self, allowed=int(self.alpha * n), remedy=remedy, largest=smallest)

@@ -1,28 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""l-diversity by frequency: what the word means throughout this package.
+"""l-diversity in four versions: by frequency, which is what the word means throughout this package, and three others.
 
-Xiao, Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006 (ANATOMY), Definition 2: in each group, at
-most a 1/l fraction of the tuples has the most frequent sensitive value. MINIMALITY 2.2 calls it simple l-diversity.
+*By frequency*: Xiao, Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006 (ANATOMY), Definition 2: in
+each group, at most a 1/l fraction of the tuples has the most frequent sensitive value. MINIMALITY 2.2 calls it simple
+l-diversity.
+
+*Distinct*: Tao, Xiao, Li, Zhang, "On Anti-Corruption Privacy Preserving Publication", ICDE 2008 (CORRUPTION), Section
+III.A: at least l different sensitive values in each group. A group with one frequent value and l - 1 rare ones obeys it
+and protects little.
+
+*Recursive*: CORRUPTION Inequality 1: with l' >= l different values of frequencies n_1 >= n_2 >= ... >= n_l' in a group,
+``n_1 <= c * (n_l + ... + n_l')``; a group with fewer than l values does not obey. The most frequent value stays modest
+even after l - 2 others have been ruled out.
+
+*Designated*: only certain values are sensitive, and only these must obey the 1/l fraction. MINIMALITY 2.2, where the
+case of one designated value (positive, against negative) is called binary l-diversity.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from glasshouse.principles.parameters import at_most, integer
-from glasshouse.principles.principle import Principle, Terms
-from glasshouse.principles.witness import most_frequent
+import numpy as np
+
+from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
+from glasshouse.kernels import compiled
+from glasshouse.principles.parameters import at_most, fraction, integer, per_group, plain
+from glasshouse.principles.principle import Bound, Principle, Terms, most_frequent, of_column
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    from glasshouse.errors import Infeasible
     from glasshouse.microdata.counts import Counts
     from glasshouse.microdata.domains import Domain
+    from glasshouse.principles.parameters import Exact
 
-__all__ = ["LDiversity"]
+__all__ = ["DesignatedLDiversity", "DistinctLDiversity", "LDiversity", "RecursiveLDiversity"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,6 +61,7 @@ class LDiversity(Principle):
     """
 
     name: ClassVar[str] = "l-diversity"
+    titled: ClassVar[str] = "{ell}-diversity"
     ell: int
 
     def __post_init__(self) -> None:
@@ -55,11 +71,6 @@ class LDiversity(Principle):
     def terms(self) -> Terms:
         """What others need to know of it."""
         return Terms(asked={"ell": self.ell}, smallest_group=self.ell, one_in=self.ell)
-
-    @property
-    def title(self) -> str:
-        """The principle with its number."""
-        return f"{self.ell}-diversity"
 
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds.
@@ -94,3 +105,275 @@ class LDiversity(Principle):
         nearest = self.feasible(whole)
         remedy = f"the largest feasible ell is {nearest.ell:,}" if nearest else "no ell is feasible"
         return witness.infeasible(self, allowed=witness.of // self.ell, remedy=remedy, largest=nearest and nearest.ell)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DistinctLDiversity(Principle):
+    """In every group, at least ``ell`` different sensitive values occur.
+
+    Parameters
+    ----------
+    ell
+        An integer, at least 2.
+
+    Examples
+    --------
+    >>> from glasshouse.microdata.counts import Counts
+    >>> DistinctLDiversity(ell=2).holds(Counts.of([[0, 0, 0, 1], [2, 2]], n_values=3)).tolist()
+    [True, False]
+    """
+
+    name: ClassVar[str] = "distinct-l-diversity"
+    titled: ClassVar[str] = "distinct {ell}-diversity"
+    ell: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ell", integer("DistinctLDiversity", "ell", self.ell, least=2))
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"distinct_ell": self.ell}, smallest_group=self.ell)
+
+    def describe(self, column: str | None = None) -> str:
+        """Say in one sentence what holds.
+
+        >>> DistinctLDiversity(ell=3).describe("disease")
+        'in every group, at least 3 different values of disease occur'
+        """
+        values = f"values of {column}" if column else "sensitive values"
+        return f"in every group, at least {self.ell:,} different {values} occur"
+
+    def holds(self, counts: Counts) -> NDArray[np.bool_]:
+        """Judge each group by its number of different values."""
+        return counts.distinct >= self.ell
+
+    @staticmethod
+    def largest_feasible(whole: Counts) -> int:
+        """Find the largest ell that the whole table obeys: its number of different values."""
+        return int(whole.distinct[0])
+
+    def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
+        """Give the strictest distinct l-diversity that the whole table obeys."""
+        ell = self.largest_feasible(whole)
+        return type(self)(ell=ell) if ell >= 2 else None
+
+    def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
+        ell = self.largest_feasible(whole)
+        remedy = f"the largest feasible ell is {ell:,}" if ell >= 2 else "no ell is feasible"
+        there = f"there {'are' if ell > 1 else 'is'} {ell:,} different value{'s' * (ell > 1)}{of_column(column)}"
+        message = f"{self.title} is out of reach: {there}; {remedy}"
+        return Infeasible(
+            message, principle=self, column=column, count=ell, of=int(whole.sizes[0]), largest=ell if ell >= 2 else None
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False, init=False)
+class RecursiveLDiversity(Principle):
+    """In every group, the most frequent value has at most ``c`` times the tuples of the ``ell``-th and all rarer ones.
+
+    Parameters
+    ----------
+    c
+        An exact number above 0.
+    ell
+        An integer, at least 2.
+
+    Guarantee
+    ---------
+    Whoever knows a person's group and can rule out at most ``ell - 2`` values believes no value of that person above
+    ``c / (c + 1)`` (CORRUPTION Inequality 3).
+
+    Examples
+    --------
+    The group of CORRUPTION Figure 1: 3 <= 1/2 * (2 + 2 + 1 + 1).
+
+    >>> from glasshouse.microdata.counts import Counts
+    >>> RecursiveLDiversity(c="1/2", ell=3).holds(Counts.from_histograms([[3, 2, 2, 2, 1, 1]])).tolist()
+    [True]
+    """
+
+    name: ClassVar[str] = "recursive-l-diversity"
+    titled: ClassVar[str] = "recursive ({c}, {ell})-diversity"
+    c: Fraction
+    ell: int
+
+    def __init__(self, c: Exact, ell: int) -> None:
+        object.__setattr__(self, "c", fraction("RecursiveLDiversity", "c", c, above=0))
+        object.__setattr__(self, "ell", integer("RecursiveLDiversity", "ell", ell, least=2))
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"recursive": (self.c, self.ell)}, smallest_group=self.ell)
+
+    def describe(self, column: str | None = None) -> str:
+        """Say in one sentence what holds.
+
+        >>> RecursiveLDiversity(c=3, ell=3).describe("disease")
+        'in every group, the most frequent disease has at most 3 times as many tuples as all but the 2 most frequent'
+        """
+        value = column or "sensitive value"
+        frequent = f"the {self.ell - 1:,} most frequent" if self.ell > 2 else "the most frequent"
+        most = f"at most {plain(self.c)} times as many tuples as all but {frequent}"
+        return f"in every group, the most frequent {value} has {most}"
+
+    def holds(self, counts: Counts) -> NDArray[np.bool_]:
+        """Judge each group by Inequality 1, in integers."""
+        modest = at_most(counts.largest, self.c.denominator, self._rarer(counts), self.c.numerator)
+        return modest & (counts.distinct >= self.ell)
+
+    def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
+        """Give the smallest c, for the same ell, that the whole table obeys."""
+        rarer = int(self._rarer(whole)[0])
+        return replace(self, c=Fraction(int(whole.largest[0]), rarer)) if rarer else None
+
+    def _rarer(self, counts: Counts) -> NDArray[np.int64]:
+        """Tuples of the ell-th most frequent value and of all rarer ones, in each group."""
+        offsets, _, entries = counts.histogram
+        ranks = min(self.ell - 1, max(int(counts.distinct.max(initial=0)), 1))
+        rarer = np.empty(len(counts), np.int64)
+        kernels = compiled("glasshouse.principles._kernels")
+        kernels.without_most_frequent(offsets, entries, np.empty(ranks, np.int64), rarer)
+        return rarer
+
+    def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
+        nearest = self.feasible(whole)
+        if nearest is None:
+            distinct = int(whole.distinct[0])
+            there = f"there {'are' if distinct > 1 else 'is'} only {distinct:,} different value{'s' * (distinct > 1)}"
+            return Infeasible(
+                f"{self.title} is out of reach: {there}{of_column(column)}, at least {self.ell:,} are needed; "
+                f"no c is feasible with this ell",
+                principle=self,
+                column=column,
+                count=distinct,
+                of=int(whole.sizes[0]),
+            )
+        allowed = int(self.c * int(self._rarer(whole)[0]))
+        remedy = f"the smallest feasible c with ell = {self.ell:,} is {plain(nearest.c)}"
+        return most_frequent(whole, column, domain).infeasible(self, allowed=allowed, remedy=remedy, largest=nearest.c)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DesignatedLDiversity(Principle):
+    """In every group, none of the designated values has more than one tuple in ``ell``.
+
+    Parameters
+    ----------
+    ell
+        An integer, at least 2.
+    values
+        The designated values of the sensitive column, at least one; ``None`` stands for missing.
+
+    Guarantee
+    ---------
+    Whoever knows a person's group and nothing else believes no designated value of that person above ``1 / ell``. All
+    other values may be certain.
+    """
+
+    name: ClassVar[str] = "designated-l-diversity"
+    titled: ClassVar[str] = "designated {ell}-diversity"
+    ell: int
+    values: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ell", integer("DesignatedLDiversity", "ell", self.ell, least=2))
+        if not isinstance(self.values, tuple | list) or not self.values:
+            raise ParameterError("DesignatedLDiversity", "values", "a tuple of sensitive values", self.values)
+        object.__setattr__(self, "values", tuple(_plain(value) for value in self.values))
+
+    def naming(self, values: tuple[Any, ...]) -> Self:
+        """The same for other designated values."""
+        return replace(self, values=values)
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(
+            asked={"designated_ell": self.ell, "designated": self.values},
+            one_in=self.ell,
+            named=self.values,
+        )
+
+    def describe(self, column: str | None = None) -> str:
+        """Say in one sentence what holds.
+
+        >>> DesignatedLDiversity(ell=4, values=("HIV", "cancer")).describe("disease")
+        "in every group, at most one tuple in 4 has disease 'HIV', and as few have 'cancer'"
+        """
+        first, *others = ("missing" if value is None else repr(value) for value in self.values)
+        one = f"in every group, at most one tuple in {self.ell:,} has {column or 'the sensitive value'} {first}"
+        return one + "".join(f", and as few have {other}" for other in others)
+
+    def spelled_as(self, domain: Domain) -> Self:
+        """The same values in the spelling of a column whose look-alikes are one value; those named twice, once."""
+        spelled = tuple(dict.fromkeys(map(domain.spelled, self.values)))
+        return self if spelled == self.values else replace(self, values=spelled)
+
+    def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
+        """Find the codes of the designated values; `DomainError` where the column has no such value."""
+        return _BoundDesignated(self.ell, self.concerned(whole.n_values, domain))
+
+    def concerned(self, n_values: int, domain: Domain | None = None) -> NDArray[np.bool_]:
+        """Mark the designated values alone."""
+        designated = np.zeros(n_values, np.bool_)
+        designated[self._codes(domain)] = True
+        return designated
+
+    def holds(self, counts: Counts) -> NDArray[np.bool_]:
+        """Refuse: without the column's domain the designated values have no codes."""
+        raise NotSupported(f"{self.title} cannot judge groups yet", instead="bind it to the table first")
+
+    def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
+        """Give the strictest ell for the same values that the whole table obeys; where none occurs, any ell will do."""
+        worst = most_frequent(whole, None, domain, among=self._codes(domain))
+        if worst.count == 0:
+            return self
+        ell = worst.of // worst.count
+        return replace(self, ell=ell) if ell >= 2 else None
+
+    def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
+        witness = most_frequent(whole, column, domain, among=self._codes(domain))
+        nearest = self.feasible(whole, domain)
+        remedy = f"the largest feasible ell is {nearest.ell:,}" if nearest else "no ell is feasible"
+        return witness.infeasible(self, allowed=witness.of // self.ell, remedy=remedy, largest=nearest and nearest.ell)
+
+    def _codes(self, domain: Domain | None) -> list[int]:
+        if domain is None:
+            raise InputError(f"{self.title} needs the domain of the sensitive column, to find its values there")
+        codes, unknown = [], []
+        for value in self.values:
+            try:
+                codes.append(domain.missing_code if value is None and domain.missing else domain.code_of(value))
+            except DomainError:
+                unknown.append(value)
+        if unknown:
+            listed = ", ".join(map(repr, unknown))
+            raise DomainError(
+                f"designated value{'s' * (len(unknown) > 1)} {listed} not found in column {domain.name!r}",
+                column=domain.name,
+                values=unknown,
+            )
+        return codes
+
+
+def _plain(value: Any) -> Any:
+    """A value as plain data, for recipes: a NumPy number as Python's, a date as the text by which a domain knows it."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _BoundDesignated:
+    """Designated l-diversity over one column's codes."""
+
+    ell: int
+    designated: NDArray[np.bool_]  # one per code
+    monotone: ClassVar[bool] = True
+
+    def holds(self, counts: Counts) -> NDArray[np.bool_]:
+        """Judge each group: ``count * ell <= size`` for its most frequent designated value."""
+        offsets, values, entries = counts.histogram
+        largest = per_group(np.maximum, np.where(self.designated[values], entries, 0), offsets)
+        return at_most(largest, self.ell, counts.sizes, 1) & (counts.sizes > 0)

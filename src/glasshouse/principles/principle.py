@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every principle is: a constraint on the distribution of sensitive values in a group.
+"""What every principle is: a constraint on the distribution of sensitive values in a group; and what is claimed by it.
 
 Tao, Chen, Xiao, Zhou, Zhang, "ANGEL: Enhancing the Utility of Generalization for Privacy Preserving Publication", TKDE
 2009 (ANGEL). Definition 4: a principle sees a group's sensitive values and nothing else; here it sees `Counts`.
@@ -7,13 +7,15 @@ Definition 5: it is *monotone* when the union of two groups that obey it obeys i
 
 A `Requirement` is what must hold of one table: which principle for which sensitive column, bound to that table. Each
 sensitive column is protected by itself: its principle speaks of its own values in a group, and says nothing of what two
-columns reveal together.
+columns reveal together. A `Witness` says by a count why a table does not obey. A `Claim` is what a method claims for
+groups under a requirement, against one of the adversaries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
+from enum import Enum
 from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
@@ -31,9 +33,22 @@ if TYPE_CHECKING:
     from glasshouse.microdata.counts import Counts
     from glasshouse.microdata.domains import Column, Domain
     from glasshouse.microdata.table import Microdata
-    from glasshouse.principles.beliefs.background_sensitive import BackgroundSensitive
+    from glasshouse.principles.background_sensitive import BackgroundSensitive
 
-__all__ = ["Bound", "Caps", "Part", "Principle", "Requirement", "Terms"]
+__all__ = [
+    "NOT_AGAINST",
+    "Adversary",
+    "Bound",
+    "Caps",
+    "Claim",
+    "Part",
+    "Principle",
+    "Requirement",
+    "Terms",
+    "Witness",
+    "most_frequent",
+    "of_column",
+]
 
 
 class Bound(Protocol):
@@ -104,6 +119,8 @@ class Principle:
 
     name: ClassVar[str]
     """What the catalogue, the command line and manifests call it."""
+    titled: ClassVar[str]
+    """Its `title`, with the names of parameters in place of their numbers."""
     monotone: ClassVar[bool] = True
     """ANGEL Definition 5: the union of two groups that obey it obeys it."""
 
@@ -135,8 +152,9 @@ class Principle:
 
     @property
     def title(self) -> str:
-        """The principle with its numbers, as in "8-diversity"."""
-        raise NotImplementedError
+        """The principle with its numbers, as in "8-diversity"; "any" for one that is left open."""
+        numbers = {f.name: _readable(getattr(self, f.name)) for f in fields(self)}
+        return self.titled.format_map({name: "any" if value is None else value for name, value in numbers.items()})
 
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds, for manifests; ``column`` is the sensitive column."""
@@ -389,3 +407,102 @@ def _part(principle: Principle, column: Column | None, table: Microdata, *, boun
     whole = Counts(codes, np.array([0, table.n_tuples]), 1 if column is None else column.domain.size)
     judge = principle.bind(whole, None if column is None else column.domain) if bound else principle
     return Part(column, principle, judge, whole)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Witness:
+    """A value of the sensitive column, and how many of the table's tuples have it."""
+
+    value: Any
+    shown: str
+    count: int
+    of: int
+    column: str | None
+
+    def __str__(self) -> str:
+        return f"{self.shown} has {self.count:,} of {self.of:,} tuples{of_column(self.column)}"
+
+    def infeasible(self, principle: Principle, *, allowed: int, remedy: str, largest: object) -> Infeasible:
+        """Make the error that says that this value is too frequent, and what would work."""
+        limit = f"at most {allowed:,} {'is' if allowed == 1 else 'are'} allowed"
+        return Infeasible(
+            f"{principle.title} is out of reach: {self}, {limit}; {remedy}",
+            principle=principle,
+            column=self.column,
+            value=self.value,
+            count=self.count,
+            of=self.of,
+            largest=largest,
+        )
+
+
+def most_frequent(
+    whole: Counts, column: str | None, domain: Domain | None, *, among: Sequence[int] | None = None
+) -> Witness:
+    """Find the most frequent value of the table, or of those with the codes ``among``; the first of several."""
+    counts = whole.dense[0]
+    code = int(np.argmax(counts)) if among is None else max(among, key=lambda code: (int(counts[code]), -code))
+    if domain is None:
+        value, shown = code, f"the value with code {code}"
+    else:
+        value = domain.decode(np.array([code], np.int32))[0].as_py()
+        shown = "the missing value" if value is None else repr(value)
+    return Witness(value=value, shown=shown, count=int(counts[code]), of=int(whole.sizes[0]), column=column)
+
+
+def of_column(column: str | None) -> str:
+    """Name the column, if it has a name, as the end of a phrase."""
+    return "" if column is None else f" of column {column!r}"
+
+
+class Adversary(Enum):
+    """What she holds. Each one knows everything that the one before her knows."""
+
+    LINKING = "linking"
+    ALGORITHM_AWARE = "algorithm-aware"
+    CORRUPTING = "corrupting"
+
+    @property
+    def knows(self) -> str:
+        """What she knows and believes beforehand, in one sentence."""
+        return _KNOWS[self]
+
+
+_KNOWS = {
+    Adversary.LINKING: "whoever knows the release and everyone's quasi-identifiers",
+    Adversary.ALGORITHM_AWARE: (
+        "whoever knows the release, everyone's quasi-identifiers, the algorithm and its parameters, holds every table "
+        "equally likely beforehand, and knows nobody's sensitive value"
+    ),
+    Adversary.CORRUPTING: (
+        "whoever knows the release, everyone's quasi-identifiers, the algorithm and its parameters, and the sensitive "
+        "values of any number of other people"
+    ),
+}
+
+
+NOT_AGAINST = (
+    "anything against an attacker who knows some people's sensitive values",
+    "anything against an attacker who has reason to hold some tables likelier than others",
+)
+"""What the theorems on algorithm-aware adversaries leave open; every claim against such an adversary states it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What a method claims for groups under a requirement: against whom, why, and what it does not claim.
+
+    The promise is the requirement's own, unless the claim has another; assumptions are what must be true for it. A
+    claim against an algorithm-aware adversary has the limits of all such claims, `NOT_AGAINST`, before its own.
+    """
+
+    adversary: Adversary
+    theorem: str
+    limits: tuple[str, ...] = ()
+    promise: str = ""
+    assumptions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.adversary is Adversary.ALGORITHM_AWARE:
+            own = tuple(limit for limit in self.limits if limit not in NOT_AGAINST)
+            object.__setattr__(self, "limits", (*NOT_AGAINST, *own))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.domains import Domain
     from glasshouse.principles.parameters import Exact
 
-__all__ = ["TCloseness"]
+__all__ = ["Close", "TCloseness"]
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 
@@ -53,6 +53,7 @@ class TCloseness(Principle):
     """
 
     name: ClassVar[str] = "t-closeness"
+    titled: ClassVar[str] = "{t}-closeness"
     t: Fraction
     distance: Distance = "equal"
 
@@ -67,11 +68,6 @@ class TCloseness(Principle):
         """What others need to know of it."""
         return Terms(asked={"t": self.t, "distance": self.distance}, closeness=self.t, distance=self.distance)
 
-    @property
-    def title(self) -> str:
-        """The principle with its number."""
-        return f"{plain(self.t)}-closeness"
-
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds.
 
@@ -84,19 +80,19 @@ class TCloseness(Principle):
     def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
         """Bind to the whole table's distribution and, where the distance needs one, to an order or taxonomy."""
         if self.distance == "equal":
-            return _Close(self.t, EarthMover.on_star(whole))
+            return Close(self.t, EarthMover.on_star(whole))
         if domain is None:
             raise InputError(f"{self.title} with distance={self.distance!r} needs the domain of the sensitive column")
         if self.distance == "ordered":
             _check_order(domain)
-            return _Close(self.t, EarthMover.on_line(whole))
+            return Close(self.t, EarthMover.on_line(whole))
         if domain.taxonomy is None:
             raise DomainError(
                 f"column {domain.name!r} has no taxonomy, so distance='hierarchical' means nothing: declare one "
                 f"(taxonomies={{{domain.name!r}: ...}}) or use distance='equal'",
                 column=domain.name,
             )
-        return _Close(self.t, EarthMover.on_taxonomy(whole, domain.taxonomy))
+        return Close(self.t, EarthMover.on_taxonomy(whole, domain.taxonomy))
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Refuse: without the whole table there is nothing to be close to."""
@@ -111,7 +107,7 @@ class TCloseness(Principle):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Close:
+class Close:
     """t-closeness to one table."""
 
     t: Fraction

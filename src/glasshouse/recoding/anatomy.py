@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Anatomy: exact quasi-identifiers in one table, sensitive values in another, and only the group number in both.
+"""Anatomy: exact quasi-identifiers and sensitive values apart from each other, linked by the group number alone.
 
-Xiao, Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006 (ANATOMY), Definition 3.
+`Anatomy` writes them into two tables: Xiao, Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006
+(ANATOMY), Definition 3. `Permutation` writes them into one, in which the sensitive values of a group have changed
+places at random (MINIMALITY 2.1).
+
+A group has two sides: the quasi-identifiers of its tuples, and the multiset of its sensitive values. Both come out
+group after group and sorted by value, so that no order of the input, and no link between the two sides, can survive.
 """
 
 from __future__ import annotations
@@ -9,17 +14,54 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import pyarrow as pa
 
-from glasshouse.recoding.generalization import sensitive_tables
-from glasshouse.recoding.sides import Separated, Side, numbers
-from glasshouse.release.layout import ANATOMY, COUNT, GROUP
+from glasshouse.errors import NotSupported
+from glasshouse.kernels import compiled
+from glasshouse.randomness import Source
+from glasshouse.recoding.generalization import published_values, sensitive_tables
+from glasshouse.recoding.recoding import EXACT, Recoding, check_names, check_sensitive
+from glasshouse.release.layout import ANATOMY, COUNT, GROUP, PERMUTATION
 
 if TYPE_CHECKING:
-    from glasshouse.microdata import Groups, Microdata
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata import Column, Domain, Groups, Microdata
+    from glasshouse.principles import Requirement
+    from glasshouse.randomness import Draws
     from glasshouse.release.layout import Layout
 
-__all__ = ["Anatomy"]
+__all__ = ["Anatomy", "Permutation", "Separated", "Side", "numbers"]
+
+_BITS = 63  # of a key that packs all codes of a tuple
+_SMALL = 48  # keys that are sorted by insertion; longer runs by numpy
+
+
+class Separated(Recoding):
+    """What recodings share that publish exact quasi-identifiers, apart from the sensitive values of their groups."""
+
+    __slots__ = ()
+
+    def check(self, table: Microdata, requirement: Requirement) -> None:
+        """Refuse tables without a sensitive column, names that collide, and any promise of k-anonymity."""
+        check_sensitive(table, self.name)
+        check_names(table, self.added(), self.name)
+        if requirement.anonymity:
+            raise NotSupported(
+                f"k-anonymity with {self.name}, which publishes exact quasi-identifiers",
+                instead="use the recoding 'angel' or 'boxes', or ask for a principle on the sensitive values alone",
+            )
+
+    def meaning(self, domain: Domain) -> str:
+        """Say what a cell of a quasi-identifier means, for people who read the release."""
+        return "exact value; empty if missing" if domain.missing else "exact value"
+
+    def limits(self) -> tuple[str, ...]:
+        """Say what publishing in this way does not promise."""
+        return (EXACT,)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,3 +113,122 @@ class Anatomy(Separated):
         """Rewrite ``groups`` of ``table`` as QIT and ST; nothing is random, group numbers are taken as they come."""
         people = pa.table({**Side(table.quasi, groups).published(), GROUP: numbers(groups)})
         return {self.layout.people: people, **sensitive_tables(table.sensitive, groups, self.layout)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Permutation(Separated):
+    """Publish one table of quasi-identifiers, group number and sensitive values, permuted inside every group.
+
+    The two sides of a group are each put into a fresh uniformly random order: sorting both would invent a correlation.
+    Of several sensitive columns each is permuted by itself. The table looks like the original one, and any tool reads
+    it, but a row is not a person: only counts of a group mean something.
+
+    Guarantee
+    ---------
+    As `Anatomy`, of which it is another writing: the same counts can be read from both.
+
+    Cost
+    ----
+    O(n) and a sort inside every group; two draws a tuple.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from glasshouse.microdata import Groups, examples
+    >>> table = examples.anatomy_table1()
+    >>> published = Permutation().recode(table, Groups(np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int32), 2))["data"]
+    >>> published.column_names, published["Group-ID"].to_pylist()
+    (['Age', 'Sex', 'Zipcode', 'Group-ID', 'Disease'], [1, 1, 1, 1, 2, 2, 2, 2])
+    """
+
+    name: ClassVar[str] = PERMUTATION.name
+    layout: ClassVar[Layout] = PERMUTATION
+
+    def added(self) -> dict[str, str]:
+        """Name the columns that are not the table's own, with what they mean."""
+        return {
+            GROUP: "number of the group, drawn at random: inside a group, sensitive values were permuted at random",
+        }
+
+    def theorem(self) -> str:
+        """Say why what holds for the groups holds for what is published."""
+        return "inside a group every way to match the two sides is equally likely (MINIMALITY 2.1)"
+
+    def recode(
+        self, table: Microdata, groups: Groups, *, source: Source | None = None, **_unused: object
+    ) -> dict[str, pa.Table]:
+        """Rewrite ``groups`` of ``table`` as one table; both sides of each group are shuffled by ``source``."""
+        source = source or Source.secure()
+        people = Side(table.quasi, groups)
+        people.shuffle(source)
+        shown = {**people.published(), GROUP: pa.array(numbers(groups))}
+        for column in table.sensitive:
+            values = Side([column], groups)
+            values.shuffle(source)
+            shown |= values.published()
+        return {self.layout.people: pa.table(shown)}
+
+
+class Side:
+    """Some columns of the published tuples, group after group, sorted inside every group by their codes.
+
+    Parameters
+    ----------
+    columns
+        The columns that stay together.
+    groups
+        Which tuples are together.
+    bits, small
+        Widest key, and longest run that is sorted by insertion: tests force the other paths.
+    """
+
+    def __init__(self, columns: Sequence[Column], groups: Groups, *, bits: int = _BITS, small: int = _SMALL) -> None:
+        self._columns = columns
+        self._offsets = groups.offsets
+        self._widths = [max(column.domain.size - 1, 0).bit_length() for column in columns]
+        self._distinct: NDArray[np.int32] | None = None
+        if sum(self._widths) > bits:
+            self._distinct, keys = _ranked(columns)
+        else:
+            keys = self._packed()
+        self._keys = np.empty(int(groups.offsets[-1]), np.int64)
+        kernels = compiled("glasshouse.recoding._kernels")
+        kernels.gather(groups.labels, keys, groups.offsets[:-1].copy(), self._keys)
+        kernels.sort_small_runs(self._keys, self._offsets, small)
+        for g in np.flatnonzero(groups.sizes > small):
+            self._keys[self._offsets[g] : self._offsets[g + 1]].sort()
+
+    def _packed(self) -> NDArray[np.int64]:
+        keys = self._columns[0].codes.astype(np.int64)
+        for column, width in zip(self._columns[1:], self._widths[1:], strict=True):
+            keys <<= width
+            keys |= column.codes
+        return keys
+
+    def shuffle(self, source: Draws) -> None:
+        """Put the tuples of every group into a fresh uniformly random order."""
+        source.shuffle_runs(self._keys, self._offsets)
+
+    def published(self) -> dict[str, pa.Array]:
+        """The columns, with the table's own values."""
+        shown: dict[str, pa.Array] = {}
+        shift = sum(self._widths)
+        for i, (column, width) in enumerate(zip(self._columns, self._widths, strict=True)):
+            shift -= width
+            if self._distinct is None:
+                codes = ((self._keys >> shift) & ((1 << width) - 1)).astype(np.int32)
+            else:
+                codes = self._distinct[self._keys, i]
+            shown[column.name] = published_values(column, codes)
+        return shown
+
+
+def _ranked(columns: Sequence[Column]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Where codes are too wide for one key: the different combinations in their order, and each tuple's rank."""
+    combinations, ranks = np.unique(np.stack([c.codes for c in columns], axis=1), axis=0, return_inverse=True)
+    return combinations, ranks.reshape(-1).astype(np.int64)
+
+
+def numbers(groups: Groups) -> NDArray[np.int32]:
+    """The published number of every group's tuples, group after group: labels from 1."""
+    return np.repeat(np.arange(1, groups.n_groups + 1, dtype=np.int32), groups.sizes)

@@ -19,10 +19,15 @@ from glasshouse.microdata.domains import Column, Domain
 from glasshouse.microdata.groups import Groups, alike
 from glasshouse.principles import KAnonymity, Requirement
 from glasshouse.principles.parameters import integer
-from glasshouse.recoding.boxes import Boxes, box_cells
-from glasshouse.recoding.generalization import generalized_table, sensitive_tables
+from glasshouse.recoding.generalization import (
+    Boxes,
+    Taxonomies,
+    box_cells,
+    generalized_table,
+    node_cells,
+    sensitive_tables,
+)
 from glasshouse.recoding.recoding import EXACT, Recoding, check_names, check_sensitive
-from glasshouse.recoding.taxonomies import Taxonomies, node_cells
 from glasshouse.release.layout import ANGEL, BATCH, BOXES, COUNT, TAXONOMIES
 
 if TYPE_CHECKING:

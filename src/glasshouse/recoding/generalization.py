@@ -1,31 +1,184 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every generalization shares: cells per group in, one published table out, ordered by published content only.
+"""Generalization: every tuple shows a cell of its group in place of each quasi-identifier.
 
-Rows are not moved: groups with equal cells are put together, and their sensitive values are sorted. So nothing of the
-input's order, nor of the groups' numbering, can survive.
+`Boxes` shows the group's minimum bounding box (TRANSPARENT 2.1), `Taxonomies` the lowest node of a taxonomy that covers
+the whole group. Cells per group in, one published table out, a function of the groups' quasi-identifiers and of the
+multiset of their sensitive values: isomorphic groups give identical output (TRANSPARENT Definition 1). Rows are ordered
+by published content only. They are not moved: groups with equal cells are put together, and their sensitive values are
+sorted. So nothing of the input's order, nor of the groups' numbering, can survive.
 """
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
+from glasshouse.cells import interval, label, quoted, value_set, with_missing
+from glasshouse.errors import NotSupported
 from glasshouse.kernels import compiled
-from glasshouse.release.layout import COUNT
+from glasshouse.recoding.recoding import Recoding
+from glasshouse.release.layout import BOXES, COUNT, TAXONOMIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from glasshouse.microdata import Column, Groups, Microdata
+    from glasshouse.microdata import Column, Domain, Groups, Microdata
+    from glasshouse.principles import Requirement
     from glasshouse.release.layout import Layout
 
-__all__ = ["CellColumn", "Ranges", "generalized_table", "group_ranges", "group_sets", "numbered", "sensitive_tables"]
+__all__ = [
+    "Boxes",
+    "CellColumn",
+    "Ranges",
+    "Taxonomies",
+    "box_cells",
+    "generalized_table",
+    "group_ranges",
+    "group_sets",
+    "numbered",
+    "sensitive_tables",
+    "set_texts",
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Boxes(Recoding):
+    """Publish boxes: intervals of ordered attributes, sets of the values of unordered categories.
+
+    Guarantee
+    ---------
+    Adds nothing to what the grouping guarantees and takes nothing away: members of a group are indistinguishable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from glasshouse.microdata import Groups, examples
+    >>> table = examples.transparent_t1()
+    >>> groups = Groups(np.array([0, 0, 1, 1, 2, 2, 2, 2], np.int32), 3)
+    >>> published = Boxes().recode(table, groups)["data"]
+    >>> published["Age"].unique().to_pylist()
+    ['[21, 27]', '32', '[54, 60]']
+    """
+
+    name: ClassVar[str] = BOXES.name
+    layout: ClassVar[Layout] = BOXES
+
+    def meaning(self, domain: Domain) -> str:
+        """Say what a cell of an attribute means, for people who read the release."""
+        shape = "an interval [low, high], both ends included," if domain.ordered else "a set {a, b}"
+        gap = ", or missing" if domain.missing else ""
+        return f"the value itself, or {shape} that contains it{gap}"
+
+    def recode(self, table: Microdata, groups: Groups, **_unused: object) -> dict[str, pa.Table]:
+        """Rewrite ``groups`` of ``table`` as one table of boxes; nothing is random."""
+        cells = [box_cells(column, groups) for column in table.quasi]
+        return {self.layout.people: generalized_table(table, groups, cells)}
+
+
+def box_cells(column: Column, groups: Groups) -> CellColumn:
+    """One attribute's cell for every group."""
+    return _intervals(column, groups) if column.domain.ordered else _sets(column, groups)
+
+
+def _intervals(column: Column, groups: Groups) -> CellColumn:
+    values = column.domain.values.to_pylist()
+    ranges = group_ranges(column, groups)
+    texts = []
+    for low, high, gap in zip(ranges.low.tolist(), ranges.high.tolist(), ranges.missing.tolist(), strict=True):
+        cell = interval(values[low], values[high]) if low <= high else None
+        texts.append(with_missing(cell) if gap else str(cell))
+    return CellColumn(texts, ranges.of_group)
+
+
+def _sets(column: Column, groups: Groups) -> CellColumn:
+    sets, cell_of_group = group_sets(column, groups)
+    return CellColumn(set_texts(column, sets), cell_of_group)
+
+
+def set_texts(column: Column, sets: Sequence[tuple[int, ...]]) -> list[str]:
+    """Sets of codes as cells."""
+    values = column.domain.values.to_pylist()
+    missing_code = column.domain.missing_code
+    texts = []
+    for codes in sets:
+        present = [values[code] for code in codes if code != missing_code]
+        cell = value_set(present) if present else None
+        texts.append(str(cell) if len(present) == len(codes) else with_missing(cell))
+    return texts
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Taxonomies(Recoding):
+    """Publish taxonomy nodes (lowest common ancestors); attributes without a taxonomy are published as boxes.
+
+    Guarantee
+    ---------
+    Members of a group are indistinguishable, as with boxes. A node shows no more than the smallest box around it, and
+    its label never depends on which of its leaves the group has.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> diseases = {"illness": {"lungs": ["flu", "asthma"], "stomach": ["ulcer"]}}
+    >>> table = gh.read({"was": ["flu", "asthma", "ulcer"], "now": ["x", "y", "x"]}, quasi=["was"], sensitive="now",
+    ...                 taxonomies={"was": gh.Taxonomy.from_nested(diseases)})
+    >>> Taxonomies().recode(table, gh.Groups(np.array([0, 0, 1], np.int32), 2))["data"]["was"].to_pylist()
+    ['lungs', 'lungs', 'ulcer']
+    """
+
+    name: ClassVar[str] = TAXONOMIES.name
+    layout: ClassVar[Layout] = TAXONOMIES
+
+    @property
+    def shows_nodes(self) -> bool:
+        """Cells are nodes."""
+        return True
+
+    def check(self, table: Microdata, requirement: Requirement) -> None:
+        """Refuse a table without any taxonomy."""
+        if all(column.domain.taxonomy is None for column in table.quasi):
+            raise NotSupported(
+                "recoding by taxonomies of a table without any",
+                instead="give taxonomies= when reading the table, or use the recoding 'boxes'",
+            )
+
+    def meaning(self, domain: Domain) -> str:
+        """Say what a cell of an attribute means, for people who read the release."""
+        if domain.taxonomy is None:
+            return Boxes().meaning(domain)
+        gap = ", or missing" if domain.missing else ""
+        return f"the value itself, or a node of the attribute's taxonomy that covers it{gap}"
+
+    def recode(self, table: Microdata, groups: Groups, **_unused: object) -> dict[str, pa.Table]:
+        """Rewrite ``groups`` of ``table`` as one table of taxonomy nodes; nothing is random."""
+        cells = [node_cells(column, groups) for column in table.quasi]
+        return {self.layout.people: generalized_table(table, groups, cells)}
+
+
+def node_cells(column: Column, groups: Groups) -> CellColumn:
+    """One attribute's cell for every group: the label of the lowest common ancestor of its values."""
+    taxonomy = column.domain.taxonomy
+    if taxonomy is None:
+        return box_cells(column, groups)
+    values = column.domain.values.to_pylist()
+    ranges = group_ranges(column, groups)
+    known = ranges.low <= ranges.high
+    nodes = np.full(len(known), -1, np.int64)
+    nodes[known] = taxonomy.lca(ranges.low[known], ranges.high[known])
+    leaves = np.where(ranges.low == ranges.high, ranges.low, -1)
+    kinds, cell_of_range = np.unique(np.stack([nodes, leaves, ranges.missing], axis=1), axis=0, return_inverse=True)
+    texts = []
+    for node, leaf, gap in kinds.tolist():
+        cell = None if node < 0 else quoted(values[leaf]) if leaf >= 0 else label(taxonomy.labels[node])
+        texts.append(with_missing(cell) if gap else str(cell))
+    return CellColumn(texts, cell_of_range.reshape(-1).astype(np.int32)[ranges.of_group])
+
 
 _SHORT = 24  # the values of so few tuples are sorted by insertion
 _SPARSE = 16  # with more possible values than so many for each tuple they are sorted by NumPy, else by counting

@@ -21,10 +21,9 @@ from glasshouse.cells import MISSING, quoted, with_missing
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
 from glasshouse.microdata.domains import Column, Domain, text_of
-from glasshouse.principles.claim import Adversary, Claim
 from glasshouse.principles.parameters import fraction, plain
-from glasshouse.recoding.boxes import Boxes, set_texts
-from glasshouse.recoding.generalization import group_ranges, group_sets, numbered, published_values
+from glasshouse.principles.principle import Adversary, Claim
+from glasshouse.recoding.generalization import Boxes, group_ranges, group_sets, numbered, published_values, set_texts
 from glasshouse.recoding.recoding import Recoding, check_names
 from glasshouse.release.layout import PERTURBED, SIZE
 
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Groups, Microdata
-    from glasshouse.principles.beliefs.background_sensitive import BackgroundSensitive
+    from glasshouse.principles.background_sensitive import BackgroundSensitive
     from glasshouse.principles.parameters import Exact
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws
@@ -189,14 +188,10 @@ class Perturbed(Recoding):
         assert requirement.target is not None
         if len(sensitive) != 1 or self.p is None:
             raise InputError("a perturbed sample has one sensitive column, and says with which retention")
-        return self.claim_for(requirement.target, sensitive[0])
+        return self.claim(requirement.target, sensitive[0])
 
-    def claim(self, target: BackgroundSensitive, table: Microdata) -> Claim:
-        """State what is promised: against whom, by which theorem, under which assumptions."""
-        return self.claim_for(target, _sensitive(table).name)
-
-    def claim_for(self, target: BackgroundSensitive, column: str) -> Claim:
-        """State the same of a sensitive column of this name; nothing of the table enters into it."""
+    def claim(self, target: BackgroundSensitive, column: str) -> Claim:
+        """State what is promised of a sensitive column of this name; nothing of the table enters into it."""
         p = self._retention()
         if self.domain is None:
             return _no_claim("the sensitive domain was not declared, and an observed one tells what values people have")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata import Domain, Groups, Microdata
     from glasshouse.principles import Requirement
-    from glasshouse.principles.claim import Claim
+    from glasshouse.principles.principle import Claim
     from glasshouse.randomness import Source
     from glasshouse.release.layout import Layout
 

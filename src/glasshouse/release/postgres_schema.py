@@ -62,7 +62,7 @@ def to_postgres(
     OutputError
         The place is taken, or cannot be written; nothing was.
     """
-    refuse_seed(release, allowed=allow_seed)
+    refuse_seed(seeded=release.recipe.seeded, allowed=allow_seed)
     target = _target(address, if_exists)
     if ABOUT in release.tables:
         raise OutputError(f"a published table is named {ABOUT}, which is the name of the table about the release")

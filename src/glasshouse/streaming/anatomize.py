@@ -166,7 +166,7 @@ class _Plan:
         n_groups = int(left.sum()) // ell
         dealing = compiled("glasshouse.kernels._dealing_kernels")
         scratch = np.empty((3, n_values + 1), np.int32)
-        dealer = dealing.Dealer(order, left, *scratch, np.empty(ell, np.int32), ell)
+        dealer = dealing.Dealer(order, left, *scratch, ell)
         dealing.begin(dealer, n_values)
         step = max(1, _DEALT // ell)
         for start in range(0, n_groups, step):

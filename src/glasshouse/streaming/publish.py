@@ -19,7 +19,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from glasshouse import catalog
-from glasshouse.errors import NotSupported, OutputError, ParameterError
+from glasshouse.errors import NotSupported, ParameterError
 from glasshouse.grouping import Anatomize
 from glasshouse.grouping.method import frequency_ell
 from glasshouse.journeys.publish import recipe_of
@@ -39,7 +39,7 @@ from glasshouse.release.package.description import write_manifest
 from glasshouse.release.package.listing import private_file
 from glasshouse.release.package.pair import Pair
 from glasshouse.release.package.tables import guarded_name, is_text, missing_mark, plain_table
-from glasshouse.release.package.write import titled, write_audit
+from glasshouse.release.package.write import refuse_seed, titled, write_audit
 from glasshouse.streaming.anatomize import Piece, Tuples, anatomize_stream
 from glasshouse.streaming.batches import open_stream
 from glasshouse.streaming.spill import Disk, Layout
@@ -169,11 +169,7 @@ def publish_file(
     pair = Pair(Path(out), force=force)  # refuses a place that is taken before the work, not after it
     _check(identifier, format)
     source = Source.secure() if source is None else source.for_one_release()
-    if source.is_seeded and not allow_seed:
-        raise OutputError(
-            "this release was made with a fixed seed, so its random choices can be repeated by anyone: make it again "
-            "without a seed, or pass allow_seed=True if it is for a test"
-        )
+    refuse_seed(seeded=source.is_seeded, allowed=allow_seed)
     tell = progress or (lambda _phase, _done, _total: None)
 
     # look through the file; the table itself must satisfy the principle

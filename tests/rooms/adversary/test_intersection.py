@@ -435,16 +435,18 @@ def test_exchanges_are_the_same_compiled_and_interpreted() -> None:
         found = []
         for module in (kernels.compiled(name), kernels.interpreted(name)):
             chosen, pool = start.copy(), np.zeros(n_things, np.int32)
-            changed = module.exchange(
-                members.reshape(-1),
-                block,
-                picks,
+            options = module.Options(
                 kind,
                 np.arange(0, 4 * n_kinds + 1, 4, dtype=np.int32),
                 np.cumsum([0, *map(len, flat)]).astype(np.int32),
                 np.array([thing for taken in flat for thing in taken], np.int32),
                 chosen,
                 pool,
+            )
+            changed = module.exchange(
+                options,
+                members.reshape(-1),
+                picks,
                 np.empty(block + 1, np.int32),
                 np.empty(block, np.int32),
                 500,

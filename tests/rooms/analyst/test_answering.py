@@ -267,8 +267,9 @@ def test_kernels_find_the_same_interpreted(n_used: int, seed: int) -> None:
     def expected(module: Any) -> Any:
         inside, spread, means, variances = np.zeros((4, width))
         masks, matching = -wanted.astype(np.int32), np.zeros(width, np.int32)
-        arrays = (cells, counts, borders, starts, shares.copy(), offsets, codes, numbers, masks)
-        module.expected_counts(*arrays, inside, spread, matching, means, variances)
+        grouped = module.Grouped(counts, borders, offsets, codes, numbers)
+        block = grouped, cells, starts, shares.copy(), masks
+        module.expected_counts(*block, inside, spread, matching, means, variances)
         return means, variances
 
     def shown(module: Any) -> Any:

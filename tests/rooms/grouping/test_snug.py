@@ -101,7 +101,7 @@ def test_interpreted_kernels_give_the_same_groups(plain: Plain, principle: Any) 
     table = plain.microdata(missing="category")
     expected = divide(table, principle)
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("grouping.snug", "engines.memory", "engines.points", "microdata.counts"):
+        for module in ("grouping.cuts.snug", "engines.memory", "microdata.counts"):
             patch.setattr(f"glasshouse.{module}.compiled", interpreted)
 
         assert expected == divide(table, principle, threads=1)

@@ -17,10 +17,17 @@ from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata import examples
 from glasshouse.microdata.counts import Counts
 from glasshouse.principles import KAnonymity, Requirement
-from glasshouse.principles.beliefs.background_sensitive import RESOLUTION, BackgroundSensitive
-from glasshouse.principles.beliefs.delta_growth import DeltaGrowth
-from glasshouse.principles.beliefs.retention import growth_if_owned, h_top, prevents_breach, prevents_growth, transition
-from glasshouse.principles.beliefs.rho_breach import RhoBreach
+from glasshouse.principles.background_sensitive import (
+    RESOLUTION,
+    BackgroundSensitive,
+    DeltaGrowth,
+    RhoBreach,
+    growth_if_owned,
+    h_top,
+    prevents_breach,
+    prevents_growth,
+    transition,
+)
 
 STEP = Fraction(1, RESOLUTION)
 

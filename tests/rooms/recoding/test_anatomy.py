@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.principles import Requirement
 from glasshouse.recoding import anatomy as module
-from glasshouse.recoding.sides import Side
+from glasshouse.recoding.anatomy import Side
 from tests.tables import Plain, plain_tables
 from tests.tiers import examples
 from tests.twins import anatomy as naive

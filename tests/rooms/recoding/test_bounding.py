@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.recoding import perturbed as bounding
-from glasshouse.recoding.boxes import box_cells
+from glasshouse.recoding.generalization import box_cells
 from glasshouse.recoding.perturbed import bounding_cells
 
 SORTS: list[tuple[Any, dict[str, Any]]] = [

@@ -6,8 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 import glasshouse as gh
-from glasshouse.recoding.boxes import box_cells
-from glasshouse.recoding.generalization import generalized_table
+from glasshouse.recoding.generalization import box_cells, generalized_table
 
 
 def recode(table: gh.Microdata, labels: list[int]) -> pa.Table:

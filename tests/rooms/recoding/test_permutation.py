@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
-from glasshouse.recoding.sides import Side
+from glasshouse.recoding.anatomy import Side
 from tests.tables import Plain, plain_tables
 from tests.tiers import examples
 from tests.twins import enumerating

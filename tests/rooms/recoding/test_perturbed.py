@@ -18,9 +18,8 @@ import glasshouse as gh
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError, SchemaError
 from glasshouse.microdata.groups import canonical_order
 from glasshouse.principles import KAnonymity, LDiversity, Requirement
-from glasshouse.principles.beliefs.delta_growth import DeltaGrowth
-from glasshouse.principles.beliefs.rho_breach import RhoBreach
-from glasshouse.principles.claim import Adversary
+from glasshouse.principles.background_sensitive import DeltaGrowth, RhoBreach
+from glasshouse.principles.principle import Adversary
 from glasshouse.randomness import Source
 from glasshouse.recoding.perturbed import Perturbed
 from tests.twins.enumerating import EnumeratingDraws, distribution
@@ -309,7 +308,7 @@ def test_a_target_that_is_out_of_reach_is_refused_with_the_largest_retention() -
 def test_the_claim_states_its_adversary_theorem_assumptions_and_limits() -> None:
     table = people([1, 2], ["a", "b"])
     target = RhoBreach(rho1=0.2, rho2=0.8, lambda_=0.5, k=6)
-    claim = Perturbed(domain=[*"abcd"]).meeting(target, 4).claim(target, table)
+    claim = Perturbed(domain=[*"abcd"]).meeting(target, 4).claim(target, table.sensitive[0].name)
 
     assert Adversary.CORRUPTING is claim.adversary
     assert target.describe("disease") == claim.promise
@@ -323,7 +322,7 @@ def test_the_claim_states_its_adversary_theorem_assumptions_and_limits() -> None
 
 def test_without_a_bound_the_claim_is_what_the_retention_achieves() -> None:
     table, target = people([1, 2], ["a", "b"]), DeltaGrowth(k=6)
-    claim = Perturbed(p="0.3", domain=[*"abcd"]).claim(target, table)
+    claim = Perturbed(p="0.3", domain=[*"abcd"]).claim(target, table.sensitive[0].name)
     achieved = target.achieving("0.3", 4)
     assert achieved is not None
 
@@ -342,7 +341,7 @@ def test_without_a_bound_the_claim_is_what_the_retention_achieves() -> None:
 def test_nothing_is_promised_without_a_declared_domain_or_for_too_large_a_retention(
     recoding: Perturbed, target: DeltaGrowth
 ) -> None:
-    claim = recoding.claim(target, people([1, 2], ["a", "b"]))
+    claim = recoding.claim(target, people([1, 2], ["a", "b"]).sensitive[0].name)
 
     assert Adversary.LINKING is claim.adversary
     assert claim.promise.startswith("nothing: ")

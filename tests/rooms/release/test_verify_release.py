@@ -13,7 +13,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.journeys.recheck import verify_release
-from glasshouse.principles.beliefs.retention import prevents_breach, prevents_growth
+from glasshouse.principles.background_sensitive import prevents_breach, prevents_growth
 from glasshouse.verification.beliefs import growth_stays_within, worst_belief
 from tests.rooms.release.kinds import ALL, of_kind, write
 from tests.tiers import tables as some

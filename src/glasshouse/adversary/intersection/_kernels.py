@@ -4,28 +4,50 @@
 import cython
 
 
+@cython.final
+@cython.cclass
+class Options:
+    """Who may take what, and who takes it now.
+
+    Person ``i`` is of a ``kind``, which has the options ``option_offsets[kind] .. option_offsets[kind + 1] - 1``;
+    option ``o`` takes ``takes[take_offsets[o] : take_offsets[o + 1]]``, and ``chosen[i]`` is the person's own. ``pool``
+    has a place for everything that can be taken, zero before and after.
+    """
+
+    kind: cython.int[::1]
+    option_offsets: cython.int[::1]
+    take_offsets: cython.int[::1]
+    takes: cython.int[::1]
+    chosen: cython.int[::1]
+    pool: cython.int[::1]
+
+    def __init__(self, *state):
+        self.kind, self.option_offsets, self.take_offsets, self.takes, self.chosen, self.pool = state
+
+
 def exchange(
+    options: Options,
     members: cython.int[::1],
-    size: cython.int,
     picks: cython.longlong[::1],
-    kind: cython.int[::1],
-    option_offsets: cython.int[::1],
-    take_offsets: cython.int[::1],
-    takes: cython.int[::1],
-    chosen: cython.int[::1],
-    pool: cython.int[::1],
     at: cython.int[::1],
     who: cython.int[::1],
     most_nodes: cython.int,
 ) -> cython.longlong:
     """Let each of ``len(picks)`` blocks of people share out anew what they take: uniformly among all ways to do so.
 
-    Block ``r`` has the people ``members[r * size : (r + 1) * size]`` (-1 for none). All ways in which they can take
-    together exactly what they take now are counted, and the one that ``picks[r]`` (below 2 ** 62) says is taken. A
-    block is left as it is where the pick would not be uniform, or where more than ``most_nodes`` steps are needed: both
-    are the same for every way. ``pool`` is zero for everything before and afterwards; ``at`` and ``who`` are scratch
-    space. Returns how many people now take another option.
+    Block ``r`` has the people ``members[r * size : (r + 1) * size]`` (-1 for none); ``size`` is the length of ``who``.
+    All ways in which they can take together exactly what they take now are counted, and the one that ``picks[r]``
+    (below 2 ** 62) says is taken. A block is left as it is where the pick would not be uniform, or where more than
+    ``most_nodes`` steps are needed: both are the same for every way. ``at`` and ``who`` are scratch space, the first
+    with a place more. Returns how many people now take another option.
     """
+    kind = options.kind
+    option_offsets = options.option_offsets
+    take_offsets = options.take_offsets
+    takes = options.takes
+    chosen = options.chosen
+    pool = options.pool
+    size: cython.Py_ssize_t = who.shape[0]
     j: cython.Py_ssize_t
     b: cython.int
     level: cython.int

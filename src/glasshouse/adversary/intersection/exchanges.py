@@ -108,26 +108,15 @@ class _Walk:
 
     def sweep(self, n: int) -> NDArray[np.float64]:
         """Share out anew ``n`` times as many blocks as concern everybody; then the shares of all cells."""
+        kernels = compiled("glasshouse.adversary.intersection._kernels")
+        options = kernels.Options(self.kind, self.offsets, self.take_offsets, self.takes, self.chosen, self.pool)
         at, who = np.empty(self.block + 1, np.int32), np.empty(self.block, np.int32)
         left = n * max(1, len(self.kind) // 2)
         while left > 0:
             members = self._blocks(min(left, _BLOCKS))
             picks = np.asarray(self.source.belows(_PICK, len(members)), np.int64)
             left -= len(members)
-            self.n_moved += compiled("glasshouse.adversary.intersection._kernels").exchange(
-                members.reshape(-1),
-                self.block,
-                picks,
-                self.kind,
-                self.offsets,
-                self.take_offsets,
-                self.takes,
-                self.chosen,
-                self.pool,
-                at,
-                who,
-                _MOST_NODES,
-            )
+            self.n_moved += kernels.exchange(options, members.reshape(-1), picks, at, who, _MOST_NODES)
         shares = np.bincount(self.cell[self.chosen], weights=self.weight, minlength=self.n_cells + 1)
         return shares[: self.n_cells].astype(np.float64)
 

@@ -11,15 +11,29 @@ that what is found for it does not depend on the others in its block.
 import cython
 
 
+@cython.final
+@cython.cclass
+class Grouped:
+    """Seats and values of groups: seats of group g, of ``counts`` tuples, lie between ``borders``.
+
+    Group g has ``numbers[i]`` values ``codes[i]`` between ``offsets``.
+    """
+
+    counts: cython.int[::1]
+    borders: cython.longlong[::1]
+    offsets: cython.longlong[::1]
+    codes: cython.int[::1]
+    numbers: cython.int[::1]
+
+    def __init__(self, *state):
+        self.counts, self.borders, self.offsets, self.codes, self.numbers = state
+
+
 def expected_counts(
+    grouped: Grouped,
     cells: cython.int[:, ::1],
-    counts: cython.int[::1],
-    borders: cython.longlong[::1],
     starts: cython.longlong[::1],
     shares: cython.double[:, ::1],
-    offsets: cython.longlong[::1],
-    codes: cython.int[::1],
-    numbers: cython.int[::1],
     wanted: cython.int[:, ::1],
     inside: cython.double[::1],
     spread: cython.double[::1],
@@ -27,12 +41,17 @@ def expected_counts(
     means: cython.double[::1],
     variances: cython.double[::1],
 ) -> None:
-    """Add up mean and variance of every question of a block; seats of group g lie between ``borders``.
+    """Add up mean and variance of every question of a block.
 
-    ``cells[d]`` is the cell of every seat, ``counts`` its tuples; group g has ``numbers[i]`` values ``codes[i]``
-    between ``offsets``; ``wanted[code]`` is -1 for the questions that want a value, and 0. The next three arrays are
-    scratch: of a group the expected tuples that each question covers, their variance, and how many values it wants.
+    ``cells[d]`` is the cell of every seat; ``wanted[code]`` is -1 for the questions that want a value, and 0. The next
+    three arrays are scratch: of a group the expected tuples that each question covers, their variance, and how many
+    values it wants.
     """
+    counts = grouped.counts
+    borders = grouped.borders
+    offsets = grouped.offsets
+    codes = grouped.codes
+    numbers = grouped.numbers
     width: cython.Py_ssize_t = shares.shape[1]
     ones: cython.Py_ssize_t = shares.shape[0] - 2
     product: cython.Py_ssize_t = shares.shape[0] - 1

@@ -189,20 +189,17 @@ def _from_groups(
     borders = np.searchsorted(seats.group[by_group], np.arange(published.n_groups + 1)).astype(np.int64)
     counts, numbers = seats.count[by_group].astype(np.int32), published.counts.astype(np.int32)
     wanted = _wanted(evidence, published, workload)
-    kernel = compiled(_KERNELS).expected_counts
+    kernels = compiled(_KERNELS)
+    grouped = kernels.Grouped(counts, borders, published.offsets, published.codes, numbers)
     means, variances = np.zeros(len(workload)), np.zeros(len(workload))
 
     def work(questions: NDArray[np.int64]) -> None:
         cells, starts, shares = table.block(questions)
         masks = np.ascontiguousarray(-wanted[questions].T.astype(np.int32))
-        inside, spread, mean, variance = np.zeros((4, len(questions)))
+        inside, spread, *found = np.zeros((4, len(questions)))
         matching = np.zeros(len(questions), np.int32)
-        kernel(
-            cells, counts, borders, starts, shares,
-            published.offsets, published.codes, numbers, masks,
-            inside, spread, matching, mean, variance,
-        )  # fmt: skip
-        means[questions], variances[questions] = mean, variance
+        kernels.expected_counts(grouped, cells, starts, shares, masks, inside, spread, matching, *found)
+        means[questions], variances[questions] = found
 
     _in_blocks(work, workload, threads)
     return means, np.sqrt(np.maximum(variances, 0.0))

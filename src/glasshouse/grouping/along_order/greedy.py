@@ -13,7 +13,7 @@ tuples is a bucket like any other; RGG tosses its coin only where a complete gro
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -24,9 +24,9 @@ from glasshouse.grouping.method import Method, at_ell, chosen_blindly, linking_c
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata.domains import Column
 from glasshouse.microdata.groups import Groups
-from glasshouse.principles.claim import Adversary, Claim
 from glasshouse.principles.parameters import fraction, plain
-from glasshouse.principles.principle import Requirement
+from glasshouse.principles.principle import Adversary, Claim, Requirement
+from glasshouse.principles.t_closeness import Close
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -322,7 +322,8 @@ def _grow(
 ) -> Groups:
     """Grow groups along ``order``; ``coins``: whether a complete group that ends at a border goes on."""
     (part,) = requirement.parts
-    column: Any = part.column
+    assert part.column is not None
+    column = part.column
     ends = np.empty(len(order), np.int64)
     status = np.zeros(1, np.int64)
     grow = _grow_diverse if part.principle.terms.closeness is None else _grow_close
@@ -360,8 +361,8 @@ def _grow_close(
     ends: NDArray[np.int64],
     status: NDArray[np.int64],
 ) -> int:
-    bound: Any = part.bound
-    mover, t = bound.mover, bound.t
+    assert isinstance(part.bound, Close)
+    mover, t = part.bound.mover, part.bound.t
     line = mover.kernel == "line_work"
     none = np.empty(0, np.int32), np.empty(0, np.int64)
     parents, lengths, masses = (*none, mover.arrays[0]) if line else mover.arrays

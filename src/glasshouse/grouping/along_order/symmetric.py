@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Microdata
-    from glasshouse.principles.claim import Claim
-    from glasshouse.principles.principle import Requirement
+    from glasshouse.principles.principle import Claim, Requirement
     from glasshouse.randomness import Source
 
 __all__ = ["Symmetric"]

@@ -20,6 +20,7 @@ def deal(
     first: cython.longlong[::1],
     sizes: cython.longlong[::1],
     starts: cython.longlong[::1],
+    dealt: cython.int[::1],
     fill: cython.longlong[::1],
     of_size: cython.longlong[::1],
     slots: cython.int[::1],
@@ -29,11 +30,13 @@ def deal(
 
     Segment ``g`` has the buckets ``first[g] .. first[g + 1] - 1``; each has ``sizes`` tuples and its first slot at
     ``starts``. A residue's slot, the last of its bucket, is left as it is. ``residues`` gets, for each residue, its
-    bucket, the first group of its segment, and how many groups of it lack the value. ``fill`` has a place per bucket of
-    the largest segment; ``of_size`` is zeros, a place per size from 0 to the largest of a bucket and one more, and
-    stays zeros.
+    bucket, the first group of its segment, and how many groups of it lack the value. ``dealt`` has room for some
+    groups; ``fill`` has a place per bucket of the largest segment; ``of_size`` is zeros, a place per size from 0 to the
+    largest of a bucket and one more, and stays zeros.
     """
     ell: cython.longlong = dealer.ell
+    room: cython.longlong = dealt.shape[0] // ell
+    n: cython.longlong
     m: cython.longlong
     top: cython.longlong
     place: cython.longlong
@@ -75,13 +78,16 @@ def deal(
 
             dealer.begin(w)
             rounds = m // ell
-            for label in range(base, base + rounds):
-                dealer.next_group()
-                for i in range(ell):
-                    x = dealer.group[i]
-                    slots[fill[x]] = label
-                    fill[x] += 1
-            label = base + rounds
+            while label < base + rounds:
+                n = base + rounds - label
+                n = room if room < n else n
+                dealer.deal(n, dealt)
+                for k in range(n):
+                    for i in range(k * ell, (k + 1) * ell):
+                        x = dealt[i]
+                        slots[fill[x]] = label
+                        fill[x] += 1
+                    label += 1
 
             for i in range(w):
                 if dealer.left[i] > 0:  # one tuple (ANATOMY Property 1)

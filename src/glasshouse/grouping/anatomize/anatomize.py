@@ -21,7 +21,7 @@ from glasshouse.grouping.method import Method, frequency_ell
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import Groups
-from glasshouse.principles.claim import Adversary, Claim
+from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from glasshouse.randomness import Draws, Source
 
 __all__ = ["Anatomize", "anatomize_segments", "labelled_segments"]
+
+_DEALT = 1 << 12  # codes of groups that are dealt at once
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -201,7 +203,6 @@ def _anatomize(
         np.empty(widest, np.int64),
         *np.empty((2, widest), np.int32),
         np.empty(widest + 1, np.int32),
-        np.empty(ell, np.int32),
         ell,
     )
     n_groups, n_residues = kernels.deal(
@@ -209,6 +210,7 @@ def _anatomize(
         first,
         sizes,
         starts,
+        np.empty(max(_DEALT, ell), np.int32),
         np.empty(widest, np.int64),
         np.zeros(largest + 2, np.int64),
         slots,

@@ -42,8 +42,8 @@ from glasshouse.grouping.cuts.mondrian import both_hold, widest_first
 from glasshouse.grouping.method import Method, at_ell, check_monotone, linking_claim, quasi_claim
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.microdata.groups import Groups, tie_order
-from glasshouse.principles.claim import Adversary, Claim
 from glasshouse.principles.parameters import integer
+from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
     from glasshouse.engines import Memory

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from glasshouse.engines import Memory
     from glasshouse.microdata import Column, Microdata
-    from glasshouse.principles.claim import Claim
-    from glasshouse.principles.principle import Requirement
+    from glasshouse.principles.principle import Claim, Requirement
     from glasshouse.randomness import Source
 
 __all__ = ["Borders", "Snug", "SnugPoints", "prospects"]

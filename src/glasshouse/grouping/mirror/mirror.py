@@ -29,8 +29,8 @@ from glasshouse.grouping.transparent.packed_rows import packed_rows
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import Groups, tie_order
-from glasshouse.principles.claim import Adversary, Claim
 from glasshouse.principles.parameters import Exact, fraction, integer, plain
+from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,10 +7,17 @@ How tuples and boxes are packed, and what the arrays are that say so: see `glass
 import cython
 
 if cython.compiled:
-    from cython.cimports.glasshouse.kernels._packed_kernels import contains, extend, largest_count, part, width
+    from cython.cimports.glasshouse.kernels._packed_kernels import (
+        contains,
+        extend,
+        largest_count,
+        part,
+        part_from_behind,
+        width,
+    )
     from cython.cimports.glasshouse.kernels._sorting_kernels import sort_codes
 else:
-    from glasshouse.kernels._packed_kernels import contains, extend, largest_count, part, width
+    from glasshouse.kernels._packed_kernels import contains, extend, largest_count, part, part_from_behind, width
     from glasshouse.kernels._sorting_kernels import sort_codes
 
 
@@ -729,54 +736,6 @@ def count_in_cells(
         cells[at] += 1
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def part_from_behind(
-    rows: cython.ulonglong[::1],
-    start: cython.longlong,
-    stop: cython.longlong,
-    stride: cython.Py_ssize_t,
-    word: cython.Py_ssize_t,
-    shift: cython.longlong,
-    top: cython.ulonglong,
-    code: cython.ulonglong,
-    ties: cython.longlong,
-    spare: cython.ulonglong[::1],
-    b: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
-    """As `part`, from the last tuple to the first: larger codes, and the last ``ties`` with this code, stay."""
-    x: cython.ulonglong
-    side: cython.Py_ssize_t
-    a: cython.Py_ssize_t = (stop - 1) * stride
-    if stride == 2:
-        for i in range(stop - 1, start - 1, -1):
-            row = rows[2 * i]
-            y = rows[2 * i + 1]
-            x = (row >> shift) & top
-            side = (x > code) | ((x == code) & (ties > 0))
-            ties -= x == code
-            rows[a] = row
-            rows[a + 1] = y
-            spare[b] = row
-            spare[b + 1] = y
-            a -= 2 * side
-            b += 2 - 2 * side
-        return b
-    for i in range(stop - 1, start - 1, -1):
-        x = (rows[i * stride + word] >> shift) & top
-        side = (x > code) | ((x == code) & (ties > 0))
-        ties -= x == code
-        for q in range(stride):
-            y = rows[i * stride + q]
-            rows[a + q] = y
-            spare[b + q] = y
-        a -= stride * side
-        b += stride * (1 - side)
-    return b
-
-
 def divide_nodes(
     cutting: Cutting,
     starts: cython.longlong[::1],
@@ -834,71 +793,3 @@ def divide_nodes(
                             waiting[depth * words + q] = cutting.boxes[frame + q]
                         depth += 1
     return cutting.n_leaves, cutting.n_parts
-
-
-def pack_code(
-    codes: cython.int[::1],
-    rows: cython.ulonglong[::1],
-    stride: cython.longlong,
-    word: cython.longlong,
-    shift: cython.longlong,
-    top: cython.longlong,
-) -> None:
-    """Put an attribute's codes and their complements into their fields, which are zeros."""
-    x: cython.ulonglong
-    y: cython.ulonglong
-    with cython.nogil:
-        for i in range(codes.shape[0]):
-            x = codes[i]
-            y = top - codes[i]
-            rows[i * stride + word] |= (x << shift) | (y << (shift + 32))
-
-
-def pack_sensitive(codes: cython.int[::1], rows: cython.ulonglong[::1], stride: cython.longlong) -> None:
-    """Set the last word of every tuple: its sensitive code, and its row number."""
-    x: cython.ulonglong
-    y: cython.ulonglong
-    with cython.nogil:
-        for i in range(codes.shape[0]):
-            x = codes[i]
-            y = i
-            rows[(i + 1) * stride - 1] = (x << 32) | y
-
-
-def gather_rows(
-    rows: cython.ulonglong[::1],
-    order: cython.int[::1],
-    stride: cython.longlong,
-    ordered: cython.ulonglong[::1],
-) -> None:
-    """Copy packed tuples in a given order."""
-    with cython.nogil:
-        if stride == 2:
-            for i in range(order.shape[0]):
-                a = 2 * order[i]
-                ordered[2 * i] = rows[a]
-                ordered[2 * i + 1] = rows[a + 1]
-        else:
-            for i in range(order.shape[0]):
-                a = order[i] * stride
-                for q in range(stride):
-                    ordered[i * stride + q] = rows[a + q]
-
-
-def row_numbers(rows: cython.ulonglong[::1], stride: cython.longlong, placed: cython.int[::1]) -> None:
-    """The row numbers of packed tuples."""
-    half: cython.ulonglong = 0xFFFFFFFF
-    with cython.nogil:
-        for i in range(placed.shape[0]):
-            placed[i] = rows[(i + 1) * stride - 1] & half
-
-
-def label_runs(
-    rows: cython.ulonglong[::1], stride: cython.longlong, offsets: cython.longlong[::1], labels: cython.int[::1]
-) -> None:
-    """Label the rows of every run of packed tuples with the run's number."""
-    half: cython.ulonglong = 0xFFFFFFFF
-    with cython.nogil:
-        for g in range(offsets.shape[0] - 1):
-            for i in range(offsets[g], offsets[g + 1]):
-                labels[rows[(i + 1) * stride - 1] & half] = g

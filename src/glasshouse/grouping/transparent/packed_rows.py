@@ -106,7 +106,7 @@ class PackedRows:
         thresholds: Thresholds | None = None,
     ) -> None:
         assert places.fits
-        self._kernels = compiled("glasshouse.grouping.transparent._tailor_kernels")
+        self._kernels = compiled("glasshouse.kernels._packed_kernels")
         self._thresholds = thresholds or Thresholds()
         self.sizes = [attribute.domain.size for attribute in table.quasi]
         self.n_values = column.domain.size
@@ -167,11 +167,12 @@ class PackedRows:
         room = int(nodes.sizes.sum()) // ell + 2 * len(nodes) + 2
         leaves, parts = np.empty((room, 2), np.int64), np.empty((room, 2), np.int64)
         frames = np.empty(room * self.n_words, np.uint64)
-        cutting = self._kernels.Cutting(
+        kernels = compiled("glasshouse.grouping.transparent._tailor_kernels")
+        cutting = kernels.Cutting(
             self.tuples, self._spare, scratch[0], *self.layout, *self.fields, self._places, *scratch[1:], leaves, parts,
             frames, ell, self.n_values, t.dense, t.crowd, t.far, t.near, t.small,
         )  # fmt: skip
-        done, left = self._kernels.divide_nodes(
+        done, left = kernels.divide_nodes(
             cutting,
             nodes.starts,
             nodes.stops,

@@ -17,7 +17,7 @@ import numpy as np
 
 from glasshouse.errors import ParameterError
 from glasshouse.grouping.method import Method, frequency_ell
-from glasshouse.principles.claim import Adversary, Claim
+from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -74,12 +74,12 @@ def check_savable(release: Release, format: str, *, allow_seed: bool) -> None:
     """Refuse a format that nobody knows, and a fixed seed unless it is allowed."""
     if format not in FORMATS:
         raise ParameterError("save", "format", "'parquet' or 'csv'", format)
-    refuse_seed(release, allowed=allow_seed)
+    refuse_seed(seeded=release.recipe.seeded, allowed=allow_seed)
 
 
-def refuse_seed(release: Release, *, allowed: bool) -> None:
+def refuse_seed(*, seeded: bool, allowed: bool) -> None:
     """Refuse to let a release out whose random choices came from a fixed seed, unless that is allowed."""
-    if release.recipe.seeded and not allowed:
+    if seeded and not allowed:
         raise OutputError(
             "this release was made with a fixed seed, so its random choices can be repeated by anyone: make it again "
             "without a seed, or pass allow_seed=True if it is for a test"

@@ -15,6 +15,35 @@ else:
     from glasshouse.kernels._random_kernels import below
 
 
+@cython.final
+@cython.cclass
+class Layers:
+    """Values that are dealt out one after another, and the states in which they leave the cells.
+
+    Value ``k`` is of type ``steps[k]``, and is dealt out as one of ``dealt[first[t]:first[t + 1]]``, each with its
+    weight. The first state is ``keys[0]``; ``ways`` lead to every state, and so many ``onwards`` from it. ``layers[k]``
+    is where the states after ``k`` values begin. ``table`` has a power of two of entries, all -1 before and after,
+    twice as many as there are keys.
+    """
+
+    guards: cython.ulonglong
+    steps: cython.int[::1]
+    first: cython.longlong[::1]
+    dealt: cython.ulonglong[::1]
+    weights: cython.double[::1]
+    table: cython.int[::1]
+    keys: cython.ulonglong[::1]
+    ways: cython.double[::1]
+    onwards: cython.double[::1]
+    layers: cython.longlong[::1]
+
+    def __init__(self, *state):
+        (
+            self.guards, self.steps, self.first, self.dealt, self.weights, self.table, self.keys, self.ways,
+            self.onwards, self.layers,
+        ) = state  # fmt: skip
+
+
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
@@ -32,24 +61,17 @@ def find(
     return place
 
 
-def forwards(
-    guards: cython.ulonglong,
-    steps: cython.int[::1],
-    first: cython.longlong[::1],
-    dealt: cython.ulonglong[::1],
-    weights: cython.double[::1],
-    most: cython.longlong,
-    table: cython.int[::1],
-    keys: cython.ulonglong[::1],
-    ways: cython.double[::1],
-    layers: cython.longlong[::1],
-) -> cython.longlong:
-    """Deal values out one after another; returns how many moves that took, or -1 if they or the states are too many.
-
-    Value ``k`` is of type ``steps[k]``, and is dealt out as one of ``dealt[first[t]:first[t + 1]]``, each with its
-    weight. The first state is ``keys[0]``. ``layers[k]`` is where the states after ``k`` values begin.
-    ``table`` has a power of two of entries, all -1, twice as many as there are keys.
-    """
+def forwards(given: Layers, most: cython.longlong) -> cython.longlong:
+    """Deal values out one after another; returns how many moves that took, or -1 if they or the states are too many."""
+    guards: cython.ulonglong = given.guards
+    steps = given.steps
+    first = given.first
+    dealt = given.dealt
+    weights = given.weights
+    table = given.table
+    keys = given.keys
+    ways = given.ways
+    layers = given.layers
     room: cython.Py_ssize_t = keys.shape[0]
     used: cython.Py_ssize_t = 1
     moves: cython.longlong = 0
@@ -88,23 +110,19 @@ def forwards(
     return -1 if too_many else moves
 
 
-def backwards(
-    guards: cython.ulonglong,
-    steps: cython.int[::1],
-    first: cython.longlong[::1],
-    dealt: cython.ulonglong[::1],
-    weights: cython.double[::1],
-    table: cython.int[::1],
-    keys: cython.ulonglong[::1],
-    ways: cython.double[::1],
-    onwards: cython.double[::1],
-    layers: cython.longlong[::1],
-    flow: cython.double[::1],
-) -> None:
+def backwards(given: Layers, flow: cython.double[::1]) -> None:
     """From the weights of the last states (``onwards``) those of all; ``flow[p]``: of all ways that deal a value so.
 
     Values of one type are alike, so the flow is that of the first of them.
     """
+    guards: cython.ulonglong = given.guards
+    steps = given.steps
+    first = given.first
+    dealt = given.dealt
+    table = given.table
+    keys = given.keys
+    onwards = given.onwards
+    layers = given.layers
     n: cython.Py_ssize_t = steps.shape[0]
     size: cython.Py_ssize_t = table.shape[0]
     k: cython.Py_ssize_t
@@ -122,40 +140,64 @@ def backwards(
                     after = keys[s] - dealt[p]
                     if after & guards != guards:
                         continue
-                    there = weights[p] * onwards[table[find(after, keys, table)]]
+                    there = given.weights[p] * onwards[table[find(after, keys, table)]]
                     total += there
                     if is_first:
-                        flow[p] += ways[s] * there
+                        flow[p] += given.ways[s] * there
                 onwards[s] = total
         for h in range(size):
             table[h] = -1
 
 
-def draw(
-    state: cython.ulonglong[::1],
-    wanted: cython.longlong,
-    most: cython.longlong,
-    cells: cython.int[::1],
-    groups: cython.longlong[::1],
-    values: cython.int[::1],
-    dealt: cython.longlong[::1],
-    types: cython.int[::1],
-    parts: cython.int[:, ::1],
-    room: cython.int[:, ::1],
-    counts: cython.int[:, ::1],
-    failed: cython.uchar[::1],
-    here: cython.int[:, ::1],
-    sums: cython.double[:, ::1],
-    squares: cython.double[:, ::1],
-    tally: cython.longlong[::1],
-) -> None:
-    """Draw worlds until ``wanted`` of them let every cut fail, or ``most`` were drawn; ``tally``: both numbers.
+@cython.final
+@cython.cclass
+class Worlds:
+    """Worlds that are drawn, and what is added up over those in which every cut fails.
 
     Group ``g`` has people at ``cells[groups[g]:groups[g + 1]]``, given by their cells, and deals out
     ``values[dealt[g]:dealt[g + 1]]`` to some of them. Value ``v`` is of type ``types[v]`` and may have ``room[v, p]``
     tuples in part ``p``; cell ``c`` lies in part ``parts[c, j]`` of cut ``j``, or -1. ``sums`` and ``squares`` are over
-    the possible worlds: of how many tuples of a type, and in the last row of all types, a cell has.
+    the possible worlds: of how many tuples of a type, and in the last row of all types, a cell has. ``counts``,
+    ``failed`` and ``here`` are scratch: by value and part, by cut, by type and cell.
     """
+
+    cells: cython.int[::1]
+    groups: cython.longlong[::1]
+    values: cython.int[::1]
+    dealt: cython.longlong[::1]
+    types: cython.int[::1]
+    parts: cython.int[:, ::1]
+    room: cython.int[:, ::1]
+    counts: cython.int[:, ::1]
+    failed: cython.uchar[::1]
+    here: cython.int[:, ::1]
+    sums: cython.double[:, ::1]
+    squares: cython.double[:, ::1]
+
+    def __init__(self, *state):
+        (
+            self.cells, self.groups, self.values, self.dealt, self.types, self.parts, self.room, self.counts,
+            self.failed, self.here, self.sums, self.squares,
+        ) = state  # fmt: skip
+
+
+def draw(
+    worlds: Worlds,
+    state: cython.ulonglong[::1],
+    wanted: cython.longlong,
+    most: cython.longlong,
+    tally: cython.longlong[::1],
+) -> None:
+    """Draw worlds until ``wanted`` of them let every cut fail, or ``most`` were drawn; ``tally``: both numbers."""
+    cells = worlds.cells
+    groups = worlds.groups
+    values = worlds.values
+    dealt = worlds.dealt
+    parts = worlds.parts
+    room = worlds.room
+    counts = worlds.counts
+    failed = worlds.failed
+    here = worlds.here
     n_groups: cython.Py_ssize_t = groups.shape[0] - 1
     n_cuts: cython.Py_ssize_t = parts.shape[1]
     n_types: cython.Py_ssize_t = here.shape[0] - 1
@@ -186,12 +228,12 @@ def draw(
                 for g in range(n_groups):
                     for i in range(dealt[g], dealt[g + 1]):
                         c = cells[groups[g] + i - dealt[g]]
-                        here[types[values[i]], c] += 1
+                        here[worlds.types[values[i]], c] += 1
                         here[n_types, c] += 1
                 for t in range(n_types + 1):
                     for i in range(here.shape[1]):
-                        sums[t, i] += here[t, i]
-                        squares[t, i] += here[t, i] * here[t, i]
+                        worlds.sums[t, i] += here[t, i]
+                        worlds.squares[t, i] += here[t, i] * here[t, i]
                         here[t, i] = 0
             for g in range(n_groups):  # only what was counted is cleared
                 for i in range(dealt[g], dealt[g + 1]):

@@ -247,7 +247,8 @@ class _Successes:
         keys[0] = np.uint64(guards + sum(int(n) << int(shift) for n, shift in zip(people, shifts, strict=True)))
         layers = np.zeros(len(steps) + 2, np.int64)
         kernels = compiled("glasshouse.adversary.reverse_engineering.cuts._counting_kernels")
-        moves = kernels.forwards(guards, steps, first, dealt, weights, self.most_states, table, keys, ways, layers)
+        dealing = kernels.Layers(guards, steps, first, dealt, weights, table, keys, ways, onwards, layers)
+        moves = kernels.forwards(dealing, self.most_states)
         if moves < 0:
             raise TooManyStates
         self.moves = 1 + moves
@@ -264,7 +265,7 @@ class _Successes:
         chances = ways[last] * onwards[last]
         share = float(chances.sum())
         remaining = chances @ state
-        kernels.backwards(guards, steps, first, dealt, weights, table, keys, ways, onwards, layers, flow)
+        kernels.backwards(dealing, flow)
         merged = np.array(self.merged)
         rest = counts[:, group] / np.maximum(left[group], 1) * remaining  # types x merged cells
         for place, number in enumerate(heavy):
@@ -377,7 +378,8 @@ def drawn_beliefs(
     shape = (len(kinds) + 1, len(people))
     sums, squares, tally = np.zeros(shape), np.zeros(shape), np.zeros(2, np.int64)
     state = np.array([1 + source.below(2**62)], np.uint64)
-    arguments = (
+    kernels = compiled("glasshouse.adversary.reverse_engineering.cuts._counting_kernels")
+    worlds = kernels.Worlds(
         np.repeat(order, people[order]).astype(np.int32),
         np.append(0, np.cumsum(sizes)),
         np.concatenate([np.repeat(np.arange(len(types)), column) for column in counts.T]).astype(np.int32),
@@ -390,15 +392,12 @@ def drawn_beliefs(
         np.zeros(shape, np.int32),
         sums,
         squares,
-        tally,
     )
     left = (sizes - counts.sum(axis=0))[group]
     wanted = _FIRST_DRAWS
     most_draws = min(most_draws, _MOST_STEPS // max(1, int(counts.sum()) * profile.n_cuts))
     while True:
-        compiled("glasshouse.adversary.reverse_engineering.cuts._counting_kernels").draw(
-            state, wanted, most_draws, *arguments
-        )
+        kernels.draw(worlds, state, wanted, most_draws, tally)
         n = int(tally[0])
         if n < wanted:
             raise TooManyStates

@@ -10,18 +10,34 @@ number of tuples that state ``s`` holds beside it. Every sum is of numbers that 
 import cython
 
 
+@cython.final
+@cython.cclass
+class Moves:
+    """States and their moves, as said above; ``owner`` is the class from which a move draws its tuple."""
+
+    drawn: cython.int[::1]
+    first: cython.longlong[::1]
+    target: cython.int[::1]
+    weight: cython.double[::1]
+    owner: cython.int[::1]
+
+    def __init__(self, *state):
+        self.drawn, self.first, self.target, self.weight, self.owner = state
+
+
 def draw_forward(
     chances: cython.double[::1],
-    drawn: cython.int[::1],
+    moves: Moves,
     lump: cython.longlong,
     n: cython.longlong,
     start: cython.longlong,
     stop: cython.longlong,
-    first: cython.longlong[::1],
-    target: cython.int[::1],
-    weight: cython.double[::1],
 ) -> None:
     """Take the tuples ``start .. stop - 1`` of ``n``: from the chances of the states before to those after."""
+    drawn = moves.drawn
+    first = moves.first
+    target = moves.target
+    weight = moves.weight
     n_states: cython.Py_ssize_t = chances.shape[0]
     for at in range(start, stop):
         for s in range(n_states - 1, -1, -1):  # larger states have already given away what they had
@@ -35,16 +51,17 @@ def draw_forward(
 
 def draw_backward(
     hopes: cython.double[::1],
-    drawn: cython.int[::1],
+    moves: Moves,
     lump: cython.longlong,
     n: cython.longlong,
     start: cython.longlong,
     stop: cython.longlong,
-    first: cython.longlong[::1],
-    target: cython.int[::1],
-    weight: cython.double[::1],
 ) -> None:
     """Take the same tuples back: from the hopes of the states after (what may still go well) to those before."""
+    drawn = moves.drawn
+    first = moves.first
+    target = moves.target
+    weight = moves.weight
     for at in range(stop - 1, start - 1, -1):
         for s in range(hopes.shape[0]):  # larger states still have the hopes from after
             left = lump - (at - drawn[s])
@@ -59,24 +76,20 @@ def draw_backward(
 def next_tuple(
     chances: cython.double[::1],
     hopes: cython.double[::1],
-    drawn: cython.int[::1],
+    moves: Moves,
     lump: cython.longlong,
     at: cython.longlong,
-    first: cython.longlong[::1],
-    target: cython.int[::1],
-    weight: cython.double[::1],
-    owner: cython.int[::1],
     shares: cython.double[::1],
 ) -> None:
     """Add up from which class (``owner`` of the move) the tuple after ``at`` others comes; the lump is the last."""
     last: cython.Py_ssize_t = shares.shape[0] - 1
     for s in range(chances.shape[0]):
         if chances[s] > 0:
-            left = lump - (at - drawn[s])
+            left = lump - (at - moves.drawn[s])
             if left > 0:
                 shares[last] += chances[s] * left * hopes[s]
-            for i in range(first[s], first[s + 1]):
-                shares[owner[i]] += chances[s] * weight[i] * hopes[target[i]]
+            for i in range(moves.first[s], moves.first[s + 1]):
+                shares[moves.owner[i]] += chances[s] * moves.weight[i] * hopes[moves.target[i]]
 
 
 def take_tuples(
@@ -98,37 +111,53 @@ def take_tuples(
             got[r, value] += 1
 
 
+@cython.final
+@cython.cclass
+class Runs:
+    """What is known of the runs of an order.
+
+    Run ``r`` lies between ``starts[r]`` and ``starts[r + 1]`` and is the published group ``group[r]``, whose histogram
+    is at ``offsets``. Where ``table[r]`` is not negative, ``found`` has there the beliefs of every bucket of ``size``
+    tuples, a row of ``width[r]`` for each, or with ``by_slot`` the expected counts of every slot; entry ``i`` of the
+    histogram has its number in ``column[i]``. ``doubt`` is laid out like ``found``. A slot is what a kind has in one
+    bucket.
+    """
+
+    size: cython.longlong
+    starts: cython.longlong[::1]
+    group: cython.int[::1]
+    offsets: cython.longlong[::1]
+    codes: cython.int[::1]
+    counts: cython.longlong[::1]
+    table: cython.longlong[::1]
+    width: cython.longlong[::1]
+    by_slot: cython.uchar[::1]
+    column: cython.int[::1]
+    found: cython.double[::1]
+    doubt: cython.double[::1]
+
+    def __init__(self, *state):
+        (
+            self.size, self.starts, self.group, self.offsets, self.codes, self.counts, self.table, self.width,
+            self.by_slot, self.column, self.found, self.doubt,
+        ) = state  # fmt: skip
+
+
 def believe(
-    starts: cython.longlong[::1],
-    group: cython.int[::1],
-    size: cython.longlong,
-    offsets: cython.longlong[::1],
-    codes: cython.int[::1],
-    counts: cython.longlong[::1],
-    table: cython.longlong[::1],
-    width: cython.longlong[::1],
-    by_slot: cython.uchar[::1],
-    column: cython.int[::1],
-    found: cython.double[::1],
-    doubt: cython.double[::1],
+    runs: Runs,
     fresh: cython.uchar[::1],
     people: cython.longlong[::1],
-    fill: cython.longlong,
-    totals: cython.double[::1],
-    doubts: cython.double[::1],
+    sums: cython.double[:, ::1],
     seen: cython.int[::1],
     kind_offsets: cython.longlong[::1],
     kind_codes: cython.int[::1],
-    beliefs: cython.double[::1],
-    errors: cython.double[::1],
+    beliefs: cython.double[:, ::1],
 ) -> cython.longlong:
-    """Add up beliefs by kind along the order; without ``fill`` the entries are only counted.
+    """Add up beliefs (and their errors) by kind along the order, and return how many entries that makes.
 
-    Run ``r`` lies between ``starts[r]`` and ``starts[r + 1]`` and is the published group ``group[r]``, whose histogram
-    is at ``offsets``. Where ``table[r]`` is not negative, ``found`` has there the beliefs of every bucket, a row of
-    ``width[r]`` for each, or with ``by_slot`` the expected counts of every slot; entry ``i`` of the histogram has its
-    number in ``column[i]``. ``doubt`` is laid out like ``found``. A slot is what a kind, marked by ``fresh`` where it
-    begins, has in one bucket. ``people[k]``: how many a kind has. ``totals`` is -1 for every value, before and after.
+    They are only counted where ``kind_codes`` has no room for any. A kind begins where ``fresh`` marks it and has
+    ``people[k]`` people. ``sums`` has the belief and the doubt of every value that was ``seen``; the first is -1 for
+    every value, before and after.
     """
     n: cython.longlong = fresh.shape[0]
     n_seen: cython.Py_ssize_t = 0
@@ -136,8 +165,11 @@ def believe(
     kind: cython.Py_ssize_t = -1
     g: cython.Py_ssize_t
     slot: cython.longlong
-    for r in range(group.shape[0]):
-        g = group[r]
+    fill: cython.bint = kind_codes.shape[0] > 0
+    starts = runs.starts
+    table = runs.table
+    for r in range(runs.group.shape[0]):
+        g = runs.group[r]
         at = starts[r]
         slot = 0
         while at < starts[r + 1]:
@@ -147,30 +179,31 @@ def believe(
             edge = starts[r + 1]
             row = 0
             if table[r] >= 0:
-                row = (at - starts[r]) // size
-                if starts[r] + (row + 1) * size < edge:
-                    edge = starts[r] + (row + 1) * size
-                if by_slot[r]:
+                row = (at - starts[r]) // runs.size
+                if starts[r] + (row + 1) * runs.size < edge:
+                    edge = starts[r] + (row + 1) * runs.size
+                if runs.by_slot[r]:
                     row = slot
             stop = at + 1
             while stop < edge and not fresh[stop]:
                 stop += 1
             slot += 1
             length = stop - at
-            for i in range(offsets[g], offsets[g + 1]):
-                code = codes[i]
-                if totals[code] < 0:
-                    totals[code] = 0.0
-                    doubts[code] = 0.0
+            for i in range(runs.offsets[g], runs.offsets[g + 1]):
+                code = runs.codes[i]
+                if sums[0, code] < 0:
+                    sums[0, code] = 0.0
+                    sums[1, code] = 0.0
                     seen[n_seen] = code
                     n_seen += 1
                 if table[r] < 0:
-                    totals[code] += length * counts[i] / (starts[r + 1] - starts[r])
+                    sums[0, code] += length * runs.counts[i] / (starts[r + 1] - starts[r])
                 else:
-                    if by_slot[r]:
+                    if runs.by_slot[r]:
                         length = 1.0
-                    totals[code] += length * found[table[r] + row * width[r] + column[i]]
-                    doubts[code] += length * doubt[table[r] + row * width[r] + column[i]]
+                    entry = table[r] + row * runs.width[r] + runs.column[i]
+                    sums[0, code] += length * runs.found[entry]
+                    sums[1, code] += length * runs.doubt[entry]
             at = stop
             if at == n or fresh[at]:  # hand out this kind, codes ascending
                 if fill:
@@ -184,12 +217,12 @@ def believe(
                     kind_offsets[kind] = n_found
                 for i in range(n_seen):
                     code = seen[i]
-                    if totals[code] > 0 and people[kind] > 0:
+                    if sums[0, code] > 0 and people[kind] > 0:
                         if fill:
                             kind_codes[n_found] = code
-                            beliefs[n_found] = totals[code] / people[kind]
-                            errors[n_found] = doubts[code] / people[kind]
+                            beliefs[0, n_found] = sums[0, code] / people[kind]
+                            beliefs[1, n_found] = sums[1, code] / people[kind]
                         n_found += 1
-                    totals[code] = -1.0
+                    sums[0, code] = -1.0
                 n_seen = 0
     return n_found

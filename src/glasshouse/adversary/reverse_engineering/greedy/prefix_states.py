@@ -313,9 +313,10 @@ class Built:
             stride *= spread.n_ways
         self.drawn = drawn.astype(np.int32)
         self.n_states = len(self.numbers)
-        self.tables, self.owner = self._moves(drawn < limit)
+        self.moves = self._moves(drawn < limit)
 
-    def _moves(self, can: NDArray[np.bool_]) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
+    def _moves(self, can: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
+        """What the kernels need to know of the states and the moves between them."""
         sources, targets, weights, owners = [], [], [], []
         stride = 1
         for i, (spread, digit) in enumerate(zip(self.spreads, self.digits, strict=True)):
@@ -333,7 +334,8 @@ class Built:
         target = np.searchsorted(self.numbers, np.concatenate([np.empty(0, np.int64), *targets])[order])
         first = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=self.n_states))]).astype(np.int64)
         weight = np.concatenate([np.empty(0), *weights])[order]
-        return (first, target.astype(np.int32), weight), np.concatenate([np.empty(0, np.int32), *owners])[order]
+        owner = np.concatenate([np.empty(0, np.int32), *owners])[order]
+        return self.drawn, first, target.astype(np.int32), weight, owner
 
     def over(self, parts: Sequence[Integers], combine: Any) -> Integers:
         """Combine one number for every digit into one for every state."""

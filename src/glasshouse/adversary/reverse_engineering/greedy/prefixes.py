@@ -110,9 +110,10 @@ def _exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
     before, stays, log_weight = [], [], 0.0
     for j, stage in enumerate(stages):
         before.append((chances.copy(), {i: rest.copy() for i, rest in rests.items()}))
-        kernels.draw_forward(chances, stage.drawn, stage.lump, n, at[j], at[j + 1], *stage.tables)
+        moves = kernels.Moves(*stage.moves)
+        kernels.draw_forward(chances, moves, stage.lump, n, at[j], at[j + 1])
         for rest in rests.values():  # of what is left, the tuple drawn is no longer
-            kernels.draw_forward(rest, stage.drawn, stage.lump - 1, n, at[j], at[j + 1], *stage.tables)
+            kernels.draw_forward(rest, moves, stage.lump - 1, n, at[j], at[j + 1])
         if j == m - 1:
             break
         stay = np.where(Judged(run, judge, stage).between(0, j + 1), goes_on, 1.0)
@@ -136,15 +137,16 @@ def _exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
     for j in range(m - 1, -1, -1):
         stage, (chances, rests) = stages[j], before[j]
         if at[j + 1] > at[j]:
-            kernels.draw_backward(hopes, stage.drawn, stage.lump, n, at[j] + 1, at[j + 1], *stage.tables)
+            moves = kernels.Moves(*stage.moves)
+            kernels.draw_backward(hopes, moves, stage.lump, n, at[j] + 1, at[j + 1])
             of_stage = np.zeros(len(stage.classes) + 1)
-            kernels.next_tuple(chances, hopes, stage.drawn, stage.lump, at[j], *stage.tables, stage.owner, of_stage)
+            kernels.next_tuple(chances, hopes, moves, stage.lump, at[j], of_stage)
             shares = np.zeros(n_classes + 1)
             shares[n_classes - len(stage.classes) : n_classes] = of_stage[:-1]
             for i, rest in rests.items():
                 shares[i] = float(rest @ hopes)
             beliefs[j] = _by_entry(states, shares / shares.sum())
-            kernels.draw_backward(hopes, stage.drawn, stage.lump, n, at[j], at[j] + 1, *stage.tables)
+            kernels.draw_backward(hopes, moves, stage.lump, n, at[j], at[j] + 1)
         if j:
             hopes = stays[j - 1] * (hopes if onto[j - 1] is None else hopes[onto[j - 1]])
             hopes /= hopes.max()
@@ -172,6 +174,7 @@ def _cut_exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
     """The same where the run may have been cut: states also tell what a prefix held at the last cut."""
     built = states.built(0, int(run.unknown()[-1]))
     kernels = compiled(_KERNELS)
+    moves = kernels.Moves(*built.moves)
     judged, m, n_states = Judged(run, judge, built), run.n_buckets, built.n_states
     at, goes_on = judged.unknown.tolist(), float(p)
     n, cut = at[-1], built.cut()
@@ -185,7 +188,7 @@ def _cut_exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
     for j in range(m):
         before.append({since: array.copy() for since, array in chances.items()})
         for array in chances.values():
-            kernels.draw_forward(array, built.drawn, built.lump, n, at[j], at[j + 1], *built.tables)
+            kernels.draw_forward(array, moves, built.lump, n, at[j], at[j + 1])
         if j < m - 1:
             stay, close = _at_border(run, judged, chances, j + 1, goes_on)
             stays.append(stay)
@@ -213,9 +216,9 @@ def _cut_exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
         for since, array in before[j].items():
             hope = hopes[since]
             if at[j + 1] > at[j]:
-                kernels.draw_backward(hope, built.drawn, built.lump, n, at[j] + 1, at[j + 1], *built.tables)
-                kernels.next_tuple(array, hope, built.drawn, built.lump, at[j], *built.tables, built.owner, shares)
-                kernels.draw_backward(hope, built.drawn, built.lump, n, at[j], at[j] + 1, *built.tables)
+                kernels.draw_backward(hope, moves, built.lump, n, at[j] + 1, at[j + 1])
+                kernels.next_tuple(array, hope, moves, built.lump, at[j], shares)
+                kernels.draw_backward(hope, moves, built.lump, n, at[j], at[j] + 1)
         if at[j + 1] > at[j]:
             beliefs[j] = _by_entry(states, shares / shares.sum())
         if j:

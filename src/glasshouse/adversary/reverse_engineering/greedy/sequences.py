@@ -472,10 +472,11 @@ class Explained:
         people = np.diff(edges)
         rows = np.array(list(self.known), np.int64)
         np.subtract.at(people, kind[rows], 1)
-        arguments = (
+        kernels = compiled("glasshouse.adversary.reverse_engineering.greedy._kernels")
+        runs = kernels.Runs(
+            self.size,
             self.starts.astype(np.int64),
             self.group,
-            self.size,
             self.offsets,
             self.codes,
             self.counts,
@@ -485,16 +486,13 @@ class Explained:
             self.column,
             np.concatenate([np.empty(0), *self.found]),
             np.concatenate([np.empty(0), *self.doubt]),
-            fresh,
-            people,
         )
-        scratch = np.full(n_values, -1.0), np.zeros(n_values), np.empty(n_values, np.int32)
-        believe = compiled("glasshouse.adversary.reverse_engineering.greedy._kernels").believe
         offsets = np.zeros(len(people) + 1, np.int64)
-        nothing = np.empty(0, np.int32), np.empty(0), np.empty(0)
-        n_found = believe(*arguments, 0, *scratch, offsets, *nothing)
-        codes, beliefs, errors = np.empty(n_found, np.int32), np.empty(n_found), np.empty(n_found)
-        believe(*arguments, 1, *scratch, offsets, codes, beliefs, errors)
+        sums = np.full((2, n_values), -1.0)
+        given = runs, fresh, people, sums, np.empty(n_values, np.int32), offsets
+        n_found = kernels.believe(*given, np.empty(0, np.int32), np.empty((2, 0)))
+        codes, (beliefs, errors) = np.empty(n_found, np.int32), (found := np.empty((2, n_found)))
+        kernels.believe(*given, codes, found)
         offsets[-1] = n_found
         if self.known:  # those who were corrupted, a kind for every value
             told = sorted(set(self.known.values()))

@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Promises about beliefs: what an attacker who believed something beforehand may believe after the release.
+
+Tao, Xiao, Li, Zhang, "On Anti-Corruption Privacy Preserving Publication", ICDE 2008 (CORRUPTION), II-B. rho1-to-rho2
+(Definition 2 and Theorem 2) comes from Evfimievski, Gehrke, Srikant, "Limiting privacy breaches in privacy preserving
+data mining", PODS 2003; delta-growth (Definition 3 and Theorem 3) bounds how much any belief grows.
+
+They stand beside the principles that judge groups: no count of sensitive values tells whether they hold. They hold for
+a table that was perturbed, grouped by quasi-identifiers alone and sampled, and they fix how much of it is retained.
+
+How much a perturbed sample tells an attacker who has corrupted people is CORRUPTION Section VI, in exact fractions. A
+sensitive value is retained with probability p and otherwise replaced by a uniform draw from the sensitive domain U^s,
+so a value comes out as any one other value with probability ``u = (1 - p) / |U^s|``. One tuple is published from each
+group of k or more. Every statement is decided in integers: Theorem 3 has a square root, which is compared by squaring.
+All bounds grow with p: with it grow h_top, ``1 + p / u`` and F, for h_top depends on p through ``p / u`` and F through
+``u / p``. So the retentions that prevent a breach are those up to some largest one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING, ClassVar, NoReturn, Self
+
+from glasshouse.bounds import MOST_WHOLE
+from glasshouse.errors import InputError, NotSupported, ParameterError
+from glasshouse.principles.k_anonymity import KAnonymity
+from glasshouse.principles.parameters import fraction, integer, plain
+from glasshouse.principles.principle import Principle, Terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata.counts import Counts
+    from glasshouse.microdata.domains import Domain
+    from glasshouse.principles.parameters import Exact
+    from glasshouse.principles.principle import Bound
+
+__all__ = [
+    "RESOLUTION",
+    "BackgroundSensitive",
+    "DeltaGrowth",
+    "RhoBreach",
+    "group_size",
+    "growth_if_owned",
+    "h_top",
+    "prevents_breach",
+    "prevents_growth",
+    "transition",
+]
+
+RESOLUTION = 10_000
+"""Retentions are found, and bounds are stated, in steps of one in so many."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class BackgroundSensitive(Principle):
+    """What a belief may become, for whoever may have corrupted everybody else.
+
+    Subclasses name the belief and its bound; the bound may be left open, to be told what a retention achieves.
+    """
+
+    bounds_beliefs: ClassVar[bool] = True
+    theorem: ClassVar[str]
+    """Where it is proved."""
+
+    if TYPE_CHECKING:  # every subclass has these two, behind fields of its own
+        lambda_: Fraction
+        k: int
+
+    @property
+    def bound(self) -> Fraction | None:
+        """What is asked for, or None to be told what a retention achieves."""
+        raise NotImplementedError
+
+    @property
+    def floor(self) -> Fraction:
+        """What every bound is above."""
+        raise NotImplementedError
+
+    def bounded(self, bound: Fraction) -> Self:
+        """The same promise with this bound."""
+        raise NotImplementedError
+
+    def prevents(self, p: Fraction, n_values: int, bound: Fraction) -> bool:
+        """Whether retention ``p`` on a domain of ``n_values`` keeps beliefs within ``bound``, by the theorem."""
+        raise NotImplementedError
+
+    def outside(self) -> tuple[str, ...]:
+        """Which beliefs are not bounded, sentences for the guarantee."""
+        return ()
+
+    def largest_retention(self, n_values: int) -> Fraction:
+        """Find the largest retention that keeps the promise, in steps of one in `RESOLUTION`, rounded down.
+
+        The search asks the theorem itself, exactly; the answer is a retention of which the theorem said yes.
+        ``n_values`` is the size of the declared sensitive domain.
+        """
+        if self.bound is None:
+            raise InputError(f"{self.title} asks for no bound: give one, or a retention to be told what it achieves")
+        bound, n_values = self.bound, self._checked(n_values)
+        steps = range(RESOLUTION + 1)
+        refused = bisect_left(steps, True, key=lambda i: not self.prevents(Fraction(i, RESOLUTION), n_values, bound))
+        return Fraction(refused - 1, RESOLUTION)  # retention 0 changes no belief, so the first refused one is not it
+
+    def achieved(self, p: Exact, n_values: int) -> Fraction:
+        """Find the smallest bound that retention ``p`` keeps, in steps of one in `RESOLUTION`, rounded up.
+
+        1 means that nothing is promised. A bound is above `floor`, also where nothing is retained. ``n_values`` is the
+        size of the declared sensitive domain.
+        """
+        retention, n_values = fraction(type(self).__name__, "p", p, least=0, most=1), self._checked(n_values)
+        steps = range(int(self.floor * RESOLUTION) + 1, RESOLUTION)
+        kept = bisect_left(steps, True, key=lambda i: self.prevents(retention, n_values, Fraction(i, RESOLUTION)))
+        return Fraction(steps.start + kept, RESOLUTION)
+
+    def achieving(self, p: Exact, n_values: int) -> Self | None:
+        """The promise that retention ``p`` keeps; None where it promises nothing."""
+        found = self.achieved(p, n_values)
+        return self.bounded(found) if found < 1 else None
+
+    def grouping(self) -> KAnonymity:
+        """What Phase 2 must obey: groups of k, by quasi-identifiers alone. For k = 1, pairs, which promise more."""
+        return KAnonymity(k=max(self.k, 2))
+
+    def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
+        """Refuse: this is no property of groups, so groups that pass some test would promise nothing."""
+        self._refuse()
+
+    def holds(self, counts: Counts) -> NDArray[np.bool_]:
+        """Refuse, as `bind` does."""
+        self._refuse()
+
+    def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
+        """Refuse, as `bind` does."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise NotSupported(
+            f"{self.title} as a property of groups",
+            instead="it holds for perturbed samples: publish with the recoding 'perturbed'",
+        )
+
+    def _checked(self, n_values: int) -> int:
+        """Check that some belief is as even as lambda says: over n values, one has at least 1/n."""
+        owner = type(self).__name__
+        n_values = integer(owner, "n_values", n_values, least=1)
+        if self.lambda_ * n_values < 1:
+            allowed = f"at least 1/{n_values}, for some value of {n_values} is that likely in any belief"
+            raise ParameterError(owner, "lambda_", allowed, plain(self.lambda_))
+        return n_values
+
+    def _within(self) -> str:
+        """Whose beliefs are meant, in words."""
+        if self.lambda_ == 1:
+            return "whatever she believes of single values"
+        return f"if she holds no single value likelier than {plain(self.lambda_)}"
+
+
+def group_size(owner: str, k: object, s: object) -> int:
+    """Read k, or the cardinality s, the largest share of tuples to be published: k is then 1/s, rounded up.
+
+    >>> group_size("RhoBreach", None, "0.3"), group_size("RhoBreach", 6, None)
+    (4, 6)
+    """
+    if s is None:
+        return integer(owner, "k", k, least=1)
+    if k is not None:
+        raise ParameterError(owner, "s", "left out where k is given", s)
+    number = fraction(owner, "s", s, above=0, most=1)
+    if number * MOST_WHOLE < 1:
+        raise ParameterError(owner, "s", f"large enough for groups of 1/s to have at most {MOST_WHOLE:,} tuples", s)
+    return ceil(1 / number)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False, init=False)
+class RhoBreach(BackgroundSensitive):
+    """Nothing believed with at most ``rho1`` beforehand is believed with more than ``rho2`` after the release.
+
+    Parameters
+    ----------
+    rho1
+        An exact number above 0 and below 1.
+    rho2
+        An exact number above ``rho1`` and below 1; left out, to be told what a retention achieves.
+    lambda_
+        The most that the attacker believes of a single value beforehand: an exact number above 0, at most 1 (whatever).
+    k
+        Smallest size of a group, an integer, at least 1.
+    s
+        In place of ``k``: the largest share of tuples to be published; k is then 1/s, rounded up.
+
+    Guarantee
+    ---------
+    Holds for a perturbed sample against an attacker who knows the sensitive values of any number of other people, about
+    any property of a person's sensitive value. Given for a sensitive domain that is declared, groups made from
+    quasi-identifiers alone, and people whose values are independent in the attacker's mind.
+
+    Examples
+    --------
+    CORRUPTION Table III, p = 0.3 and k = 6 on fifty incomes; and the most that may be retained for 0.2-to-0.5:
+
+    >>> str(RhoBreach(rho1=0.2, lambda_=0.1, k=6).achieved(0.3, 50))
+    '563/1250'
+    >>> float(RhoBreach(rho1=0.2, rho2=0.5, lambda_=0.1, s="1/6").largest_retention(50))
+    0.3684
+    """
+
+    name: ClassVar[str] = "rho-breach"
+    titled: ClassVar[str] = "{rho1}-to-{rho2} guarantee"
+    theorem: ClassVar[str] = "CORRUPTION Theorem 2"
+
+    rho1: Fraction
+    rho2: Fraction | None = None
+    lambda_: Fraction = Fraction(1)
+    k: int
+
+    def __init__(
+        self,
+        *,
+        rho1: Exact,
+        rho2: Exact | None = None,
+        lambda_: Exact = 1,
+        k: int | None = None,
+        s: Exact | None = None,
+    ) -> None:
+        owner = "RhoBreach"
+        low = fraction(owner, "rho1", rho1, above=0, below=1)
+        high = None if rho2 is None else fraction(owner, "rho2", rho2, above=0, below=1)
+        if high is not None and high <= low:
+            raise ParameterError(owner, "rho2", f"above rho1, which is {plain(low)}", rho2)
+        object.__setattr__(self, "rho1", low)
+        object.__setattr__(self, "rho2", high)
+        object.__setattr__(self, "lambda_", fraction(owner, "lambda_", lambda_, above=0, most=1))
+        object.__setattr__(self, "k", group_size(owner, k, s))
+
+    @property
+    def bound(self) -> Fraction | None:
+        """``rho2``."""
+        return self.rho2
+
+    @property
+    def floor(self) -> Fraction:
+        """``rho1``."""
+        return self.rho1
+
+    def bounded(self, bound: Fraction) -> Self:
+        """The same promise with this ``rho2``."""
+        return replace(self, rho2=bound)
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={"rho1": self.rho1})
+
+    def describe(self, column: str | None = None) -> str:
+        """Say in one sentence what holds, upwards and downwards (CORRUPTION footnote 1).
+
+        >>> print(RhoBreach(rho1=0.2, rho2=0.45, lambda_=0.1, k=6).describe("income"))
+        whatever is believed of a person's income with at most 0.2 beforehand is believed with at most 0.45 after the \
+release, and whatever is believed with at least 0.8 is still believed with at least 0.55, if she holds no single value \
+likelier than 0.1
+        """
+        value = column or "sensitive value"
+        if self.rho2 is None:
+            return f"what may become of a belief of at most {plain(self.rho1)} about a person's {value}"
+        return (
+            f"whatever is believed of a person's {value} with at most {plain(self.rho1)} beforehand is believed with "
+            f"at most {plain(self.rho2)} after the release, and whatever is believed with at least "
+            f"{plain(1 - self.rho1)} is still believed with at least {plain(1 - self.rho2)}, {self._within()}"
+        )
+
+    def prevents(self, p: Fraction, n_values: int, bound: Fraction) -> bool:
+        """Whether retention ``p`` on a domain of ``n_values`` lets no belief of ``rho1`` exceed ``bound``."""
+        return prevents_breach(p, n_values, lambda_=self.lambda_, k=self.k, rho1=self.rho1, rho2=bound)
+
+    def outside(self) -> tuple[str, ...]:
+        """Beliefs above rho1 may grow to anything, and so may their contraries fall."""
+        return (
+            f"a limit to how far what is believed beforehand with more than {plain(self.rho1)} may grow, or with less "
+            f"than {plain(1 - self.rho1)} may fall",
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False, init=False)
+class DeltaGrowth(BackgroundSensitive):
+    """No belief about a person's sensitive value grows by more than ``delta`` through the release.
+
+    Parameters
+    ----------
+    delta
+        An exact number above 0 and below 1; left out, to be told what a retention achieves.
+    lambda_, k, s
+        As for `RhoBreach`.
+
+    Guarantee
+    ---------
+    As for `RhoBreach`: against the same attacker, for the same samples.
+
+    Examples
+    --------
+    CORRUPTION Table III, p = 0.3 and k = 6 on fifty incomes; and the most that may be retained for 0.2-growth:
+
+    >>> float(DeltaGrowth(lambda_=0.1, k=6).achieved(0.3, 50))
+    0.2369
+    >>> float(DeltaGrowth(delta=0.2, lambda_=0.1, k=6).largest_retention(50))
+    0.2553
+    """
+
+    name: ClassVar[str] = "delta-growth"
+    titled: ClassVar[str] = "{delta}-growth guarantee"
+    theorem: ClassVar[str] = "CORRUPTION Theorem 3"
+
+    delta: Fraction | None = None
+    lambda_: Fraction = Fraction(1)
+    k: int
+
+    def __init__(
+        self, *, delta: Exact | None = None, lambda_: Exact = 1, k: int | None = None, s: Exact | None = None
+    ) -> None:
+        owner = "DeltaGrowth"
+        most = None if delta is None else fraction(owner, "delta", delta, above=0, below=1)
+        object.__setattr__(self, "delta", most)
+        object.__setattr__(self, "lambda_", fraction(owner, "lambda_", lambda_, above=0, most=1))
+        object.__setattr__(self, "k", group_size(owner, k, s))
+
+    @property
+    def bound(self) -> Fraction | None:
+        """``delta``."""
+        return self.delta
+
+    @property
+    def floor(self) -> Fraction:
+        """0."""
+        return Fraction(0)
+
+    def bounded(self, bound: Fraction) -> Self:
+        """The same promise with this ``delta``."""
+        return replace(self, delta=bound)
+
+    @property
+    def terms(self) -> Terms:
+        """What others need to know of it."""
+        return Terms(asked={})
+
+    def describe(self, column: str | None = None) -> str:
+        """Say in one sentence what holds, upwards and downwards: what falls is a belief in the contrary that grows.
+
+        >>> print(DeltaGrowth(delta=0.24, k=6).describe("income"))
+        whatever is believed of a person's income grows by at most 0.24 through the release, and falls by at most \
+0.24, whatever she believes of single values
+        """
+        value = column or "sensitive value"
+        if self.delta is None:
+            return f"how much a belief about a person's {value} may grow"
+        most = plain(self.delta)
+        return (
+            f"whatever is believed of a person's {value} grows by at most {most} through the release, and falls by at "
+            f"most {most}, {self._within()}"
+        )
+
+    def prevents(self, p: Fraction, n_values: int, bound: Fraction) -> bool:
+        """Whether retention ``p`` on a domain of ``n_values`` lets no belief grow by more than ``bound``."""
+        return prevents_growth(p, n_values, lambda_=self.lambda_, k=self.k, delta=bound)
+
+
+def transition(p: Fraction, n_values: int, *, same: bool) -> Fraction:
+    """Probability that a value comes out as itself, or as one given other value (Eq. 11).
+
+    >>> str(transition(Fraction(1, 4), 3, same=True)), str(transition(Fraction(1, 4), 3, same=False))
+    ('1/2', '1/4')
+    """
+    return (1 - p) / n_values + (p if same else 0)
+
+
+def h_top(p: Fraction, n_values: int, *, lambda_: Fraction, k: int) -> Fraction:
+    """The most that she can believe that the published tuple of a person's group is that person's (Eq. 20).
+
+    >>> str(h_top(Fraction(3, 10), 50, lambda_=Fraction(1, 10), k=2))
+    '22/29'
+    """
+    u = transition(p, n_values, same=False)
+    return (p * lambda_ + u) / (p * lambda_ + k * u)
+
+
+def prevents_breach(p: Fraction, n_values: int, *, lambda_: Fraction, k: int, rho1: Fraction, rho2: Fraction) -> bool:
+    """Whether no belief of at most ``rho1`` can become one above ``rho2`` (Theorem 2).
+
+    >>> table_three = dict(lambda_=Fraction("0.1"), k=6, rho1=Fraction("0.2"))
+    >>> [prevents_breach(Fraction("0.3"), 50, rho2=Fraction(r), **table_three) for r in ("0.4503", "0.4504")]
+    [False, True]
+    """
+    u = transition(p, n_values, same=False)
+    h = h_top(p, n_values, lambda_=lambda_, k=k)
+    inner = (rho2 - rho1 * (1 - h)) / h
+    # Inequality 23 without its quotients, for u may be 0; it asks nothing where inner >= 1, and then this is true
+    return inner * (1 - rho1) * u >= rho1 * (1 - inner) * (u + p)
+
+
+def growth_if_owned(w: Fraction, p: Fraction, n_values: int) -> Fraction:
+    """How much a belief of ``w`` in the published value grows if the tuple is that person's: Theorem 3's F(w).
+
+    >>> str(growth_if_owned(Fraction(1, 10), Fraction(3, 10), 50))
+    '27/44'
+    """
+    u = transition(p, n_values, same=False)
+    return p * w * (1 - w) / (p * w + u)
+
+
+def prevents_growth(p: Fraction, n_values: int, *, lambda_: Fraction, k: int, delta: Fraction) -> bool:
+    """Whether no belief can grow by more than ``delta`` (Theorem 3).
+
+    With ``s = sqrt(u^2 + p u)``, F is largest at ``w_m = (s - u) / p``, and there it is ``(p + 2 u - 2 s) / p``.
+
+    >>> [prevents_growth(Fraction("0.3"), 50, lambda_=Fraction("0.1"), k=6, delta=Fraction(9, 38) - e) for e in (0, 1)]
+    [True, False]
+    """
+    u = transition(p, n_values, same=False)
+    h = h_top(p, n_values, lambda_=lambda_, k=k)
+    squared = u * u + p * u
+    if (p * lambda_ + u) ** 2 <= squared:  # lambda <= w_m: F grows up to lambda
+        return delta >= h * growth_if_owned(lambda_, p, n_values)
+    # delta >= h F(w_m) says 2 h s >= h (p + 2 u) - delta p
+    short = h * (p + 2 * u) - delta * p
+    return short <= 0 or 4 * h * h * squared >= short * short
