@@ -15,7 +15,7 @@ import measure
 import glasshouse as gh
 import glasshouse.publish  # its start-up is not what is measured
 from glasshouse.engines import Memory
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 
 METHODS = {
     "Mirror, for boxes": gh.Mirror(inner="ace"),

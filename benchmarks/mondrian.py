@@ -11,7 +11,7 @@ import measure
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 
 QUASI = ["age", "gender", "education", "birthplace"]
 SENSITIVE = "occupation"

@@ -14,11 +14,12 @@ import numpy as np
 
 from glasshouse.engines import Memory
 from glasshouse.errors import Infeasible, ParameterError
-from glasshouse.grouping import Mondrian
+from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.microdata import Groups
 from glasshouse.microdata.domains import Column, text_of
-from glasshouse.principles import KAnonymity, Requirement
-from glasshouse.recoding import Boxes
+from glasshouse.principles.k_anonymity import KAnonymity
+from glasshouse.principles.principle import Requirement
+from glasshouse.recoding.generalization import Boxes
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -18,7 +18,7 @@ from glasshouse.grouping.mirror.halves import HalvedRows, blocks_of
 from glasshouse.grouping.mirror.mirror import alike_together, group_size
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.transparent.packed_rows import packed_rows
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 
 ELL = 10
 WIDTH, HEIGHT, MARGIN = 400, 330, 46

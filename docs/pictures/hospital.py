@@ -10,7 +10,7 @@ import numpy as np
 
 import glasshouse as gh
 from docs.pictures.drawing import line, marks, text
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

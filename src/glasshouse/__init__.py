@@ -30,7 +30,8 @@ __version__ = VERSION
 # catalogue. A name is loaded when it is first used, so that `import glasshouse` and `glasshouse --help` stay instant.
 # `make fix` writes these names into __init__.pyi, where type checkers look for them.
 _HOMES = {
-    "glasshouse.adversary": "ABSENT Knowledge Posterior",
+    "glasshouse.adversary.knowledge": "ABSENT Knowledge",
+    "glasshouse.adversary.posterior": "Posterior",
     "glasshouse.analyst.answers.workload_answers": "answer",
     "glasshouse.analyst.answers.sample": "sample",
     "glasshouse.analyst.answers.duckdb_views": "to_duckdb",
@@ -61,7 +62,7 @@ _HOMES = {
 }
 _MODULES = {"examples": "glasshouse.microdata.examples", "synthetic": "glasshouse.microdata.synthetic"}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-_HOME_OF |= {name: room.room for room in ROOMS for name in room.classes.values()}
+_HOME_OF |= {name: home for room in ROOMS for name, home in room.homes.items()}
 __all__ = sorted([*_HOME_OF, *_MODULES])
 
 

@@ -18,9 +18,10 @@ from glasshouse.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from glasshouse.grouping import Method
-    from glasshouse.principles import BackgroundSensitive, Principle
-    from glasshouse.recoding import Recoding
+    from glasshouse.grouping.method import Method
+    from glasshouse.principles.background_sensitive import BackgroundSensitive
+    from glasshouse.principles.principle import Principle
+    from glasshouse.recoding.recoding import Recoding
     from glasshouse.release import Recipe
 
 __all__ = [
@@ -54,9 +55,9 @@ class Classes(Mapping[str, type[T]], Generic[T]):
     what
         What each of them is called in a message.
     room
-        The package that offers them.
+        The package in which their files are.
     classes
-        By name the name of the class.
+        By name the place of the class in that package: its file, and its name there.
     """
 
     def __init__(self, what: str, room: str, classes: Mapping[str, str]) -> None:
@@ -65,8 +66,15 @@ class Classes(Mapping[str, type[T]], Generic[T]):
         self.classes = classes
 
     def __getitem__(self, name: str) -> type[T]:
-        found: type[T] = getattr(importlib.import_module(self.room), self.classes[name])
+        module, _, name = f"{self.room}.{self.classes[name]}".rpartition(".")
+        found: type[T] = getattr(importlib.import_module(module), name)
         return found
+
+    @property
+    def homes(self) -> dict[str, str]:
+        """By the name of each class the module that it is in."""
+        places = (f"{self.room}.{place}".rpartition(".") for place in self.classes.values())
+        return {name: module for module, _, name in places}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.classes)
@@ -79,62 +87,64 @@ PRINCIPLES: Classes[Principle] = Classes(
     "principle",
     "glasshouse.principles",
     {
-        "k-anonymity": "KAnonymity",
-        "l-diversity": "LDiversity",
-        "distinct-l-diversity": "DistinctLDiversity",
-        "entropy-l-diversity": "EntropyLDiversity",
-        "recursive-l-diversity": "RecursiveLDiversity",
-        "designated-l-diversity": "DesignatedLDiversity",
-        "alpha-k-anonymity": "AlphaKAnonymity",
-        "t-closeness": "TCloseness",
-        "all-of": "AllOf",
+        "k-anonymity": "k_anonymity.KAnonymity",
+        "l-diversity": "l_diversity.LDiversity",
+        "distinct-l-diversity": "l_diversity.DistinctLDiversity",
+        "entropy-l-diversity": "entropy_l_diversity.EntropyLDiversity",
+        "recursive-l-diversity": "l_diversity.RecursiveLDiversity",
+        "designated-l-diversity": "l_diversity.DesignatedLDiversity",
+        "alpha-k-anonymity": "k_anonymity.AlphaKAnonymity",
+        "t-closeness": "t_closeness.TCloseness",
+        "all-of": "all_of.AllOf",
     },
 )
 # beside them: promises about beliefs, which no group can keep or break
 TARGETS: Classes[BackgroundSensitive] = Classes(
-    "principle", "glasshouse.principles", {"rho-breach": "RhoBreach", "delta-growth": "DeltaGrowth"}
+    "principle",
+    "glasshouse.principles",
+    {"rho-breach": "background_sensitive.RhoBreach", "delta-growth": "background_sensitive.DeltaGrowth"},
 )
 METHODS: Classes[Method] = Classes(
     "method",
     "glasshouse.grouping",
     {
-        "mondrian": "Mondrian",
-        "snug": "Snug",
-        "tailor": "Tailor",
-        "ace": "Ace",
-        "hybrid": "Hybrid",
-        "anatomize": "Anatomize",
-        "mirror": "Mirror",
-        "even-split": "EvenSplit",
-        "greedy": "Greedy",
-        "randomised-greedy": "RandomisedGreedy",
-        "symmetric": "Symmetric",
-        "separate": "Separate",
-        "refined": "Refined",
-        "opt-gen": "OptGen",
+        "mondrian": "cuts.mondrian.Mondrian",
+        "snug": "cuts.snug.Snug",
+        "tailor": "transparent.tailor.Tailor",
+        "ace": "transparent.ace.Ace",
+        "hybrid": "transparent.hybrid.Hybrid",
+        "anatomize": "anatomize.anatomize.Anatomize",
+        "mirror": "mirror.mirror.Mirror",
+        "even-split": "cuts.even_split.EvenSplit",
+        "greedy": "along_order.greedy.Greedy",
+        "randomised-greedy": "along_order.greedy.RandomisedGreedy",
+        "symmetric": "along_order.symmetric.Symmetric",
+        "separate": "separate.Separate",
+        "refined": "refinement.Refined",
+        "opt-gen": "opt_gen.OptGen",
     },
 )
 RECODINGS: Classes[Recoding] = Classes(
     "recoding",
     "glasshouse.recoding",
     {
-        "boxes": "Boxes",
-        "taxonomies": "Taxonomies",
-        "anatomy": "Anatomy",
-        "permutation": "Permutation",
-        "angel": "Angel",
-        "perturbed": "Perturbed",
+        "boxes": "generalization.Boxes",
+        "taxonomies": "generalization.Taxonomies",
+        "anatomy": "anatomy.Anatomy",
+        "permutation": "anatomy.Permutation",
+        "angel": "angel.Angel",
+        "perturbed": "perturbed.Perturbed",
     },
 )
 ATTACKS: Classes[Any] = Classes(
     "attack",
     "glasshouse.adversary",
     {
-        "linking": "Linking",
-        "reverse-engineering": "ReverseEngineering",
-        "minimality": "Minimality",
-        "corruption": "Corruption",
-        "intersection": "Intersection",
+        "linking": "linking.Linking",
+        "reverse-engineering": "reverse_engineering.reverse_engineering.ReverseEngineering",
+        "minimality": "minimality.Minimality",
+        "corruption": "corruption.corruption.Corruption",
+        "intersection": "intersection.intersection.Intersection",
     },
 )
 ROOMS: tuple[Classes[Any], ...] = (PRINCIPLES, TARGETS, METHODS, RECODINGS, ATTACKS)
@@ -215,7 +225,7 @@ def _data_of(title: str) -> dict[str, Any]:
 def to_data(thing: Any) -> dict[str, Any]:
     """Describe a method or recoding as plain data: its name and its parameters.
 
-    >>> from glasshouse.grouping import Mondrian
+    >>> from glasshouse.grouping.cuts.mondrian import Mondrian
     >>> to_data(Mondrian())
     {'name': 'mondrian', 'partitioning': 'strict'}
     """

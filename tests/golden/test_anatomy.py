@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.doors import people
 from tests.tables import partition
 from tests.twins import enumerating

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from glasshouse.microdata import Groups, examples
-from glasshouse.principles import Requirement
 from glasshouse.principles.background_sensitive import BackgroundSensitive, DeltaGrowth, RhoBreach
+from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 from glasshouse.recoding.perturbed import Perturbed
 from tests.twins.perturbed import Attack, beliefs, posterior, posterior_by_force, priors

@@ -16,7 +16,7 @@ import pytest
 import glasshouse as gh
 from glasshouse.engines import Memory
 from glasshouse.microdata import Column
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.doors import people
 from tests.tables import partition
 from tests.twins import attack, by_force

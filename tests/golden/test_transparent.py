@@ -15,7 +15,7 @@ import glasshouse as gh
 from glasshouse.engines import Memory
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.transparent import ace
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.tables import partition
 from tests.twins import enumerating
 from tests.twins.mondrian import Partition

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 import glasshouse as gh
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.laws.people import SENSITIVE, SENSITIVE_ORDER, SENSITIVE_TREE, People, leaves
 from tests.twins import principles as naive
 from tests.twins import recoding as naive_recoding

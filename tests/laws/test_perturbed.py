@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.engines import memory
 from glasshouse.journeys.recheck import recheck
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.laws.disguises import DISGUISES
 from tests.laws.people import SENSITIVE, People, people
 from tests.laws.publishing import assert_lawful, examples, published

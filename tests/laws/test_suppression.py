@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import glasshouse as gh
-from glasshouse.grouping import keep_eligible
+from glasshouse.grouping.suppression import keep_eligible
 from tests.laws.people import people
 from tests.laws.publishing import assert_lawful, examples, published
 from tests.laws.samples import (

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import glasshouse as gh
-from glasshouse.grouping import Method
+from glasshouse.grouping.method import Method
 from glasshouse.journeys.recheck import recheck
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.laws.people import PLACES, People, people
 from tests.laws.publishing import examples, published
 from tests.laws.samples import (

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.task import Task
-    from glasshouse.principles import Principle
+    from glasshouse.principles.principle import Principle
     from glasshouse.release import Release
     from glasshouse.release.contents import Published
 

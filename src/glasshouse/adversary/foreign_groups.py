@@ -12,7 +12,7 @@ import pyarrow as pa
 from glasshouse.errors import NotSupported
 from glasshouse.microdata.domains import code
 from glasshouse.microdata.groups import Groups
-from glasshouse.recoding import Boxes
+from glasshouse.recoding.generalization import Boxes
 
 if TYPE_CHECKING:
     from glasshouse.adversary.task import Task

@@ -15,8 +15,8 @@ from glasshouse.adversary.external_table import coded_as_published
 from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.matching import Kinds, match
 from glasshouse.adversary.posterior import Posterior
+from glasshouse.catalog import principle_from_data
 from glasshouse.errors import InputError, NotSupported
-from glasshouse.principles import principle_from_data
 from glasshouse.release.contents import Published
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from glasshouse.adversary.posterior import Beliefs
     from glasshouse.grouping.method import Method
     from glasshouse.microdata import Microdata
-    from glasshouse.principles import Principle
+    from glasshouse.principles.principle import Principle
     from glasshouse.recoding.recoding import Recoding
     from glasshouse.release import Release
     from glasshouse.release.contents import Seats

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from glasshouse.adversary import Knowledge
+    from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.microdata import Microdata
     from glasshouse.release import Release
 
@@ -180,7 +180,7 @@ def _release(path: Path, given: dict[str, Any]) -> Release:
 
 
 def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowledge:
-    from glasshouse.adversary import Knowledge
+    from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.microdata import read
     from glasshouse.microdata.domains import text_of
     from glasshouse.release.contents import Published
@@ -201,7 +201,7 @@ def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowle
 
 def _corrupted(file: str | None, people: Microdata, by_text: dict[str, Any]) -> dict[Any, Any]:
     """Read who was found out: a name and a value on each line; no value means that the person is not in the table."""
-    from glasshouse.adversary import ABSENT
+    from glasshouse.adversary.knowledge import ABSENT
     from glasshouse.microdata.domains import text_of
 
     if file is None:

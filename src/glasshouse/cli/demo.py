@@ -17,7 +17,7 @@ from glasshouse.cli.progress import progress_of_steps
 from glasshouse.errors import DisclosureWarning
 
 if TYPE_CHECKING:
-    from glasshouse.adversary import Posterior
+    from glasshouse.adversary.posterior import Posterior
     from glasshouse.microdata import Microdata
     from glasshouse.release import Release
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from glasshouse.comparing.scoring import Setting
-    from glasshouse.grouping import Method
+    from glasshouse.grouping.method import Method
     from glasshouse.microdata import Microdata
-    from glasshouse.recoding import Recoding
+    from glasshouse.recoding.recoding import Recoding
 
 __all__ = ["Kept", "key_of"]
 

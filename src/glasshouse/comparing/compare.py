@@ -19,17 +19,17 @@ from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.journeys.publish import default_method, default_recoding
 from glasshouse.log import step
 from glasshouse.pages.report.effort import Effort
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from glasshouse.comparing.comparison import Row
-    from glasshouse.grouping import Method
+    from glasshouse.grouping.method import Method
     from glasshouse.microdata import Microdata
-    from glasshouse.principles import Principle
-    from glasshouse.recoding import Recoding
+    from glasshouse.principles.principle import Principle
+    from glasshouse.recoding.recoding import Recoding
 
 __all__ = ["compare", "methods_of", "recodings_of"]
 

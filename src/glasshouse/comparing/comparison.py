@@ -121,7 +121,10 @@ COLUMNS = (
 def label_of(thing: Any) -> str:
     """A method or recoding by its name, with parameters that are not the usual ones.
 
-    >>> from glasshouse.grouping import EvenSplit, Mondrian, Refined, Tailor
+    >>> from glasshouse.grouping.cuts.even_split import EvenSplit
+    >>> from glasshouse.grouping.cuts.mondrian import Mondrian
+    >>> from glasshouse.grouping.refinement import Refined
+    >>> from glasshouse.grouping.transparent.tailor import Tailor
     >>> [label_of(method) for method in (Mondrian(), Mondrian(partitioning="relaxed"), EvenSplit(extra=2))]
     ['mondrian', 'mondrian (relaxed)', 'even-split (extra=2)']
     >>> label_of(Refined(coarse=Tailor()))

@@ -26,11 +26,12 @@ from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.comparing.comparison import Row, label_of
 from glasshouse.comparing.scoring import Setting, given_up, score
 from glasshouse.errors import InputError, ParameterError
-from glasshouse.grouping import Mirror
+from glasshouse.grouping.mirror.mirror import Mirror
 from glasshouse.microdata import examples
 from glasshouse.pages.report.effort import Effort
-from glasshouse.principles import LDiversity
-from glasshouse.recoding import Angel, Boxes
+from glasshouse.principles.l_diversity import LDiversity
+from glasshouse.recoding.angel import Angel
+from glasshouse.recoding.generalization import Boxes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

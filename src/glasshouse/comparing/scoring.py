@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from glasshouse.adversary import Knowledge, ReverseEngineering
+from glasshouse.adversary.knowledge import Knowledge
+from glasshouse.adversary.reverse_engineering.reverse_engineering import ReverseEngineering
 from glasshouse.adversary.task import promised_limit
 from glasshouse.comparing.comparison import Row, label_of
 from glasshouse.errors import DisclosureWarning, GlasshouseError
@@ -27,13 +28,13 @@ from glasshouse.randomness import Source
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from glasshouse.adversary import Posterior
+    from glasshouse.adversary.posterior import Posterior
     from glasshouse.analyst.usefulness.workloads import Workload
-    from glasshouse.grouping import Method
+    from glasshouse.grouping.method import Method
     from glasshouse.microdata import Microdata
     from glasshouse.pages.report import Effort
-    from glasshouse.principles import Principle
-    from glasshouse.recoding import Recoding
+    from glasshouse.principles.principle import Principle
+    from glasshouse.recoding.recoding import Recoding
     from glasshouse.release import Release
 
 __all__ = ["PeakMemory", "Setting", "given_up", "score"]

@@ -174,7 +174,7 @@ def at_ell(requirement: Requirement, ell: int) -> Requirement:
     """Give the same requirement with another l; for one principle that has an l, of one column.
 
     >>> from glasshouse.microdata import examples
-    >>> from glasshouse.principles import LDiversity
+    >>> from glasshouse.principles.l_diversity import LDiversity
     >>> at_ell(Requirement.of(LDiversity(ell=2), examples.transparent_t1()), 3).parts[0].principle
     LDiversity(ell=3)
     """

@@ -69,7 +69,8 @@ class OptGen(Method):
     Examples
     --------
     >>> from glasshouse.microdata import examples
-    >>> from glasshouse.principles import LDiversity, Requirement
+    >>> from glasshouse.principles.l_diversity import LDiversity
+    >>> from glasshouse.principles.principle import Requirement
     >>> table = examples.transparent_t1()
     >>> groups = OptGen().divide(table, Requirement.of(LDiversity(ell=2), table))
     >>> groups.labels.tolist()  # Ann, Bob | Cate, Don | Ed, Fred, Gill, Hera: Table III

@@ -64,7 +64,8 @@ class Refined(Method):
     --------
     >>> from glasshouse.grouping.along_order.symmetric import Symmetric
     >>> from glasshouse.microdata import examples
-    >>> from glasshouse.principles import LDiversity, Requirement
+    >>> from glasshouse.principles.l_diversity import LDiversity
+    >>> from glasshouse.principles.principle import Requirement
     >>> table = examples.anatomy_table1()
     >>> method = Refined(coarse=Symmetric(extra=0), inner="anatomize")
     >>> method.divide(table, Requirement.of(LDiversity(ell=2), table)).sizes.tolist()

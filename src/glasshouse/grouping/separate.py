@@ -41,7 +41,8 @@ class Separate(Method):
     Examples
     --------
     >>> from glasshouse.microdata import examples
-    >>> from glasshouse.principles import LDiversity, Requirement
+    >>> from glasshouse.principles.l_diversity import LDiversity
+    >>> from glasshouse.principles.principle import Requirement
     >>> table = examples.transparent_t1()
     >>> Separate().divide(table, Requirement.of(LDiversity(ell=2), table)).sizes.tolist()
     [8]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Domain, Microdata
-    from glasshouse.principles import Part, Principle
+    from glasshouse.principles.principle import Part, Principle
     from glasshouse.randomness import Source
 
 __all__ = ["common_cap", "keep_eligible"]
@@ -62,7 +62,7 @@ def keep_eligible(
 def common_cap(histogram: NDArray[np.int64], principle: Principle, domain: Domain | None) -> int:
     """The largest cap on the counts of sensitive values that makes a table with this histogram eligible; 0 if none.
 
-    >>> from glasshouse.principles import LDiversity
+    >>> from glasshouse.principles.l_diversity import LDiversity
     >>> common_cap(np.array([9, 3, 2, 2]), LDiversity(ell=3), None)
     3
     """

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from glasshouse import catalog
-from glasshouse.adversary import Knowledge
+from glasshouse.adversary.knowledge import Knowledge
 from glasshouse.adversary.task import Algorithm
 from glasshouse.errors import InputError
-from glasshouse.recoding import Boxes
+from glasshouse.recoding.generalization import Boxes
 from glasshouse.release.layout import FOREIGN, layout_of
 
 if TYPE_CHECKING:
-    from glasshouse.adversary import Posterior
+    from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.task import Attack
     from glasshouse.release import Recipe, Release
 

@@ -22,7 +22,7 @@ from glasshouse.release.layout import FOREIGN
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from glasshouse.principles import Principle
+    from glasshouse.principles.principle import Principle
 
 __all__ = ["foreign_release"]
 

@@ -15,9 +15,9 @@ from glasshouse import catalog
 from glasshouse.cells import bare, parts_of
 from glasshouse.declarations import Declared, check_cells
 from glasshouse.errors import GlasshouseError, InputError, SourceError
-from glasshouse.grouping import exact_share
 from glasshouse.microdata.domains import text_of
-from glasshouse.principles import Requirement
+from glasshouse.principles.parameters import exact_share
+from glasshouse.principles.principle import Requirement
 from glasshouse.recoding.columns import cells_of
 from glasshouse.release import Guarantee
 from glasshouse.release.layout import FOREIGN, PERTURBED
@@ -26,7 +26,7 @@ from glasshouse.release.package import read as reading
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from glasshouse.recoding import Perturbed
+    from glasshouse.recoding.perturbed import Perturbed
     from glasshouse.release import Recipe, Release
 
 __all__ = ["FOREIGN_GUARANTEE", "load", "promised_by_recipe"]

@@ -20,13 +20,13 @@ import pyarrow.parquet as pq
 from glasshouse import catalog
 from glasshouse.engines import Memory
 from glasshouse.errors import InputError, NotSupported, SourceError
-from glasshouse.grouping import Mondrian
+from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.journeys.load import load, promised_by_recipe
 from glasshouse.journeys.recheck import recheck
 from glasshouse.journeys.republication import keep_traces
 from glasshouse.microdata import Groups
 from glasshouse.microdata.cautions import accepted_cautions
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from glasshouse.recoding.columns import carried
 from glasshouse.release.layout import ANGEL
 from glasshouse.release.package.pair import Pair, check_pair
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from glasshouse.microdata import Microdata
-    from glasshouse.recoding import Angel, Recoding
+    from glasshouse.recoding.angel import Angel
+    from glasshouse.recoding.recoding import Recoding
     from glasshouse.release import PublishedColumn, Release
 
 __all__ = ["publish_marginals"]

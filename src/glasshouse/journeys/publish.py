@@ -16,16 +16,21 @@ import pyarrow as pa
 from glasshouse import catalog
 from glasshouse.engines import Memory
 from glasshouse.errors import DisclosureWarning, InputError
-from glasshouse.grouping import Mirror, Mondrian, Snug, exact_share, keep_eligible
+from glasshouse.grouping.cuts.mondrian import Mondrian
+from glasshouse.grouping.cuts.snug import Snug
+from glasshouse.grouping.mirror.mirror import Mirror
+from glasshouse.grouping.suppression import keep_eligible
 from glasshouse.journeys.recheck import recheck
 from glasshouse.journeys.republication import traces_of
 from glasshouse.log import step
 from glasshouse.microdata.cautions import accepted_cautions
-from glasshouse.principles import Principle, Requirement
-from glasshouse.principles.principle import Adversary
+from glasshouse.principles.parameters import exact_share
+from glasshouse.principles.principle import Adversary, Principle, Requirement
 from glasshouse.randomness import Source
-from glasshouse.recoding import Angel, Boxes, Perturbed
+from glasshouse.recoding.angel import Angel
 from glasshouse.recoding.columns import check_carry, told_columns
+from glasshouse.recoding.generalization import Boxes
+from glasshouse.recoding.perturbed import Perturbed
 from glasshouse.release import Recipe, Release
 from glasshouse.release.package.pair import Pair
 from glasshouse.release.package.write import check_savable, titled, write_audit, write_release
@@ -36,10 +41,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.grouping import Method
+    from glasshouse.grouping.method import Method
     from glasshouse.microdata import Groups, Microdata
     from glasshouse.principles.principle import Claim
-    from glasshouse.recoding import Recoding
+    from glasshouse.recoding.recoding import Recoding
     from glasshouse.verification import Verification
 
 __all__ = ["default_method", "default_recoding", "publish", "recipe_of"]

@@ -18,7 +18,7 @@ from glasshouse.errors import GlasshouseError, GuaranteeBroken, NotSupported, So
 from glasshouse.journeys.load import load, promised_by_recipe
 from glasshouse.microdata import Column, read
 from glasshouse.microdata.domains import text_of
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from glasshouse.release.layout import FOREIGN, layout_of
 from glasshouse.verification import Check, Verification, verify_table
 from glasshouse.verification.beliefs import growth_stays_within, worst_belief
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from glasshouse.microdata import Microdata
-    from glasshouse.principles import BackgroundSensitive, Part, Principle
-    from glasshouse.recoding import Perturbed
+    from glasshouse.principles.background_sensitive import BackgroundSensitive
+    from glasshouse.principles.principle import Part, Principle
+    from glasshouse.recoding.perturbed import Perturbed
     from glasshouse.release import Guarantee, Release
 
 __all__ = ["recheck", "verify_release"]

@@ -15,15 +15,18 @@ import numpy as np
 from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.engines import Memory, Nodes
 from glasshouse.errors import Infeasible, NotSupported
-from glasshouse.grouping import Anatomize, Mondrian
+from glasshouse.grouping.anatomize.anatomize import Anatomize
+from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.log import step
 from glasshouse.microdata.synthetic import ANATOMY_QUASI
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measurement import Asked, published
 from glasshouse.papers.results import Figure, Table, figure_of, number
-from glasshouse.principles import LDiversity, Requirement
-from glasshouse.recoding import Anatomy, Taxonomies
+from glasshouse.principles.l_diversity import LDiversity
+from glasshouse.principles.principle import Requirement
+from glasshouse.recoding.anatomy import Anatomy
+from glasshouse.recoding.generalization import Taxonomies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 from glasshouse.analyst.answers.distribution import kl_divergence, reconstructed
 from glasshouse.analyst.usefulness.reconstruction_error import terms_of
 from glasshouse.analyst.usefulness.workloads import Workload
-from glasshouse.grouping import Mondrian
+from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.log import step
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measurement import Asked, published
 from glasshouse.papers.results import Figure, Table, figure_of, number
-from glasshouse.principles import LDiversity, TCloseness
-from glasshouse.recoding import Angel, Boxes
+from glasshouse.principles.l_diversity import LDiversity
+from glasshouse.principles.t_closeness import TCloseness
+from glasshouse.recoding.angel import Angel
+from glasshouse.recoding.generalization import Boxes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata import Microdata
     from glasshouse.papers.data import Data
     from glasshouse.papers.results import Curve
-    from glasshouse.principles import Principle
+    from glasshouse.principles.principle import Principle
     from glasshouse.release import Release
 
 __all__ = ["DEPARTURES", "QUESTIONS", "ROWS", "TITLE", "experiments", "judged"]

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glasshouse.grouping import Mondrian
+from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.journeys.publish import publish
 from glasshouse.log import step
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.results import Figure, Table, figure_of, number
-from glasshouse.principles import DeltaGrowth, RhoBreach
+from glasshouse.principles.background_sensitive import DeltaGrowth, RhoBreach
 from glasshouse.randomness import Source
-from glasshouse.recoding import Perturbed
+from glasshouse.recoding.perturbed import Perturbed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

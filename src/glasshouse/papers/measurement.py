@@ -15,17 +15,17 @@ from glasshouse.engines import Memory
 from glasshouse.errors import DisclosureWarning, Infeasible, NotSupported
 from glasshouse.journeys.evaluate import relative_errors
 from glasshouse.journeys.publish import publish
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from glasshouse.analyst.usefulness.workloads import Workload
-    from glasshouse.grouping import Method
+    from glasshouse.grouping.method import Method
     from glasshouse.microdata import Microdata
-    from glasshouse.principles import Principle
-    from glasshouse.recoding import Recoding
+    from glasshouse.principles.principle import Principle
+    from glasshouse.recoding.recoding import Recoding
     from glasshouse.release import Release
 
 __all__ = ["NO_LINK", "SEED", "Asked", "published", "seconds", "seconds_to_generalize", "terms"]

@@ -14,33 +14,37 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glasshouse.adversary import Knowledge
+from glasshouse.adversary.knowledge import Knowledge
 from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
 from glasshouse.analyst.usefulness.losses import losses
 from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.errors import NotSupported
-from glasshouse.grouping import Anatomize, Greedy, RandomisedGreedy, Refined, Symmetric
+from glasshouse.grouping.along_order.greedy import Greedy, RandomisedGreedy
+from glasshouse.grouping.along_order.symmetric import Symmetric
+from glasshouse.grouping.anatomize.anatomize import Anatomize
+from glasshouse.grouping.refinement import Refined
 from glasshouse.log import step
 from glasshouse.microdata import read
 from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measurement import SEED, Asked, published
 from glasshouse.papers.results import Figure, Table, figure_of, number
-from glasshouse.principles import DesignatedLDiversity, LDiversity, TCloseness
+from glasshouse.principles.l_diversity import DesignatedLDiversity, LDiversity
+from glasshouse.principles.t_closeness import TCloseness
 from glasshouse.randomness import Source
-from glasshouse.recoding import Permutation
+from glasshouse.recoding.anatomy import Permutation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from glasshouse.adversary import Posterior
-    from glasshouse.grouping import Method
+    from glasshouse.adversary.posterior import Posterior
+    from glasshouse.grouping.method import Method
     from glasshouse.microdata import Microdata
     from glasshouse.papers.data import Data
     from glasshouse.papers.results import Curve
-    from glasshouse.principles import Principle
+    from glasshouse.principles.principle import Principle
     from glasshouse.release import Release
 
 __all__ = ["DEPARTURES", "QUESTIONS", "ROWS", "TITLE", "experiments", "judged"]

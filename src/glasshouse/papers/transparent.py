@@ -14,7 +14,11 @@ import numpy as np
 from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.engines import Memory
 from glasshouse.errors import Infeasible
-from glasshouse.grouping import Ace, Hybrid, Method, Mondrian, Tailor
+from glasshouse.grouping.cuts.mondrian import Mondrian
+from glasshouse.grouping.method import Method
+from glasshouse.grouping.transparent.ace import Ace
+from glasshouse.grouping.transparent.hybrid import Hybrid
+from glasshouse.grouping.transparent.tailor import Tailor
 from glasshouse.journeys.evaluate import DELTA
 from glasshouse.log import step
 from glasshouse.microdata.synthetic import TRANSPARENT_QUASI
@@ -22,11 +26,12 @@ from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measurement import SEED, Asked, published, seconds, seconds_to_generalize
 from glasshouse.papers.results import Figure, Table, figure_of, number
-from glasshouse.principles import KAnonymity, LDiversity, Requirement
-from glasshouse.principles.principle import Adversary
+from glasshouse.principles.k_anonymity import KAnonymity
+from glasshouse.principles.l_diversity import LDiversity
+from glasshouse.principles.principle import Adversary, Requirement
 from glasshouse.principles.principle import Claim as Promise
 from glasshouse.randomness import Source
-from glasshouse.recoding import Boxes
+from glasshouse.recoding.generalization import Boxes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -14,10 +14,10 @@ from glasshouse.errors import InputError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from glasshouse.grouping import Method
+    from glasshouse.grouping.method import Method
     from glasshouse.microdata import Taxonomy
-    from glasshouse.principles import Principle
-    from glasshouse.recoding import Recoding
+    from glasshouse.principles.principle import Principle
+    from glasshouse.recoding.recoding import Recoding
 
     Named = Callable[[str], str]
 
@@ -172,7 +172,7 @@ def recoding(choices: Mapping[str, Any], named: Named = option) -> Recoding | No
 
 def principle(choices: Mapping[str, Any], named: Named = option) -> Principle:
     """Make the principle that is asked for: one, or all of several."""
-    from glasshouse import principles as p
+    import glasshouse as gh
 
     given = {name: value for name, value in choices.items() if value is not None}
     if _asks_of_beliefs(given) or given.get("recoding") == "perturbed":
@@ -189,19 +189,19 @@ def principle(choices: Mapping[str, Any], named: Named = option) -> Principle:
 
     def anonymity() -> Principle:
         k = whole("k")
-        return p.AlphaKAnonymity(alpha=given["alpha"], k=k) if "alpha" in given else p.KAnonymity(k=k)
+        return gh.AlphaKAnonymity(alpha=given["alpha"], k=k) if "alpha" in given else gh.KAnonymity(k=k)
 
     def diversity() -> Principle:
         ell, designated = whole("ell"), tuple(given.get("designated") or ())
-        return p.DesignatedLDiversity(ell=ell, values=designated) if designated else p.LDiversity(ell=ell)
+        return gh.DesignatedLDiversity(ell=ell, values=designated) if designated else gh.LDiversity(ell=ell)
 
     makers: dict[str, Callable[[], Principle]] = {
         "k": anonymity,
         "ell": diversity,
-        "distinct_ell": lambda: p.DistinctLDiversity(ell=whole("distinct_ell")),
-        "entropy_ell": lambda: p.EntropyLDiversity(ell=given["entropy_ell"]),
+        "distinct_ell": lambda: gh.DistinctLDiversity(ell=whole("distinct_ell")),
+        "entropy_ell": lambda: gh.EntropyLDiversity(ell=given["entropy_ell"]),
         "recursive": lambda: _recursive(given["recursive"], named),
-        "t": lambda: p.TCloseness(t=given["t"], distance=given.get("distance", "equal")),
+        "t": lambda: gh.TCloseness(t=given["t"], distance=given.get("distance", "equal")),
     }
     if given.get("recoding") == "angel" and _asks_of_values(given):
         del makers["k"]  # which is then the k of the buckets
@@ -209,21 +209,21 @@ def principle(choices: Mapping[str, Any], named: Named = option) -> Principle:
     if not asked:
         wanted = ", ".join(named(name) for name in ("k", "ell", "t"))
         raise InputError(f"say what safe means: {wanted} or another principle (glasshouse publish --help)")
-    return asked[0] if len(asked) == 1 else p.AllOf(principles=tuple(asked))
+    return asked[0] if len(asked) == 1 else gh.AllOf(principles=tuple(asked))
 
 
 def _recursive(text: str, named: Named) -> Principle:
-    from glasshouse import principles as p
+    import glasshouse as gh
 
     c, _, ell = text.partition(",")
     if not (ell.strip().isdecimal() and len(ell) <= bounds.MOST_DIGITS):
         raise InputError(f"{named('recursive')} takes C,L such as 2,3, got {text[:100]!r}")
-    return p.RecursiveLDiversity(c=c.strip(), ell=int(ell))
+    return gh.RecursiveLDiversity(c=c.strip(), ell=int(ell))
 
 
 def _target(given: Mapping[str, Any], named: Named) -> Principle:
     """Make the bound on beliefs that is asked for."""
-    from glasshouse import principles as p
+    import glasshouse as gh
 
     if "rho1" in given and "delta" in given:
         raise InputError(f"{named('rho1')} and {named('delta')} are two promises: ask for one")
@@ -239,8 +239,8 @@ def _target(given: Mapping[str, Any], named: Named) -> Principle:
             f"the recoding 'perturbed' needs {named('k')}, the smallest size of a group, or {named('s')}"
         )  # fmt: skip
     if "rho1" in given:
-        return p.RhoBreach(rho1=given["rho1"], rho2=given.get("rho2"), **size)
-    return p.DeltaGrowth(delta=given.get("delta"), **size)
+        return gh.RhoBreach(rho1=given["rho1"], rho2=given.get("rho2"), **size)
+    return gh.DeltaGrowth(delta=given.get("delta"), **size)
 
 
 def _asks_of_beliefs(choices: Mapping[str, Any]) -> bool:

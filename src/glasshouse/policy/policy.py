@@ -138,7 +138,7 @@ def _check_objects(document: Document, choices: Mapping[str, Any]) -> None:
         with _pointing(document, ("principle",)):
             chosen.principle(choices, _key)
     if "suppress" in choices:
-        from glasshouse.grouping import exact_share
+        from glasshouse.principles.parameters import exact_share
 
         with _pointing(document, ("release", "suppress")):
             exact_share(choices["suppress"])

@@ -38,7 +38,8 @@ class AllOf(Principle):
     Examples
     --------
     >>> from glasshouse.microdata.counts import Counts
-    >>> from glasshouse.principles import KAnonymity, LDiversity
+    >>> from glasshouse.principles.k_anonymity import KAnonymity
+    >>> from glasshouse.principles.l_diversity import LDiversity
     >>> both = AllOf(KAnonymity(4), LDiversity(2))
     >>> both.holds(Counts.from_histograms([[2, 2], [3, 1], [1, 1]])).tolist()
     [True, False, False]

@@ -17,8 +17,9 @@ import pyarrow as pa
 from glasshouse.errors import NotSupported, ParameterError, SchemaError
 from glasshouse.microdata.domains import Column, Domain
 from glasshouse.microdata.groups import Groups, alike
-from glasshouse.principles import KAnonymity, Requirement
+from glasshouse.principles.k_anonymity import KAnonymity
 from glasshouse.principles.parameters import integer
+from glasshouse.principles.principle import Requirement
 from glasshouse.recoding.generalization import (
     Boxes,
     Taxonomies,
@@ -83,9 +84,10 @@ class Angel(Recoding):
     --------
     ANGEL Tables 3a and 3b; the buckets come from the quasi-identifiers alone:
 
-    >>> from glasshouse.grouping import Mondrian
+    >>> from glasshouse.grouping.cuts.mondrian import Mondrian
     >>> from glasshouse.microdata import Groups, examples
-    >>> from glasshouse.principles import KAnonymity, Requirement
+    >>> from glasshouse.principles.k_anonymity import KAnonymity
+    >>> from glasshouse.principles.principle import Requirement
     >>> table = examples.angel_table1()
     >>> batches = Groups(np.array([0, 1, 0, 1, 2, 3, 2, 3], np.int32), 4)
     >>> buckets = Groups(np.array([0, 0, 1, 1, 2, 2, 3, 3], np.int32), 4)

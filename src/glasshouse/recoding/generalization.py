@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Column, Domain, Groups, Microdata
-    from glasshouse.principles import Requirement
+    from glasshouse.principles.principle import Requirement
     from glasshouse.release.layout import Layout
 
 __all__ = [

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from glasshouse.microdata import Domain, Groups, Microdata
-    from glasshouse.principles import Requirement
-    from glasshouse.principles.principle import Claim
+    from glasshouse.principles.principle import Claim, Requirement
     from glasshouse.randomness import Source
     from glasshouse.release.layout import Layout
 

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from glasshouse import catalog
 from glasshouse.errors import NotSupported, ParameterError
-from glasshouse.grouping import Anatomize
+from glasshouse.grouping.anatomize.anatomize import Anatomize
 from glasshouse.grouping.method import frequency_ell
 from glasshouse.journeys.publish import recipe_of
 from glasshouse.journeys.republication import traces_of_counts
@@ -29,9 +29,9 @@ from glasshouse.microdata import Microdata
 from glasshouse.microdata.cautions import accepted_cautions, refuse_unanswered
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import Column
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
-from glasshouse.recoding import Anatomy
+from glasshouse.recoding.anatomy import Anatomy
 from glasshouse.recoding.columns import published_columns
 from glasshouse.release import Guarantee, PublishedColumn, Recipe, Release
 from glasshouse.release.layout import ANATOMY, COUNT, GROUP
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.cautions import Caution
     from glasshouse.microdata.roles import Missing
-    from glasshouse.principles import Principle
+    from glasshouse.principles.principle import Principle
     from glasshouse.streaming.spill import Spill
     from glasshouse.streaming.survey import Survey
 

@@ -96,9 +96,7 @@ class Confined:
     def _begin(self) -> Connection:
         if self._pipe is None:
             context = multiprocessing.get_context("spawn")  # Arrow has threads, which a fork would not have
-            os.environ["ARROW_DEFAULT_MEMORY_POOL"] = (
-                "system"  # its own one reserves gigabytes that it never uses
-            )
+            os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # its own one reserves gigabytes that it never uses
             self._pipe, other = context.Pipe()
             self._process = context.Process(target=_serve, args=(other,), daemon=True)
             self._process.start()

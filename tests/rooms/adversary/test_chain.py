@@ -23,7 +23,7 @@ from glasshouse.adversary.reverse_engineering.worlds.replay import up_to_numberi
 from glasshouse.adversary.reverse_engineering.worlds.walk import SampledBeliefs, sampled_posterior
 from glasshouse.adversary.sampling import effective_sample_size, half_width, r_hat, standard_error, trust
 from glasshouse.kernels import interpreted
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.doors import people as table_of
 from tests.specimens import Mask
 from tests.tiers import tables

@@ -23,7 +23,7 @@ from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.engines import Memory
 from glasshouse.grouping.along_order.orderings import arranged
 from glasshouse.kernels import compiled, interpreted
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.tiers import tables
 from tests.twins import decisions as twin
 

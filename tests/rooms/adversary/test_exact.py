@@ -21,7 +21,7 @@ from glasshouse.adversary.reverse_engineering.worlds.enumeration import ExactBel
 from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun, as_it_stands, up_to_numbering
 from glasshouse.adversary.reverse_engineering.worlds.worlds import Worlds
 from glasshouse.microdata.domains import code
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.doors import people as table_of
 from tests.specimens import Mask, VulGen
 from tests.tiers import tables

@@ -17,7 +17,7 @@ import glasshouse as gh
 from glasshouse.analyst.answers.evidence import Evidence
 from glasshouse.analyst.answers.workload_answers import answer, count
 from glasshouse.analyst.usefulness.workloads import Workload
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from glasshouse.release.contents import Seats
 from tests.rooms.analyst.plain_releases import released
 

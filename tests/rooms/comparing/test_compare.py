@@ -28,7 +28,7 @@ from glasshouse.comparing.recommendation import undominated
 from glasshouse.comparing.scoring import Setting, score
 from glasshouse.comparing.twin import twin_of
 from glasshouse.pages.report import Effort
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 
 QUICK = Effort(seconds=5.0)
 ELL = gh.LDiversity(ell=3)

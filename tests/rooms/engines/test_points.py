@@ -11,7 +11,7 @@ import glasshouse as gh
 from glasshouse.engines import Memory, Points, is_crowded
 from glasshouse.kernels import interpreted
 from glasshouse.microdata.counts import Counts
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.tables import Plain, plain_tables
 from tests.tiers import examples
 

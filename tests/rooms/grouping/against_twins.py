@@ -30,7 +30,7 @@ from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.transparent import ace
 from glasshouse.grouping.transparent import packed_rows as packed
 from glasshouse.grouping.transparent.tailor import tailor_leaves
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.doors import back
 from tests.tables import partition
 from tests.twins import anatomize, enumerating, greedy, mondrian, optimal, principles, refinement, snug, transparent

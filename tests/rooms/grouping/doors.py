@@ -15,7 +15,7 @@ import glasshouse as gh
 from glasshouse.engines import Memory
 from glasshouse.kernels import interpreted
 from glasshouse.microdata.groups import tie_order
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.tables import partition
 from tests.twins import by_force
 from tests.twins.mondrian import Partition, Row

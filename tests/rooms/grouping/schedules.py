@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.engines import Memory, memory, sorting
 from glasshouse.grouping.along_order import orderings
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 
 
 class Nobody:

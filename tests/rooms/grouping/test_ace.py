@@ -25,7 +25,7 @@ from glasshouse.grouping.transparent.packed_rows import packed_rows
 from glasshouse.grouping.transparent.penalties import Judge, Penalty, judged, penalty_of
 from glasshouse.kernels import interpreted
 from glasshouse.microdata.groups import tie_order
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 from tests.tables import Plain, partition, plain_tables
 from tests.tiers import examples

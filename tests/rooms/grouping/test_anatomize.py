@@ -17,7 +17,7 @@ import glasshouse as gh
 from glasshouse.engines import Memory
 from glasshouse.engines.sorting import pieces_of_runs
 from glasshouse.grouping.anatomize.anatomize import Anatomize, anatomize_segments
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.doors import LastChoice, forced, people, run_interpreted
 from tests.rooms.grouping.schedules import check_threads_and_rows, in_pieces
 from tests.tables import Plain, partition, plain_tables

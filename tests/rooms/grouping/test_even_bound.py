@@ -15,8 +15,8 @@ from math import comb
 import pytest
 
 import glasshouse as gh
-from glasshouse.grouping import EvenSplit
-from glasshouse.principles import Requirement
+from glasshouse.grouping.cuts.even_split import EvenSplit
+from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.test_even_split import multisets
 from tests.tiers import tables
 

@@ -19,7 +19,7 @@ from glasshouse.engines import Memory, memory, sorting
 from glasshouse.grouping.along_order.orderings import arranged
 from glasshouse.grouping.along_order.symmetric import Symmetric
 from glasshouse.grouping.cuts.even_split import EvenSplit
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.doors import back, divided, forced, in_tie_order, people, rows_of, run_interpreted
 from tests.rooms.grouping.schedules import check_threads_and_rows
 from tests.tables import Plain, partition, plain_tables

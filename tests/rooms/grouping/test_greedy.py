@@ -18,7 +18,7 @@ from glasshouse.grouping.along_order import greedy
 from glasshouse.grouping.along_order.greedy import Greedy, RandomisedGreedy
 from glasshouse.grouping.along_order.orderings import arranged
 from glasshouse.grouping.method import times_e
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.doors import divided, forced, people, rows_of, run_interpreted
 from tests.rooms.grouping.schedules import check_threads_and_rows
 from tests.tables import Plain, plain_tables

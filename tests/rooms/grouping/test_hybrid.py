@@ -19,7 +19,7 @@ from glasshouse.grouping.perimeter import exact_positions, weighted_places
 from glasshouse.grouping.transparent import ace
 from glasshouse.grouping.transparent.hybrid import Hybrid
 from glasshouse.kernels import interpreted
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 from tests.tables import Plain, partition, plain_tables
 from tests.tiers import examples

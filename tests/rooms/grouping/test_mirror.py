@@ -17,10 +17,9 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.engines import Memory
-from glasshouse.grouping import Mirror
 from glasshouse.grouping.method import least_size
 from glasshouse.grouping.mirror.halves import shape_of
-from glasshouse.grouping.mirror.mirror import balanced_segments, balanced_slices
+from glasshouse.grouping.mirror.mirror import Mirror, balanced_segments, balanced_slices
 from glasshouse.grouping.mirror.mirror import halves as halving
 from glasshouse.grouping.mirror.mirror import mirror as module
 from glasshouse.grouping.perimeter import multipliers, weigh, weighted_places
@@ -28,7 +27,7 @@ from glasshouse.grouping.transparent.packed_rows import packed_rows
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata import Counts
 from glasshouse.policy import choices
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.against_twins import Case, Script
 from tests.rooms.grouping.doors import back, divided, run_interpreted
 from tests.rooms.grouping.mirror_search import EvenlyMany, failed_leaves

@@ -14,7 +14,7 @@ import glasshouse as gh
 from glasshouse.engines import Memory, memory
 from glasshouse.kernels import interpreted
 from glasshouse.microdata.groups import tie_order
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.tables import Plain, partition, plain_tables
 from tests.tiers import examples
 from tests.twins import mondrian as naive

@@ -18,8 +18,8 @@ import glasshouse as gh
 from glasshouse.engines import Memory
 from glasshouse.grouping import opt_gen as optimal
 from glasshouse.grouping.opt_gen import OptGen
-from glasshouse.principles import Requirement
-from glasshouse.recoding import Boxes
+from glasshouse.principles.principle import Requirement
+from glasshouse.recoding.generalization import Boxes
 from tests.tables import partition
 from tests.tiers import examples
 from tests.twins import optimal as naive

@@ -19,7 +19,7 @@ from glasshouse.grouping.cuts.even_split import EvenSplit
 from glasshouse.grouping.refinement import Refined
 from glasshouse.grouping.separate import Separate
 from glasshouse.grouping.transparent.tailor import Tailor
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.doors import LastChoice, divided, forced, people
 from tests.rooms.grouping.schedules import check_threads_and_rows, in_pieces
 from tests.tables import Plain, partition, plain_tables

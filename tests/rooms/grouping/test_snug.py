@@ -14,7 +14,7 @@ import glasshouse as gh
 from glasshouse.engines import Memory, memory
 from glasshouse.grouping.cuts import snug
 from glasshouse.kernels import interpreted
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.test_mondrian import diverse, positions_of, rows_of
 from tests.tables import Plain, partition, plain_tables
 from tests.tiers import examples

@@ -27,7 +27,7 @@ from glasshouse.grouping.transparent.penalties import Custom, Discernibility, Ju
 from glasshouse.grouping.transparent.tailor import Tailor, tailor_leaves
 from glasshouse.kernels import interpreted
 from glasshouse.microdata.synthetic import ANATOMY_QUASI, TRANSPARENT_QUASI
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.tables import Plain, partition, plain_tables
 from tests.tiers import examples
 from tests.twins import transparent as naive

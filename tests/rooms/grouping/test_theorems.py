@@ -21,7 +21,7 @@ import glasshouse as gh
 from glasshouse.engines import Memory
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.transparent import ace
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.doors import LastChoice, forced, people
 from tests.tables import partition
 from tests.tiers import tables

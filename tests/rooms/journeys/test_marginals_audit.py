@@ -14,7 +14,7 @@ import glasshouse as gh
 from glasshouse.journeys.marginals import publish_marginals
 from glasshouse.journeys.recheck import recheck
 from glasshouse.pages.report import Effort
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from glasshouse.release.package.listing import add_files
 
 QUICK = Effort(questions=20, few_questions=10, seconds=5)

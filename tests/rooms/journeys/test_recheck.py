@@ -11,7 +11,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.journeys.recheck import recheck
-from glasshouse.principles import Principle, Requirement
+from glasshouse.principles.principle import Principle, Requirement
 
 COLUMNS = {
     "age": [30, 31, 32, 33, 34, 35, 36, 37],

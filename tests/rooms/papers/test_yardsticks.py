@@ -14,7 +14,7 @@ from glasshouse.papers.anatomy import Disk, pages_of_anatomize, pages_of_mondria
 from glasshouse.papers.data import open_data
 from glasshouse.papers.minimality import beliefs
 from glasshouse.papers.transparent import correlation_ratio, mask
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 
 
 def groups_of(table: gh.Microdata, groups: gh.Groups) -> list[Counter[int]]:

@@ -11,8 +11,9 @@ import pyarrow as pa
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-import glasshouse.principles as p
+import glasshouse as p
 from glasshouse.microdata import Counts, Domain, Taxonomy
+from glasshouse.principles.principle import Principle
 from tests.twins import principles as naive
 
 
@@ -91,10 +92,10 @@ shares = rationals.map(lambda q: q / (q + 1))  # above 0, below 1
 class Case:
     """A principle, what it is bound with, and its twin: histogram, whole table -> whether it holds."""
 
-    principle: p.Principle
+    principle: Principle
     twin: Any
     domain: Domain | None = None
-    stricter: p.Principle | None = None
+    stricter: Principle | None = None
 
 
 def _bigger(draw: st.DrawFn) -> int:

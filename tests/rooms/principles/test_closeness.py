@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import glasshouse.principles as p
+import glasshouse as p
 from glasshouse import kernels
 from glasshouse.errors import DomainError, InputError
 from glasshouse.microdata import Domain, Taxonomy

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import glasshouse.principles as p
+import glasshouse as p
 from glasshouse.errors import DomainError, Infeasible, InputError
 from tests.rooms.principles.cases import KINDS, counts_of, domain_of, filled, large, slow, small
 from tests.tiers import examples

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import glasshouse.principles as p
+import glasshouse as p
 from glasshouse.principles import entropy_l_diversity
 from glasshouse.principles.entropy_l_diversity import powers_at_least_one
 from tests.rooms.principles.cases import counts_of, slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import glasshouse.principles as p
+import glasshouse as p
 from glasshouse.microdata import Counts
 from tests.rooms.principles.cases import counts_of
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import glasshouse.principles as p
+import glasshouse as p
 from glasshouse import kernels
 from glasshouse.errors import NotSupported
 from tests.rooms.principles.cases import KINDS, counts_of, domain_of, large, slow, small

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata import examples
 from glasshouse.microdata.counts import Counts
-from glasshouse.principles import KAnonymity, Requirement
 from glasshouse.principles.background_sensitive import (
     RESOLUTION,
     BackgroundSensitive,
@@ -28,6 +27,8 @@ from glasshouse.principles.background_sensitive import (
     prevents_growth,
     transition,
 )
+from glasshouse.principles.k_anonymity import KAnonymity
+from glasshouse.principles.principle import Requirement
 
 STEP = Fraction(1, RESOLUTION)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import glasshouse.principles as p
+import glasshouse as p
 from glasshouse.errors import DomainError, Infeasible, InputError, SchemaError
 from glasshouse.microdata import Counts, Groups, read
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 
 ROWS = {
     "age": [20, 30, 40, 50, 60, 70],

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import glasshouse as gh
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from glasshouse.recoding import anatomy as module
 from glasshouse.recoding.anatomy import Side
 from tests.tables import Plain, plain_tables

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse import catalog
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from tests.tables import Plain, plain_tables
 from tests.tiers import examples
 from tests.twins import angel as naive

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 import glasshouse as gh
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError, SchemaError
 from glasshouse.microdata.groups import canonical_order
-from glasshouse.principles import KAnonymity, LDiversity, Requirement
 from glasshouse.principles.background_sensitive import DeltaGrowth, RhoBreach
-from glasshouse.principles.principle import Adversary
+from glasshouse.principles.k_anonymity import KAnonymity
+from glasshouse.principles.l_diversity import LDiversity
+from glasshouse.principles.principle import Adversary, Requirement
 from glasshouse.randomness import Source
 from glasshouse.recoding.perturbed import Perturbed
 from tests.twins.enumerating import EnumeratingDraws, distribution

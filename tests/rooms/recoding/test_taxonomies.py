@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 
 DISEASES = {"illness": {"lungs": ["flu", "asthma"], "stomach": {"acid": ["ulcer", "gastritis"], "other": ["nausea"]}}}
 

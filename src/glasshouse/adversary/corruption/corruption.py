@@ -21,7 +21,7 @@ from glasshouse.adversary.perturbed_sample import PerturbedSample
 from glasshouse.adversary.task import Attack, Task, stated_principle
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.domains import text_of
-from glasshouse.principles import DeltaGrowth, RhoBreach
+from glasshouse.principles.background_sensitive import DeltaGrowth, RhoBreach
 from glasshouse.principles.parameters import integer, plain
 from glasshouse.release.contents import Published
 

@@ -24,7 +24,12 @@ from glasshouse.adversary.reverse_engineering.theorems.quasi_only import QuasiOn
 from glasshouse.adversary.reverse_engineering.worlds.every_world import EveryWorld, SampledWorlds
 from glasshouse.adversary.task import Attack, promised_limit
 from glasshouse.errors import NotSupported, ParameterError
-from glasshouse.grouping import EvenSplit, Greedy, Mirror, Mondrian, RandomisedGreedy, Snug, Symmetric
+from glasshouse.grouping.along_order.greedy import Greedy, RandomisedGreedy
+from glasshouse.grouping.along_order.symmetric import Symmetric
+from glasshouse.grouping.cuts.even_split import EvenSplit
+from glasshouse.grouping.cuts.mondrian import Mondrian
+from glasshouse.grouping.cuts.snug import Snug
+from glasshouse.grouping.mirror.mirror import Mirror
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import FOREIGN
 

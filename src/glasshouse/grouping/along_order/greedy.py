@@ -88,7 +88,8 @@ class Greedy(Method):
     The group of MINIMALITY Figure 6(a): the first two must both be positive, or they would be a group.
 
     >>> from glasshouse.microdata import examples
-    >>> from glasshouse.principles import DesignatedLDiversity, Requirement
+    >>> from glasshouse.principles.l_diversity import DesignatedLDiversity
+    >>> from glasshouse.principles.principle import Requirement
     >>> table = examples.minimality_figure6a()
     >>> requirement = Requirement.of(DesignatedLDiversity(ell=2, values=("Positive",)), table)
     >>> Greedy().divide(table, requirement).sizes.tolist()
@@ -181,7 +182,8 @@ class RandomisedGreedy(Method):
     Examples
     --------
     >>> from glasshouse.microdata import examples
-    >>> from glasshouse.principles import LDiversity, Requirement
+    >>> from glasshouse.principles.l_diversity import LDiversity
+    >>> from glasshouse.principles.principle import Requirement
     >>> table = examples.transparent_t1()
     >>> groups = RandomisedGreedy(p=0.5).divide(table, Requirement.of(LDiversity(ell=2), table))
     >>> bool((groups.counts(table.sensitive[0]).largest * 2 <= groups.sizes).all())

@@ -57,7 +57,8 @@ class Symmetric(Halving):
     Examples
     --------
     >>> from glasshouse.microdata import examples
-    >>> from glasshouse.principles import LDiversity, Requirement
+    >>> from glasshouse.principles.l_diversity import LDiversity
+    >>> from glasshouse.principles.principle import Requirement
     >>> table = examples.transparent_t1()
     >>> groups = Symmetric(extra=0).divide(table, Requirement.of(LDiversity(ell=2), table))
     >>> sorted(groups.sizes.tolist())

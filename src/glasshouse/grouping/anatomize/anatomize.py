@@ -68,7 +68,8 @@ class Anatomize(Method):
     Four groups of two different diseases (ANATOMY Table 1):
 
     >>> from glasshouse.microdata import examples
-    >>> from glasshouse.principles import LDiversity, Requirement
+    >>> from glasshouse.principles.l_diversity import LDiversity
+    >>> from glasshouse.principles.principle import Requirement
     >>> table = examples.anatomy_table1()
     >>> groups = Anatomize().divide(table, Requirement.of(LDiversity(ell=2), table))
     >>> groups.sizes.tolist(), groups.counts(table.sensitive[0]).largest.tolist()

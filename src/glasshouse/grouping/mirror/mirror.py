@@ -109,7 +109,8 @@ class Mirror(Method):
     Examples
     --------
     >>> from glasshouse.microdata import examples
-    >>> from glasshouse.principles import LDiversity, Requirement
+    >>> from glasshouse.principles.l_diversity import LDiversity
+    >>> from glasshouse.principles.principle import Requirement
     >>> table = examples.transparent_t1()
     >>> groups = Mirror(floor=2).divide(table, Requirement.of(LDiversity(ell=2), table))
     >>> groups.sizes.tolist()

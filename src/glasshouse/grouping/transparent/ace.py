@@ -95,7 +95,8 @@ class Ace(Transparent):
 
     >>> import glasshouse as gh
     >>> from glasshouse.microdata import examples
-    >>> from glasshouse.principles import LDiversity, Requirement
+    >>> from glasshouse.principles.l_diversity import LDiversity
+    >>> from glasshouse.principles.principle import Requirement
     >>> table = examples.transparent_t5()
     >>> groups = Ace().divide(table, Requirement.of(LDiversity(ell=2), table), source=gh.Source.seeded(1))
     >>> names = table.identifier.to_pylist()

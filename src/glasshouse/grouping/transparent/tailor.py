@@ -70,7 +70,8 @@ class Tailor(Transparent):
     Examples
     --------
     >>> from glasshouse.microdata import examples
-    >>> from glasshouse.principles import LDiversity, Requirement
+    >>> from glasshouse.principles.l_diversity import LDiversity
+    >>> from glasshouse.principles.principle import Requirement
     >>> table = examples.transparent_t5()
     >>> groups = Tailor().divide(table, Requirement.of(LDiversity(ell=2), table))
     >>> groups.labels.tolist()

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.adversary import Corruption, Knowledge, Linking, ReverseEngineering
+from glasshouse.adversary.corruption.corruption import Corruption
+from glasshouse.adversary.knowledge import Knowledge
+from glasshouse.adversary.linking import Linking
 from glasshouse.adversary.matching import match
+from glasshouse.adversary.reverse_engineering.reverse_engineering import ReverseEngineering
 from glasshouse.adversary.task import promised_limit
 from glasshouse.errors import GlasshouseError, NotSupported
 from glasshouse.journeys.attack import attack
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.adversary import Posterior
+    from glasshouse.adversary.posterior import Posterior
     from glasshouse.microdata import Microdata
     from glasshouse.pages.report.effort import Budget, Effort, Sizes
     from glasshouse.randomness import Source

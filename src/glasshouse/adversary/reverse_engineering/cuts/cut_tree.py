@@ -22,9 +22,10 @@ from glasshouse.adversary.reverse_engineering.cuts.cut_failures import FailedCut
 from glasshouse.adversary.reverse_engineering.strategies import SMALL
 from glasshouse.engines import Cuts, Memory, Nodes, Rows
 from glasshouse.errors import InputError, NotSupported
-from glasshouse.grouping import EvenSplit, Mondrian, Symmetric
 from glasshouse.grouping.along_order.orderings import arranged
-from glasshouse.grouping.cuts.mondrian import widest_first
+from glasshouse.grouping.along_order.symmetric import Symmetric
+from glasshouse.grouping.cuts.even_split import EvenSplit
+from glasshouse.grouping.cuts.mondrian import Mondrian, widest_first
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.microdata.groups import tie_order
 from glasshouse.randomness import Source

@@ -23,7 +23,7 @@ from glasshouse.adversary.permanents import largest_shares
 from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.reverse_engineering.strategies import SMALL, Strategy
 from glasshouse.errors import NotSupported
-from glasshouse.grouping import Mirror
+from glasshouse.grouping.mirror.mirror import Mirror
 from glasshouse.microdata.domains import text_of
 from glasshouse.principles.principle import Terms
 from glasshouse.release.layout import BOXES
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.task import Task
     from glasshouse.microdata import Microdata
-    from glasshouse.principles import Principle
+    from glasshouse.principles.principle import Principle
     from glasshouse.release.contents import Published, Seats
 
     Floats = NDArray[np.float64]

@@ -36,9 +36,10 @@ from glasshouse.adversary.reverse_engineering.worlds.worlds import World
 from glasshouse.adversary.task import GONE
 from glasshouse.engines import Memory
 from glasshouse.errors import Infeasible, InputError, NotSupported
-from glasshouse.grouping import Mondrian, Snug
+from glasshouse.grouping.cuts.mondrian import Mondrian
+from glasshouse.grouping.cuts.snug import Snug
 from glasshouse.microdata.domains import Column, Domain, text_of
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from glasshouse.release.contents import Published
 
 if TYPE_CHECKING:

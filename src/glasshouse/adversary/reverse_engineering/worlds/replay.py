@@ -24,10 +24,11 @@ import numpy as np
 from glasshouse.adversary.reverse_engineering.worlds.draws import chances
 from glasshouse.engines import Memory
 from glasshouse.errors import DomainError, Infeasible, InputError
-from glasshouse.grouping import Mondrian, keep_eligible
+from glasshouse.grouping.cuts.mondrian import Mondrian
+from glasshouse.grouping.suppression import keep_eligible
 from glasshouse.microdata import Groups
 from glasshouse.microdata.domains import text_of
-from glasshouse.principles import Requirement
+from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 from glasshouse.release.layout import BATCH, DATA, GROUP, PERMUTATION
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from glasshouse.adversary.task import Task
     from glasshouse.grouping.method import Method
     from glasshouse.microdata import Microdata
-    from glasshouse.principles import Principle
+    from glasshouse.principles.principle import Principle
     from glasshouse.recoding.recoding import Recoding
 
 __all__ = ["Rerun", "as_it_stands", "up_to_numbering"]
