@@ -46,6 +46,7 @@ class Method:
     __slots__ = ()
 
     name: ClassVar[str]
+    in_words: ClassVar[str]  # what it does, told in a report to somebody who has read none of the papers
     looks_at: ClassVar[str] = "both"
     randomised: ClassVar[bool] = False
     by_multisets: ClassVar[bool] = False

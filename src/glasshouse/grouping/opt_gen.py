@@ -88,6 +88,9 @@ class OptGen(Method):
     """
 
     name: ClassVar[str] = "opt-gen"
+    in_words: ClassVar[str] = (
+        "Of all safe divisions into boxes that do not overlap, the one with the smallest groups is taken."
+    )
 
     MOST_POINTS: ClassVar[int] = 16
     """Distinct combinations of quasi-identifiers in the largest table that is not refused."""

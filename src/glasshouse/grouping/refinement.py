@@ -73,6 +73,7 @@ class Refined(Method):
     """
 
     name: ClassVar[str] = "refined"
+    in_words: ClassVar[str] = "The table is divided by one method, and each of its groups once more by another."
     randomised: ClassVar[bool] = True
 
     coarse: Method

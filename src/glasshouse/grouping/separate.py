@@ -49,6 +49,7 @@ class Separate(Method):
     """
 
     name: ClassVar[str] = "separate"
+    in_words: ClassVar[str] = "Everybody is in one group."
     looks_at: ClassVar[str] = "neither"
     by_multisets: ClassVar[bool] = True
 

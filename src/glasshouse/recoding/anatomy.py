@@ -96,6 +96,10 @@ class Anatomy(Separated):
     """
 
     name: ClassVar[str] = ANATOMY.name
+    in_words: ClassVar[str] = (
+        "Everybody's exact quasi-identifiers are published with the number of their group. How often each "
+        "sensitive value occurs in a group stands in a table of its own."
+    )
     layout: ClassVar[Layout] = ANATOMY
 
     def added(self) -> dict[str, str]:
@@ -142,6 +146,10 @@ class Permutation(Separated):
     """
 
     name: ClassVar[str] = PERMUTATION.name
+    in_words: ClassVar[str] = (
+        "Everybody's exact quasi-identifiers are published; sensitive values stand in the same rows, put into a "
+        "random order inside each group."
+    )
     layout: ClassVar[Layout] = PERMUTATION
 
     def added(self) -> dict[str, str]:

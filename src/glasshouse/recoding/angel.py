@@ -99,6 +99,11 @@ class Angel(Recoding):
     """
 
     name: ClassVar[str] = ANGEL.name
+    in_words: ClassVar[str] = (
+        "Quasi-identifiers are replaced by the range, or the set, of the values of a bucket of similar people. "
+        "How often each sensitive value occurs stands in a table of its own, by batch; the number of the batch "
+        "links the two."
+    )
     layout: ClassVar[Layout] = ANGEL
 
     k: int | None = None

@@ -67,6 +67,10 @@ class Boxes(Recoding):
     """
 
     name: ClassVar[str] = BOXES.name
+    in_words: ClassVar[str] = (
+        "Everybody's quasi-identifiers are replaced by the range, or the set, of their group's values. Sensitive "
+        "values stand in the same rows."
+    )
     layout: ClassVar[Layout] = BOXES
 
     def meaning(self, domain: Domain) -> str:
@@ -133,6 +137,10 @@ class Taxonomies(Recoding):
     """
 
     name: ClassVar[str] = TAXONOMIES.name
+    in_words: ClassVar[str] = (
+        "Everybody's quasi-identifiers are replaced by the node of a taxonomy that covers their group. Sensitive "
+        "values stand in the same rows."
+    )
     layout: ClassVar[Layout] = TAXONOMIES
 
     @property

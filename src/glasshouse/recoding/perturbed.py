@@ -94,6 +94,10 @@ class Perturbed(Recoding):
     """
 
     name: ClassVar[str] = PERTURBED.name
+    in_words: ClassVar[str] = (
+        "Of each group one person, chosen at random, is published: the group's ranges, its size, and the "
+        "sensitive value, which is kept by chance or replaced by a random one."
+    )
     layout: ClassVar[Layout] = PERTURBED
 
     p: Fraction | None = None

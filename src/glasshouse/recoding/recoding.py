@@ -49,6 +49,7 @@ class Recoding:
     __slots__ = ()
 
     name: ClassVar[str]
+    in_words: ClassVar[str]  # what it does, told in a report to somebody who has read none of the papers
     layout: ClassVar[Layout]
 
     @property

@@ -72,6 +72,7 @@ class Layout:
     # whether cells enclose whole groups, so that a method does well to keep groups close together
     around_groups: bool = True
     whole: bool = True  # whether the one table of quasi-identifiers has all of them
+    meaning: str = "What a column means is told below."  # how its tables are to be read, for the README of a release
 
     def people_table(self, i: int) -> str:
         """The name of the i-th table of quasi-identifiers, counted from 1."""
@@ -121,22 +122,61 @@ class Layout:
             raise _refusal("its tables do not have the same groups")
 
 
-BOXES: Final = Layout(name="boxes", kind="boxes")
-TAXONOMIES: Final = Layout(name="taxonomies", kind="boxes")
+_COARSE: Final = (
+    "Every row is one person. Sensitive values are as they were. Quasi-identifiers are as coarse as those of the "
+    "person's group: all rows with the same cells are one group, and nothing tells its members apart."
+)
+BOXES: Final = Layout(name="boxes", kind="boxes", meaning=_COARSE)
+TAXONOMIES: Final = Layout(name="taxonomies", kind="boxes", meaning=_COARSE)
 FOREIGN: Final = Layout(name="foreign", kind="boxes")
 """A table that another tool published."""
-PERMUTATION: Final = Layout(name="permutation", kind="permutation", number=GROUP, exact=True, around_groups=False)
-PERTURBED: Final = Layout(name="perturbed", kind="sample", size=SIZE)
+PERMUTATION: Final = Layout(
+    name="permutation",
+    kind="permutation",
+    number=GROUP,
+    exact=True,
+    around_groups=False,
+    meaning="A row is not a person. All quasi-identifiers and all sensitive values are exact, but inside every group "
+    "(the rows with the same Group-ID) sensitive values have changed places at random. Counts by group mean "
+    "something; what stands side by side in a row does not.",
+)
+PERTURBED: Final = Layout(
+    name="perturbed",
+    kind="sample",
+    size=SIZE,
+    meaning="Every row stands for a group of G people, of whom it is one at random. Its sensitive value is that "
+    "person's with the probability that the column's meaning tells, and otherwise a random one: no row is true "
+    "of anybody, and a sensitive value may be absurd beside its quasi-identifiers.",
+)
 ANATOMY: Final = Layout(
-    name="anatomy", kind="anatomy", number=GROUP, people="qit", counted="st", exact=True, around_groups=False
+    name="anatomy",
+    kind="anatomy",
+    number=GROUP,
+    people="qit",
+    counted="st",
+    exact=True,
+    around_groups=False,
+    meaning="Quasi-identifiers are exact, one row for each person, and every person has the number of a group. "
+    "Sensitive values are in a table of their own, counted by group. Who of a group has which of its values is "
+    "not told: a person of a group of ten in which a value occurs twice has it with probability 2/10.",
 )
 ANGEL: Final = Layout(
-    name="angel", kind="angel", number=BATCH, people="gt", counted="bt", around_groups=False, whole=False
+    name="angel",
+    kind="angel",
+    number=BATCH,
+    people="gt",
+    counted="bt",
+    around_groups=False,
+    whole=False,
+    meaning="Sensitive values are counted by batch in the table `bt`. Each table `gt`, `gt_2`, ... has one row for "
+    "each person, with coarse quasi-identifiers and, where the table was made for sensitive values, the number of "
+    "the person's batch. Who of a batch has which of its values is not published.",
 )
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
-    layout.name: layout for layout in (BOXES, TAXONOMIES, FOREIGN, PERMUTATION, PERTURBED, ANATOMY, ANGEL)
+    each.name: each for each in list(globals().values()) if isinstance(each, Layout)
 }
+"""Every layout above, by the name of its recoding."""
 
 
 def layout_of(recipe: Recipe) -> Layout:

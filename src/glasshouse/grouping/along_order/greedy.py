@@ -97,6 +97,7 @@ class Greedy(Method):
     """
 
     name: ClassVar[str] = "greedy"
+    in_words: ClassVar[str] = "People are sorted and taken in that order; a group is closed as soon as it is safe."
 
     ordering: str = "lexicographic"
     priority: tuple[str, ...] = ()
@@ -191,6 +192,9 @@ class RandomisedGreedy(Method):
     """
 
     name: ClassVar[str] = "randomised-greedy"
+    in_words: ClassVar[str] = (
+        "People are sorted and taken in that order; a group is closed when it is safe, or by chance later."
+    )
     randomised: ClassVar[bool] = True
 
     p: Exact

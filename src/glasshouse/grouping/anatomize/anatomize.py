@@ -77,6 +77,10 @@ class Anatomize(Method):
     """
 
     name: ClassVar[str] = "anatomize"
+    in_words: ClassVar[str] = (
+        "Groups take one person at random of each of the sensitive values that are most frequent among those who "
+        "are left. Quasi-identifiers are not looked at."
+    )
     looks_at: ClassVar[str] = "sensitive values"
     randomised: ClassVar[bool] = True
 

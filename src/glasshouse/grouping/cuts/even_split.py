@@ -117,6 +117,10 @@ class EvenSplit(Halving):
     """
 
     name: ClassVar[str] = "even-split"
+    in_words: ClassVar[str] = (
+        "The table is halved at the median of its widest attribute, and each half again, as long as both halves "
+        "are safe."
+    )
 
     def _halved(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` by halves; ties are broken by ``source`` where no identifier breaks them."""

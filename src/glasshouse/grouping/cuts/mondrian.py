@@ -69,6 +69,10 @@ class Mondrian(Method):
     """
 
     name: ClassVar[str] = "mondrian"
+    in_words: ClassVar[str] = (
+        "The table is cut at the median of its widest attribute, or of the next one, and each part again, as long "
+        "as both parts are safe."
+    )
 
     partitioning: str = "strict"
 

@@ -86,6 +86,10 @@ class Snug(Method):
     """
 
     name: ClassVar[str] = "snug"
+    in_words: ClassVar[str] = (
+        "The table is cut in two where both parts promise the smallest boxes, and each part again, as long as "
+        "both are safe. People with equal quasi-identifiers stay together."
+    )
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""

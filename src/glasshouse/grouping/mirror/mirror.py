@@ -118,6 +118,10 @@ class Mirror(Method):
     """
 
     name: ClassVar[str] = "mirror"
+    in_words: ClassVar[str] = (
+        "The table is halved exactly, and each half again, as long as both halves are safe. Where they are not, "
+        "groups take as many people from either half, so that the failure does not tell which half was to blame."
+    )
     randomised: ClassVar[bool] = True
 
     floor: int | None = None

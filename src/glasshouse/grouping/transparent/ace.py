@@ -105,6 +105,10 @@ class Ace(Transparent):
     """
 
     name: ClassVar[str] = "ace"
+    in_words: ClassVar[str] = (
+        "People are dealt at random into buckets with equally many of each of several sensitive values; each "
+        "bucket is then sliced along the attributes until a group has one person of each of these values."
+    )
     randomised: ClassVar[bool] = True
     theorem: ClassVar[str] = (
         "TRANSPARENT Theorem 2: symmetric bucket partitions are equally likely (Lemma 6), and slice into symmetric "

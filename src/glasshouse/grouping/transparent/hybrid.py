@@ -68,6 +68,11 @@ class Hybrid(Transparent):
     """
 
     name: ClassVar[str] = "hybrid"
+    in_words: ClassVar[str] = (
+        "The table is cut into regions by a rule that looks at how often values occur in a region, and not at who "
+        "has which. Inside each region people are then dealt at random into small groups, each with one person of "
+        "each of several sensitive values."
+    )
     randomised: ClassVar[bool] = True
     theorem: ClassVar[str] = (
         "TRANSPARENT Theorem 3: Tailor's groups depend on sensitive values through their multisets alone (Theorem 1), "

@@ -79,6 +79,10 @@ class Tailor(Transparent):
     """
 
     name: ClassVar[str] = "tailor"
+    in_words: ClassVar[str] = (
+        "The table is cut in two, and each part again, by a rule that looks at how often sensitive values occur "
+        "in a part, and not at who has which."
+    )
 
     by_multisets: ClassVar[bool] = True
     theorem: ClassVar[str] = (

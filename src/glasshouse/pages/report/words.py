@@ -13,50 +13,7 @@ if TYPE_CHECKING:
 
     from glasshouse.release import Recipe
 
-__all__ = ["ADVERSARIES", "HOW", "METHODS", "RECODINGS", "WHO", "in_words"]
-
-METHODS = {
-    "hybrid": "The table is cut into regions by a rule that looks at how often values occur in a region, and not at "
-    "who has which. Inside each region people are then dealt at random into small groups, each with one person of each "
-    "of several sensitive values.",
-    "tailor": "The table is cut in two, and each part again, by a rule that looks at how often sensitive values occur "
-    "in a part, and not at who has which.",
-    "ace": "People are dealt at random into buckets with equally many of each of several sensitive values; each bucket "
-    "is then sliced along the attributes until a group has one person of each of these values.",
-    "anatomize": "Groups take one person at random of each of the sensitive values that are most frequent among those "
-    "who are left. Quasi-identifiers are not looked at.",
-    "mirror": "The table is halved exactly, and each half again, as long as both halves are safe. Where they are not, "
-    "groups take as many people from either half, so that the failure does not tell which half was to blame.",
-    "even-split": "The table is halved at the median of its widest attribute, and each half again, as long as both "
-    "halves are safe.",
-    "symmetric": "People are sorted once; the row is halved, and each half again, as long as both halves are safe.",
-    "separate": "Everybody is in one group.",
-    "mondrian": "The table is cut at the median of its widest attribute, or of the next one, and each part again, as "
-    "long as both parts are safe.",
-    "snug": "The table is cut in two where both parts promise the smallest boxes, and each part again, as long as both "
-    "are safe. People with equal quasi-identifiers stay together.",
-    "greedy": "People are sorted and taken in that order; a group is closed as soon as it is safe.",
-    "randomised-greedy": "People are sorted and taken in that order; a group is closed when it is safe, or by chance "
-    "later.",
-    "refined": "The table is divided by one method, and each of its groups once more by another.",
-    "opt-gen": "Of all safe divisions into boxes that do not overlap, the one with the smallest groups is taken.",
-}
-
-RECODINGS = {
-    "boxes": "Everybody's quasi-identifiers are replaced by the range, or the set, of their group's values. Sensitive "
-    "values stand in the same rows.",
-    "taxonomies": "Everybody's quasi-identifiers are replaced by the node of a taxonomy that covers their group. "
-    "Sensitive values stand in the same rows.",
-    "anatomy": "Everybody's exact quasi-identifiers are published with the number of their group. How often each "
-    "sensitive value occurs in a group stands in a table of its own.",
-    "permutation": "Everybody's exact quasi-identifiers are published; sensitive values stand in the same rows, put "
-    "into a random order inside each group.",
-    "angel": "Quasi-identifiers are replaced by the range, or the set, of the values of a bucket of similar people. "
-    "How often each sensitive value occurs stands in a table of its own, by batch; the number of the batch links "
-    "the two.",
-    "perturbed": "Of each group one person, chosen at random, is published: the group's ranges, its size, and the "
-    "sensitive value, which is kept by chance or replaced by a random one.",
-}
+__all__ = ["ADVERSARIES", "HOW", "WHO", "in_words"]
 
 ADVERSARIES = {
     "linking": "She holds the release and everybody's quasi-identifiers, and looks people up.",
@@ -83,8 +40,8 @@ def in_words(recipe: Recipe) -> dict[str, str]:
     """Say what a recipe's principle, method and recoding do, in plain words."""
     return {
         "principle": _principle(recipe),
-        "method": METHODS.get(str(recipe.method.get("name")), "") + _given(recipe.method),
-        "recoding": RECODINGS.get(str(recipe.recoding.get("name")), "") + _given(recipe.recoding),
+        "method": _declared(catalog.METHODS, recipe.method) + _given(recipe.method),
+        "recoding": _declared(catalog.RECODINGS, recipe.recoding) + _given(recipe.recoding),
     }
 
 
@@ -101,6 +58,12 @@ def _principle(recipe: Recipe) -> str:
         return str(recipe.principle.get("name", ""))
     text = "; ".join(said)
     return text[:1].upper() + text[1:] + "."
+
+
+def _declared(classes: Mapping[str, Any], made: Mapping[str, Any]) -> str:
+    """What a method or a recoding says of itself; nothing where another tool names what is not known here."""
+    name = str(made.get("name"))
+    return str(classes[name].in_words) if name in classes else ""
 
 
 def _given(made: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ import textwrap
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.release.layout import ANATOMY, ANGEL, BOXES, COUNT, LAYOUTS, PERMUTATION, PERTURBED, TAXONOMIES, Layout
+from glasshouse.release.layout import BOXES, COUNT, LAYOUTS, TAXONOMIES, Layout
 from glasshouse.release.package.tables import guarded_name
 
 if TYPE_CHECKING:
@@ -23,33 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["code", "description", "prose", "readme"]
 
-_MEANINGS = {
-    BOXES.name: (
-        "Every row is one person. Sensitive values are as they were. Quasi-identifiers are as coarse as those of the "
-        "person's group: all rows with the same cells are one group, and nothing tells its members apart."
-    ),
-    ANATOMY.name: (
-        "Quasi-identifiers are exact, one row for each person, and every person has the number of a group. Sensitive "
-        "values are in a table of their own, counted by group. Who of a group has which of its values is not told: a "
-        "person of a group of ten in which a value occurs twice has it with probability 2/10."
-    ),
-    PERMUTATION.name: (
-        "A row is not a person. All quasi-identifiers and all sensitive values are exact, but inside every group (the "
-        "rows with the same Group-ID) sensitive values have changed places at random. Counts by group mean something; "
-        "what stands side by side in a row does not."
-    ),
-    ANGEL.name: (
-        "Sensitive values are counted by batch in the table `bt`. Each table `gt`, `gt_2`, ... has one row for each "
-        "person, with coarse quasi-identifiers and, where the table was made for sensitive values, the number of the "
-        "person's batch. Who of a batch has which of its values is not published."
-    ),
-    PERTURBED.name: (
-        "Every row stands for a group of G people, of whom it is one at random. Its sensitive value is that person's "
-        "with the probability that the column's meaning tells, and otherwise a random one: no row is true of anybody, "
-        "and a sensitive value may be absurd beside its quasi-identifiers."
-    ),
-}
-_MEANINGS[TAXONOMIES.name] = _MEANINGS[BOXES.name]
 _DECLARED = {
     "tree": (
         "a cell is a value, or a node of a tree, which stands for any of the values below it. The whole tree is there: "
@@ -81,7 +54,7 @@ def readme(
         f"# {prose(release.title) or 'A table about people, released'}",
         _about(release, version),
         "## Tables",
-        _MEANINGS.get(_recoding(release), "What a column means is told below."),
+        release.layout.meaning,
         *(_table(name, release, format) for name in release.tables),
         *_declared(release),
         "## Questions",
