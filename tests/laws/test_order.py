@@ -17,8 +17,8 @@ import pytest
 from numpy.typing import NDArray
 
 import glasshouse as gh
+from glasshouse.recoding import anatomy as grouped
 from glasshouse.recoding import generalization as generalized
-from glasshouse.recoding import sides as grouped
 from tests.laws.samples import METHODS, SMALL_TABLES
 from tests.tiers import tables
 

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
+from glasshouse.grouping.mirror import halves as halving
 from glasshouse.grouping.mirror.mirror import balanced_segments
-from glasshouse.grouping.mirror.mirror import halves as halving
 from glasshouse.principles.principle import Principle
 from tests.rooms.grouping.doors import ALONE, divided, forced
 from tests.twins import by_force, greedy, mirror, principles

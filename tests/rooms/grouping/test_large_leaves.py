@@ -12,8 +12,8 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.engines import Nodes
+from glasshouse.grouping.mirror import halves as halving
 from glasshouse.grouping.mirror.halves import HalvedRows
-from glasshouse.grouping.mirror.mirror import halves as halving
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.grouping.transparent.packed_rows import packed_rows
 

@@ -18,10 +18,10 @@ import pytest
 import glasshouse as gh
 from glasshouse.engines import Memory
 from glasshouse.grouping.method import least_size
+from glasshouse.grouping.mirror import halves as halving
+from glasshouse.grouping.mirror import mirror as module
 from glasshouse.grouping.mirror.halves import shape_of
 from glasshouse.grouping.mirror.mirror import Mirror, balanced_segments, balanced_slices
-from glasshouse.grouping.mirror.mirror import halves as halving
-from glasshouse.grouping.mirror.mirror import mirror as module
 from glasshouse.grouping.perimeter import multipliers, weigh, weighted_places
 from glasshouse.grouping.transparent.packed_rows import packed_rows
 from glasshouse.kernels import compiled, interpreted
