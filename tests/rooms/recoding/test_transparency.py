@@ -103,7 +103,7 @@ def product_and_twins(name: str, case: by_force.Case, pairs: Iterable[Any]) -> I
 @pytest.mark.parametrize("name", METHODS)
 def test_what_the_product_publishes_tells_exactly_what_the_slow_recoding_tells(name: str) -> None:
     n_divided = 0
-    for case in cases(4, tables(20), people=(4,), ells=(2,), extra=(0, 1), n_values=(6, 40)):
+    for case in cases(4, tables(30), people=(4,), ells=(2,), extra=(0, 1), n_values=(6, 40)):
         for product, twin in product_and_twins(name, case, PRODUCT.values()):
             n_divided += product.n_divided
             assert by_force.knowledge(product) == by_force.knowledge(twin)
