@@ -15,6 +15,7 @@ import measure
 import glasshouse as gh
 import glasshouse.publish  # its start-up is not what is measured
 from glasshouse.engines import Memory
+from glasshouse.grouping.method import Method
 from glasshouse.principles.principle import Requirement
 
 METHODS = {
@@ -60,7 +61,7 @@ def compare(table: gh.Microdata, requirement: Requirement, yardstick: float, run
     for name, method in METHODS.items():
         made: list[int] = []
 
-        def work(method: gh.grouping.Method = method, made: list[int] = made) -> None:
+        def work(method: Method = method, made: list[int] = made) -> None:
             made.append(method.divide(table, requirement, engine=Memory(threads=1)).n_groups)
 
         seconds = measure.cpu(work, runs)

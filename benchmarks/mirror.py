@@ -32,26 +32,28 @@ import pyarrow.parquet as pq
 
 import glasshouse as gh
 from glasshouse.analyst.answers.workload_answers import answer, count, independent
+from glasshouse.grouping.method import Method
 from glasshouse.journeys.evaluate import relative_errors
+from glasshouse.recoding.recoding import Recoding
 
 RUNS = int(os.environ.get("GLASSHOUSE_BENCH_RUNS", "6"))
 DATA = Path(__file__).parents[2] / "shared" / "data"
 ELLS = (2, 3, 4, 5, 6, 8, 10)
 TS = ("0.1", "0.2", "0.3", "0.4")
-METHODS: dict[str, gh.grouping.Method] = {
+METHODS: dict[str, Method] = {
     "Mirror": gh.Mirror(),
     "Hybrid": gh.Hybrid(),
     "Anatomize": gh.Anatomize(),
     "Mondrian, relaxed *": gh.Mondrian(partitioning="relaxed"),
     "Mondrian, strict *": gh.Mondrian(),
 }
-CLOSE: dict[str, gh.grouping.Method] = {
+CLOSE: dict[str, Method] = {
     "Mirror": gh.Mirror(),
     "Mirror, two mirrors": gh.Mirror(mirrors=2),
     "Mirror, one mirror": gh.Mirror(mirrors=1),
     "Mondrian, relaxed *": METHODS["Mondrian, relaxed *"],
 }
-RECODINGS: dict[str, gh.recoding.Recoding] = {"anatomy": gh.Anatomy(), "boxes": gh.Boxes(), "ANGEL": gh.Angel()}
+RECODINGS: dict[str, Recoding] = {"anatomy": gh.Anatomy(), "boxes": gh.Boxes(), "ANGEL": gh.Angel()}
 COLUMNS = ("table", "workload", "recoding", "principle", "bound", "method")
 FIGURES = ("error", "low", "high", "to_mirror", "to_mirror_low", "to_mirror_high", "runs")
 FOUR = ("age", "sex", "education", "country_of_birth_self")
@@ -132,7 +134,7 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
 def side_by_side(
     questions: Questions,
     principle: gh.Principle,
-    methods: dict[str, gh.grouping.Method],
+    methods: dict[str, Method],
     recoding: str,
     workloads: Sequence[str],
 ) -> Iterator[dict[str, Any]]:

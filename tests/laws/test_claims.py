@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import glasshouse as gh
-from glasshouse.principles.principle import NOT_AGAINST, Adversary, Claim
+from glasshouse.principles.principle import NOT_AGAINST, Adversary, Claim, Requirement
 from tests.laws.samples import METHOD_VARIANTS, PRINCIPLES
 
 TABLE = gh.read(
@@ -42,7 +42,7 @@ def claims() -> Iterator[tuple[Any, Any, Claim]]:
         for principle in ASKED:
             table = TABLE if isinstance(principle, dict) else ONE
             try:
-                claim = method.claim(gh.principles.Requirement.of(principle, table))
+                claim = method.claim(Requirement.of(principle, table))
             except gh.NotSupported:
                 continue
             yield method, principle, claim
@@ -79,7 +79,7 @@ def test_a_preference_is_an_assumption_of_every_claim_that_it_could_break(name: 
     ]
     own = gh.Tailor(penalty=lambda people: len(people))
     if name == "penalty":
-        requirement = gh.principles.Requirement.of(gh.LDiversity(ell=2), ONE)
+        requirement = Requirement.of(gh.LDiversity(ell=2), ONE)
         chosen = [(own, own.claim(requirement))]
     assert chosen
     for method, claim in chosen:
@@ -97,6 +97,6 @@ def test_symmetric_with_priority_says_so_in_its_guarantee() -> None:
 @pytest.mark.parametrize("method", [gh.Snug(), gh.Mondrian(), gh.Mirror(), gh.EvenSplit()], ids=repr)
 def test_groups_by_quasi_identifiers_alone_do_not_say_that_the_algorithm_tells_nothing(method: Any) -> None:
     """Where boxes overlap, an attacker who divides the list again finds out who is in which group."""
-    claim = method.claim(gh.principles.Requirement.of(gh.KAnonymity(k=2), ONE))
+    claim = method.claim(Requirement.of(gh.KAnonymity(k=2), ONE))
     assert "who is in which group" in claim.theorem
     assert "tells nothing" not in claim.theorem

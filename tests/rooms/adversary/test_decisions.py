@@ -95,7 +95,7 @@ def random_case(seed: int, method: Any, *, recoding: Any = None, least: int = 4,
     elif other < 0.2:
         principle = gh.AlphaKAnonymity(alpha=Fraction(2, 5), k=3)
     elif other < 0.3:
-        principle = gh.principles.AllOf(principles=(gh.KAnonymity(k=3), gh.LDiversity(ell=2)))
+        principle = gh.AllOf(principles=(gh.KAnonymity(k=3), gh.LDiversity(ell=2)))
     return Case(people, values, principle, method, recoding or gh.Boxes(), rng.random() < 0.5)
 
 

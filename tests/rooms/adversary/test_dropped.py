@@ -203,7 +203,7 @@ def test_more_corrupted_people_are_bounded() -> None:
     _, release, lost = trimmed()
     voters = people({"name": named(10), "x": list(range(1, 11))})
     found = gh.attack(release, gh.Corruption(most_corrupted=1), knowledge=gh.Knowledge(external=voters))
-    absent = gh.Knowledge(external=voters, corrupted={"p9": gh.adversary.ABSENT})
+    absent = gh.Knowledge(external=voters, corrupted={"p9": gh.ABSENT})
     after = gh.attack(release, gh.Corruption(), knowledge=absent)
     assert after.of(f"p{lost}") == pytest.approx({"a": 2 / 5})
     assert found.of(f"p{lost}") == pytest.approx({"a": 2 / 5})
@@ -234,7 +234,7 @@ def test_the_shares_of_values_that_are_not_alike_to_the_principle_are_bounds() -
     shown = Published.of(gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy()))
     from collections import Counter
 
-    both = gh.principles.AllOf(principles=(gh.LDiversity(ell=2), gh.DesignatedLDiversity(ell=2, values=("a",))))
+    both = gh.AllOf(principles=(gh.LDiversity(ell=2), gh.DesignatedLDiversity(ell=2, values=("a",))))
     shares, is_exact = trimmed_shares(both, shown, np.array([3, 3, 1, 1]), 2, Counter())
     assert not is_exact
     assert shares.tolist() == [1.0, 1.0, 0.0, 0.0]

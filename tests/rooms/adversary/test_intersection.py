@@ -143,7 +143,7 @@ def test_a_corrupted_person_counts_as_a_world_that_is_known(seed: int) -> None:
     truth = values[table.sensitive[0].codes[0]]
     worlds = list(naive.worlds(len(rows), [as_read(release, rows) for release in releases]))
 
-    for corrupted, known in (({0: truth}, (0, truth)), ({4: gh.adversary.ABSENT}, (4, naive.ABSENT))):
+    for corrupted, known in (({0: truth}, (0, truth)), ({4: gh.ABSENT}, (4, naive.ABSENT))):
         some = [(choice, n) for choice, n in worlds if choice[known[0]] == known[1]]
         total = sum(n for _, n in some)
         expected: list[dict[Any, Fraction]] = [{} for _ in rows]

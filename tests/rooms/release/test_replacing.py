@@ -146,7 +146,7 @@ def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
 def test_a_release_of_an_earlier_format_is_replaced_if_its_files_have_the_sums_of_its_manifest(
     format: str, tmp_path: Path
 ) -> None:
-    (kind, *_) = sorted(path for path in (ROOT / "tests" / "release" / format).iterdir() if path.is_dir())
+    (kind, *_) = sorted(path for path in (ROOT / "tests" / "rooms" / "release" / format).iterdir() if path.is_dir())
     shutil.copytree(kind, tmp_path / "release")
     table = next(path for path in (tmp_path / "release").iterdir() if path.suffix in (".parquet", ".csv"))
     content = table.read_bytes()

@@ -150,7 +150,7 @@ def confidence(
     >>> printed = printed.set_column(2, "Zipcode", pc.replace_substring(printed["Zipcode"], "***", "000"))
     >>> release = replace(release, tables={"data": printed})
     >>> voters = gh.read(gh.examples.corruption_table1b(), identifier="Name", quasi=["Age", "Gender", "Zipcode"])
-    >>> knowledge = gh.Knowledge(external=voters, corrupted={"Debbie": "pneumonia", "Emily": gh.adversary.ABSENT})
+    >>> knowledge = gh.Knowledge(external=voters, corrupted={"Debbie": "pneumonia", "Emily": gh.ABSENT})
     >>> confidence(release, knowledge, "Ellie", {"bronchitis", "pneumonia"})
     (Fraction(2, 7), Fraction(12, 49))
     """

@@ -79,8 +79,9 @@ class Snug(Method):
     Mondrian halves these six people and stops; they have room for three groups of two:
 
     >>> import glasshouse as gh
+    >>> from glasshouse.principles.principle import Requirement
     >>> table = gh.read({"age": [20, 21, 30, 31, 40, 41]}, quasi=["age"])
-    >>> requirement = gh.principles.Requirement.of(gh.KAnonymity(k=2), table)
+    >>> requirement = Requirement.of(gh.KAnonymity(k=2), table)
     >>> gh.Mondrian().divide(table, requirement).sizes.tolist(), Snug().divide(table, requirement).sizes.tolist()
     ([3, 3], [2, 2, 2])
     """

@@ -109,10 +109,11 @@ def exact_posterior(
     Five people on a line; strict Mondrian gives the third away:
 
     >>> import glasshouse as gh
+    >>> from glasshouse.principles.principle import Requirement
     >>> people = {"x": [1, 2, 3, 4, 5], "y": [5, 4, 3, 2, 1]}
     >>> table = gh.read({**people, "s": list("bcaad")}, quasi=["x", "y"], sensitive="s")
     >>> steps = gh.LDiversity(ell=2), gh.Mondrian(), gh.Boxes()
-    >>> groups = gh.Mondrian().divide(table, gh.principles.Requirement.of(steps[0], table))
+    >>> groups = gh.Mondrian().divide(table, Requirement.of(steps[0], table))
     >>> release = gh.Boxes().recode(table, groups)
     >>> found = exact_posterior(
     ...     gh.read(people, quasi=["x", "y"]), steps, release, values={"a": 2, "b": 1, "c": 1, "d": 1}, sensitive="s"

@@ -121,10 +121,11 @@ def sampled_posterior(
     Five people on a line; strict Mondrian gives the third away:
 
     >>> import glasshouse as gh
+    >>> from glasshouse.principles.principle import Requirement
     >>> people = {"x": [1, 2, 3, 4, 5], "y": [5, 4, 3, 2, 1]}
     >>> table = gh.read({**people, "s": list("bcaad")}, quasi=["x", "y"], sensitive="s")
     >>> steps = gh.LDiversity(ell=2), gh.Mondrian(), gh.Boxes()
-    >>> groups = gh.Mondrian().divide(table, gh.principles.Requirement.of(steps[0], table))
+    >>> groups = gh.Mondrian().divide(table, Requirement.of(steps[0], table))
     >>> found = sampled_posterior(
     ...     gh.read(people, quasi=["x", "y"]),
     ...     steps,
