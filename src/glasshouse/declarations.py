@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declared: the taxonomies and orders that the cells of a release are written in, as far as somebody told them.
+"""Declarations: the taxonomies and orders that the cells of a release are written in, as far as somebody told them.
 
 A release carries them, or a part of them (see `glasshouse.recoding.columns`); readers may know the rest. Both
 readers, adversary and analyst, take them from here. Where a cell cannot be read without what nobody told, they are

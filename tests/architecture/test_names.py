@@ -14,6 +14,7 @@ from tests.architecture.house import PLAIN, SOURCES, compare, place
 FIELD = {"linking", "matching", "sampling", "counting", "recoding", "grouping", "sorting", "scoring", "engineering"}
 FIELD |= {"reading", "writing", "packing", "unpacking", "streaming", "comparing", "perturbed", "refined", "delimited"}
 FIELD |= {
+    "dropped",
     "designated",
     "parsing",
     "covering",

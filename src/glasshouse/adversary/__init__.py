@@ -4,7 +4,7 @@
 `journeys.attack` calls the `attack` of one of the classes below with a release, never with the microdata. Each makes a
 `task.Task` of the release and the `knowledge`, finds who fits which cells (`matching`, by `cell_codes`), and gives a
 `posterior.Posterior`. What several attacks need lies here: `permanents` counts ways to share things out, `sampling`
-draws worlds where there are too many, `absent_people` accounts for people who were dropped.
+draws worlds where there are too many, `dropped_people` accounts for people who were dropped.
 """
 
 __all__: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coding: the people on the list, coded in the taxonomies and orders that the cells of a release are written in.
+"""The external table: people coded in the taxonomies and orders that the cells of a release are written in.
 
 An attacker who knows how the release was made has what it carries. What it does not carry may come with the external
 table. Without either it could not be told whom a cell such as ``South`` covers, nor what lies between two categories,

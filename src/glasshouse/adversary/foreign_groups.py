@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Restating: another tool's groups in our own boxes, so that what an imagined table gives can be compared with them."""
+"""Foreign groups: another tool's groups in our own boxes, so that an imagined table can be compared with them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from glasshouse.adversary.absent_people import count_dropped
+from glasshouse.adversary.dropped_people import count_dropped
 from glasshouse.adversary.permanents import exact_shares
 from glasshouse.adversary.perturbed_sample import PerturbedSample
 from glasshouse.adversary.posterior import Beliefs, entries_of
@@ -54,7 +54,7 @@ class Linking(Attack):
     by itself, and the most telling counts. *Perturbed samples*: CORRUPTION Equations 9 to 19.
 
     *Dropped people.* If tuples were dropped, people who are not published may be among those: see
-    `glasshouse.adversary.absent_people`.
+    `glasshouse.adversary.dropped_people`.
     """
 
     name: ClassVar[str] = "linking"

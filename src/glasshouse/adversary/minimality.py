@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 import pyarrow as pa
 
-from glasshouse.adversary.absent_people import count_dropped
 from glasshouse.adversary.corruption.removal import Removal
 from glasshouse.adversary.corruption.seats import contradiction
+from glasshouse.adversary.dropped_people import count_dropped
 from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.matching import seats_in_words
 from glasshouse.adversary.posterior import Beliefs

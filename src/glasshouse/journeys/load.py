@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loading: a release comes back from its folder, and its recipe names things that there are.
+"""Load: a release comes back from its folder, and its recipe names things that there are.
 
 `glasshouse.release.load` checks the files and knows no method. Whoever asks or attacks a release believes its recipe;
 so here, where the catalogue is known, principle, method and recoding are made of it once, and the guarantee is made of

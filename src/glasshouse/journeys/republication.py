@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Publishing twice: two independent partitions of one table intersect, and tell together what neither tells alone.
+"""Republication: two independent partitions of one table intersect, and tell together what neither tells alone.
 
 So an audit keeps a trace of every table that was published from its folder: for each column a digest of how often its
 values occur, under a secret key of that audit. From it one can tell that a table comes again, in whatever order of

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import glasshouse as gh
-from glasshouse.adversary.absent_people import UNPUBLISHED, count_dropped, held_possible, trimmed_shares
+from glasshouse.adversary.dropped_people import UNPUBLISHED, count_dropped, held_possible, trimmed_shares
 from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
 from glasshouse.adversary.reverse_engineering.strategies import believed
 from glasshouse.adversary.reverse_engineering.worlds.every_world import EveryWorld

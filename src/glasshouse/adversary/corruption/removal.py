@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.adversary.absent_people import count_dropped
 from glasshouse.adversary.corruption.seats import Fitting, Left, TooMany, choices, components, contradiction, expanded
+from glasshouse.adversary.dropped_people import count_dropped
 from glasshouse.adversary.linking import most_telling
 from glasshouse.adversary.matching import seats_in_words
 from glasshouse.adversary.permanents import count_ways

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exchanges of options among a few people at a time: a bare loop, called through `exchanging`."""
+"""Exchanges of options among a few people at a time: a bare loop, called through `exchanges`."""
 
 import cython
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exchanging: a walk over worlds that are too many to be counted, by sharing things out anew among a few people.
+"""Exchanges: a walk over worlds that are too many to be counted, by sharing things out anew among a few people.
 
 The walk holds a world: everybody takes an option, and everything is taken. A move chooses a block of people, without
 looking at what they take, finds every way in which they can take together what they take now, and takes one of these

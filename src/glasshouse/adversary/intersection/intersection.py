@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from glasshouse.adversary.absent_people import count_dropped
+from glasshouse.adversary.dropped_people import count_dropped
 from glasshouse.adversary.intersection.candidates import TooManyOptions, candidate_values, candidates, narrowed
 from glasshouse.adversary.intersection.exchanges import sample_options
 from glasshouse.adversary.permanents import count_ways, easy_first

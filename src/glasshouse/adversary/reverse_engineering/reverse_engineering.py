@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from glasshouse.adversary.absent_people import count_dropped, held_possible
+from glasshouse.adversary.dropped_people import count_dropped, held_possible
 from glasshouse.adversary.foreign_groups import restated
 from glasshouse.adversary.linking import Linking
 from glasshouse.adversary.reverse_engineering.cuts.decisions import CutsNotMade

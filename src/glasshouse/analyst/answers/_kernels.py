@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answering many counting questions in one pass over the seats of a release: bare loops, called through `answering`.
+"""Answers to many counting questions in one pass over the seats of a release: bare loops for `workload_answers`.
 
 Questions are answered in blocks, side by side in the innermost loops: a seat is looked at once for all of them, and the
 processor works on several at a time. How much of a cell each question of a block covers stands in a row of ``shares``,

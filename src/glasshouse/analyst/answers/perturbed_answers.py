@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inverting: what a perturbed sample, where every group shows one tuple with a perturbed value, says of the true ones.
+"""Answers from a perturbed sample, in which every group shows one tuple with a perturbed value.
 
 A shown value y is the true one, x, with probability p, and one of the m values of the domain at random otherwise. For
 any amount h(x) with the mean M over the domain, the number ``M + (h(y) - M) / p`` has the mean h(x) (CORRUPTION II-C):

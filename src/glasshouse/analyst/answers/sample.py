@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawing: tuples from what a release says, as a plain table for tools that know nothing of cells and groups."""
+"""Sample: tuples drawn from what a release says, as a plain table for tools that know nothing of cells and groups."""
 
 from __future__ import annotations
 

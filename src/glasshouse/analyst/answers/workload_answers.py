@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answering: a whole workload in one compiled pass over a release, or over the truth."""
+"""Answers to a whole workload, in one compiled pass over a release, or over the truth."""
 
 from __future__ import annotations
 

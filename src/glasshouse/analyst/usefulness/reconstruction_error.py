@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rebuilding: how far the tuples that can be rebuilt from a release are from the true ones (ANATOMY Section 4).
+"""Reconstruction error: how far tuples rebuilt from a release are from the true ones (ANATOMY Section 4).
 
 A tuple is rebuilt as a distribution: even over the points of its cells, with the sensitive values that the release
 allows there. Its error is the squared distance to the distribution that is all at the true tuple (Equation 12):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packaging: the description that makes of published tables a Data Package, version 2 (https://datapackage.org).
+"""Description: what makes of published tables a Data Package, version 2 (https://datapackage.org).
 
 What is said of a table comes from the files that go out: every reader could have written it. Categories are the
 values that a column shows, where they are few.

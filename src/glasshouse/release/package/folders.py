@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placing: a folder appears whole or not at all, and the one that it replaces stays until then.
+"""Folders: each appears whole or not at all, and the one that it replaces stays until then.
 
 Everything is written on a `Stage`, brought to disk, and exchanged with what is there in one step: a plain rename cannot
 replace a folder that holds something, so Linux's ``renameat2`` and macOS's ``renamex_np`` exchange two names. Whatever

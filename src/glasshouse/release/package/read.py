@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading: a release comes back from its folder after everything about it was checked; a hostile one is refused.
+"""Read: a release comes back from its folder after everything about it was checked; a hostile one is refused.
 
 First the manifest, then the list of files, then sizes and sums, then how much room the tables will take, and only then
 the tables. Nothing in a package is executed, no path leaves the folder, and what is read is bounded.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Saving: a release becomes a folder with its tables, a ``datapackage.json`` and a ``README.md``.
+"""Write: a release becomes a folder with its tables, a ``datapackage.json`` and a ``README.md``.
 
 The folder is a Frictionless Data Package. It appears whole or not at all, and holds published content only: no index,
 no source path, no time stamp, no user name, no unused dictionary entry. The audit, which must stay inside, never shares

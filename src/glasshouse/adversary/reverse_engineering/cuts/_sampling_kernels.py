@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Walking over the worlds in which every cut fails: bare loops, called through `cut_chain`.
+"""Walking over the worlds in which every cut fails: bare loops, called through `cut_walk`.
 
 People stand in places, those of a group together, and within it those of a cell: who is on the same side of every cut.
 ``held[p]`` says which entry of ``value_of`` the one at place p has; each group has entries of its own. A key is twice a

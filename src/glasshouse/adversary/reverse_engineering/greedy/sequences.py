@@ -66,7 +66,7 @@ class GreedyGroups(Strategy):
     *Dropped tuples* (``last="drop"``) are of the last people of the order. Each is held to have any of the values in
     the contents, equally likely beforehand, as long as together they make no group and the whole table obeys the
     principle. These may include values that are published nowhere: see
-    `glasshouse.adversary.absent_people.held_possible`.
+    `glasshouse.adversary.dropped_people.held_possible`.
 
     Examples
     --------

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glasshouse.adversary.absent_people import count_dropped
 from glasshouse.adversary.cell_codes import codes_of_cells
+from glasshouse.adversary.dropped_people import count_dropped
 from glasshouse.adversary.permanents import largest_shares
 from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.reverse_engineering.strategies import SMALL, Strategy

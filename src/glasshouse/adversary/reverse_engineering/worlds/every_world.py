@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.adversary.absent_people import UNPUBLISHED
+from glasshouse.adversary.dropped_people import UNPUBLISHED
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.matching import match
 from glasshouse.adversary.posterior import Beliefs

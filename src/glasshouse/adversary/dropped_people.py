@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dropped: what is believed of people who are in the table, and whom the release leaves out.
+"""Dropped people: what is believed of people who are in the table, and whom the release leaves out.
 
 A person whom no published cell covers is not in the release. If tuples were dropped, that person may be one of those
 who were, and why they were dropped tells something of their sensitive value. So somebody who is left out is not safe
