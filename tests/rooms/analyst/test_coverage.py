@@ -14,11 +14,11 @@ import pytest
 from numpy.typing import NDArray
 
 import glasshouse as gh
-from glasshouse.analyst.answers.evidence import Evidence
 from glasshouse.analyst.answers.workload_answers import answer, count
 from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.principles.principle import Requirement
 from glasshouse.release.contents import Seats
+from glasshouse.supports.evidence import Evidence
 from tests.rooms.analyst.plain_releases import released
 
 QUASI = ("age", "gender", "education")

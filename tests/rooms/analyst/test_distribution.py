@@ -19,9 +19,9 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.analyst.answers.distribution import _dealt, kl_divergence, reconstructed
-from glasshouse.analyst.answers.evidence import Reading
 from glasshouse.analyst.answers.perturbed_answers import deperturbed
 from glasshouse.analyst.answers.sample import sample
+from glasshouse.supports.evidence import Reading
 from tests.rooms.analyst.plain_releases import (
     DOMAIN,
     KINDS,

@@ -20,8 +20,8 @@ from glasshouse.analyst.questions.question import (
     Test,
     disjoint_terms,
 )
-from glasshouse.analyst.questions.value_sets import ValueSet
 from glasshouse.errors import InputError, ParameterError
+from glasshouse.supports.value_sets import ValueSet
 from tests.tiers import examples
 
 DOMAINS: dict[str, list[Any]] = {"a": [None, 1, 2, 3, 4], "b": ["x", "y", None], "c": [0.5, 1.5, 2.5], "d": [0, 1]}

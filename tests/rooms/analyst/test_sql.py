@@ -28,8 +28,8 @@ from glasshouse.analyst.questions.question import (
     disjoint_terms,
 )
 from glasshouse.analyst.questions.sql import question_of
-from glasshouse.analyst.questions.value_sets import ValueSet
 from glasshouse.errors import DomainError, InputError, MissingExtra, SchemaError
+from glasshouse.supports.value_sets import ValueSet
 from tests.tiers import examples
 
 COLUMNS = {

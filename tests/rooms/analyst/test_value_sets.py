@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glasshouse.analyst.questions.value_sets import Interval, Listing, ValueSet, common_parts
 from glasshouse.errors import InputError
+from glasshouse.supports.value_sets import Interval, Listing, ValueSet, common_parts
 
 DAY = dt.date(2024, 2, 27)
 MOMENT = dt.datetime(2024, 2, 27, 23)

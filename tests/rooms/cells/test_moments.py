@@ -12,9 +12,9 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.adversary.cell_codes import CellReader
-from glasshouse.analyst.answers.supports import CellSupports, Span, number_of
 from glasshouse.cells import Interval, interval, parse
 from glasshouse.microdata.domains import code
+from glasshouse.supports.supports import CellSupports, Span, number_of
 
 BERLIN = ZoneInfo("Europe/Berlin")
 FIRST = dt.datetime(2024, 10, 27, 2, 30, tzinfo=BERLIN)  # +02:00

@@ -14,11 +14,11 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.adversary.cell_codes import CellReader
-from glasshouse.analyst.answers.proportions import Places
-from glasshouse.analyst.answers.supports import CellSupports
 from glasshouse.cells import Unreadable, text_of
 from glasshouse.errors import DomainError
 from glasshouse.microdata.domains import Domain, code
+from glasshouse.supports.proportions import Places
+from glasshouse.supports.supports import CellSupports
 from tests.conftest import ROOT
 
 DAYS = [dt.date(2019, 1, 1) + dt.timedelta(days=i) for i in range(4 * 365 + 1)]
@@ -182,7 +182,7 @@ def test_a_monstrous_cell_is_read_or_refused_at_once(cell: str, kind: str) -> No
 
 
 def gh_everything() -> Any:
-    from glasshouse.analyst.questions.value_sets import ValueSet
+    from glasshouse.supports.value_sets import ValueSet
 
     return ValueSet.everything()
 

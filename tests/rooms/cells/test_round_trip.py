@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.adversary.cell_codes import CellReader
-from glasshouse.analyst.answers.proportions import Places
-from glasshouse.analyst.answers.supports import CellSupports
 from glasshouse.cells import (
     Grammar,
     Interval,
@@ -32,6 +30,8 @@ from glasshouse.cells import (
 )
 from glasshouse.errors import DomainError
 from glasshouse.microdata.domains import code
+from glasshouse.supports.proportions import Places
+from glasshouse.supports.supports import CellSupports
 from tests.tiers import examples
 
 OFFSETS = st.sampled_from([dt.timezone(dt.timedelta(minutes=m)) for m in (-300, 0, 60, 120, 345)])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.analyst.answers.axes import Axis
+    from glasshouse.supports.axes import Axis
 
 __all__ = ["AT_ONCE", "Points", "numbered", "same_values", "sums_over_covering"]
 

@@ -21,20 +21,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.analyst.answers.covering import numbered, same_values
-from glasshouse.analyst.answers.evidence import Reading
 from glasshouse.analyst.answers.perturbed_answers import deperturbed
 from glasshouse.analyst.usefulness.divergence import kl_divergence
 from glasshouse.errors import InputError
+from glasshouse.supports.evidence import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from glasshouse.analyst.answers.axes import Axis
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.release import Release
     from glasshouse.release.contents import Published, Seats
+    from glasshouse.supports.axes import Axis
 
 __all__ = ["Distribution", "Weights", "kl_divergence", "reconstructed"]
 

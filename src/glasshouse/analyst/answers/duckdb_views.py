@@ -28,19 +28,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from glasshouse.analyst.answers.evidence import Evidence
 from glasshouse.analyst.answers.perturbed_answers import retention
-from glasshouse.analyst.answers.supports import Endless, Listed, OrMissing, Span, value_at
 from glasshouse.errors import InputError, MissingExtra, NotSupported
 from glasshouse.release.layout import ANGEL, BATCH, COUNT, GROUP
+from glasshouse.supports.evidence import Evidence
+from glasshouse.supports.supports import Endless, Listed, OrMissing, Span, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from glasshouse.analyst.answers.supports import Support
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.release import Release
     from glasshouse.release.contents import Published, Seats
+    from glasshouse.supports.supports import Support
 
 __all__ = ["to_duckdb"]
 

@@ -13,16 +13,16 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.analyst.answers.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
-from glasshouse.analyst.answers.evidence import Evidence, seats_of
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
-from glasshouse.analyst.answers.proportions import GroupingColumn
 from glasshouse.analyst.questions.asked_values import settled
 from glasshouse.analyst.questions.question import Question, disjoint_terms
 from glasshouse.analyst.questions.sql import question_of
-from glasshouse.analyst.questions.value_sets import ValueSet
 from glasshouse.errors import InputError
 from glasshouse.microdata.domains import text_of
 from glasshouse.release.release import frame_of
+from glasshouse.supports.evidence import Evidence, seats_of
+from glasshouse.supports.proportions import GroupingColumn
+from glasshouse.supports.value_sets import ValueSet
 from glasshouse.visible import visible
 
 if TYPE_CHECKING:

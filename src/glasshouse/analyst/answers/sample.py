@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.analyst.answers.distribution import reconstructed
-from glasshouse.analyst.answers.evidence import Reading
 from glasshouse.errors import ParameterError
 from glasshouse.randomness import Source
+from glasshouse.supports.evidence import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

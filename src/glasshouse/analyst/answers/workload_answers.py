@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.answers.evidence import Evidence, seats_of
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
-from glasshouse.analyst.answers.proportions import Places, Proportions
 from glasshouse.analyst.questions.asked_values import check_domain
 from glasshouse.errors import InputError, ParameterError, SchemaError
 from glasshouse.kernels import compiled
+from glasshouse.supports.evidence import Evidence, seats_of
+from glasshouse.supports.proportions import Places, Proportions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -15,20 +15,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.analyst.answers.axes import NodeSupport
-from glasshouse.analyst.answers.evidence import seats_of
-from glasshouse.analyst.answers.supports import CellSupports, Listed, OrMissing, Prefix, Span, number_of
 from glasshouse.analyst.questions.question import Not, Test
-from glasshouse.analyst.questions.value_sets import Listing, ValueSet
 from glasshouse.errors import DomainError, InputError, near_text
 from glasshouse.microdata.domains import few, text_of
+from glasshouse.supports.axes import NodeSupport
+from glasshouse.supports.evidence import seats_of
+from glasshouse.supports.supports import CellSupports, Listed, OrMissing, Prefix, Span, number_of
+from glasshouse.supports.value_sets import Listing, ValueSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from glasshouse.analyst.answers.evidence import Evidence
-    from glasshouse.analyst.answers.supports import Support
     from glasshouse.analyst.questions.question import Condition, Question
+    from glasshouse.supports.evidence import Evidence
+    from glasshouse.supports.supports import Support
 
 
 __all__ = ["check_domain", "settled"]

@@ -15,8 +15,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from glasshouse.analyst.questions.value_sets import ValueSet, common_parts
 from glasshouse.errors import InputError, ParameterError
+from glasshouse.supports.value_sets import ValueSet, common_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -26,8 +26,8 @@ from math import isinf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from glasshouse.analyst.questions.question import EVERYBODY, And, Condition, Measure, Or, Question, Test
-from glasshouse.analyst.questions.value_sets import Clock, ValueSet
 from glasshouse.errors import DomainError, InputError, MissingExtra, SchemaError
+from glasshouse.supports.value_sets import Clock, ValueSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from glasshouse.analyst.answers.supports import CellSupports, Listed, OrMissing, Span
-from glasshouse.analyst.questions.value_sets import ValueSet
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import kind_of, text_of
+from glasshouse.supports.supports import CellSupports, Listed, OrMissing, Span
+from glasshouse.supports.value_sets import ValueSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from glasshouse.analyst.answers.supports import Support
+    from glasshouse.supports.supports import Support
 
 __all__ = ["Axis", "Categories", "Line", "axes_of_columns", "axes_of_seats", "axes_of_values"]
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.answers.axes import position
 from glasshouse.analyst.answers.covering import AT_ONCE, Points, same_values, sums_over_covering
 from glasshouse.errors import InputError
 from glasshouse.microdata.domains import text_of
+from glasshouse.supports.axes import position
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse import bounds
-from glasshouse.analyst.answers.axes import Axis, position
-from glasshouse.analyst.answers.evidence import Evidence, seats_of
 from glasshouse.analyst.usefulness.reconstruction_error import reconstruction_error
 from glasshouse.errors import InputError, ParameterError
+from glasshouse.supports.axes import Axis, position
+from glasshouse.supports.evidence import Evidence, seats_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from glasshouse.analyst.answers.axes import CellPoints
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.release import Release
     from glasshouse.release.contents import Published, Seats
+    from glasshouse.supports.axes import CellPoints
 
 __all__ = ["Losses", "losses", "reconstruction_error"]
 

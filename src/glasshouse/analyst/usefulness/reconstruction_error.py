@@ -23,8 +23,8 @@ import numpy as np
 
 from glasshouse.analyst.answers.covering import Points, same_values, sums_over_covering
 from glasshouse.analyst.answers.distribution import reconstructed
-from glasshouse.analyst.answers.evidence import Evidence
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.supports.evidence import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.answers.supports import Endless, OrMissing, Prefix, Span, number_of, value_at
 from glasshouse.cells import key_of, zoned
 from glasshouse.errors import InputError
+from glasshouse.supports.supports import Endless, OrMissing, Prefix, Span, number_of, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from glasshouse.analyst.answers.supports import Support
+    from glasshouse.supports.supports import Support
 
 __all__ = ["GroupingColumn", "Places", "Proportions"]
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.questions.value_sets import Listing, ValueSet
 from glasshouse.cells import (
     Anything,
     Cell,
@@ -38,6 +37,7 @@ from glasshouse.cells import OrMissing as MissingToo
 from glasshouse.cells import Prefix as Starred
 from glasshouse.cells.values import LINE, OR_MISSING, NotAValue, value_of
 from glasshouse.errors import DomainError, InputError, NotSupported
+from glasshouse.supports.value_sets import Listing, ValueSet
 
 if TYPE_CHECKING:
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
@@ -78,7 +78,7 @@ class Support(ABC):
 class Listed(Support):
     """Some values, each as likely as any other; None is a missing one.
 
-    >>> from glasshouse.analyst.questions.value_sets import ValueSet
+    >>> from glasshouse.supports.value_sets import ValueSet
     >>> Listed(("F", "M")).share(ValueSet.of(["F"]))
     0.5
     """
@@ -106,7 +106,7 @@ class Span(Support):
     Ends are numbers: days of dates since the year 1, microseconds of timestamps. Whole numbers and days are counted,
     and then both ends are in it.
 
-    >>> from glasshouse.analyst.questions.value_sets import ValueSet
+    >>> from glasshouse.supports.value_sets import ValueSet
     >>> Span(21, 60, "integer").share(ValueSet.between(21, 24)), Span(0, 10, "float").share(ValueSet.between(0, 4))
     (0.1, 0.4)
     """
@@ -184,7 +184,7 @@ class Endless(Support):
 
     A question is answered if it asks for all of it or for nothing of it, and refused otherwise.
 
-    >>> from glasshouse.analyst.questions.value_sets import ValueSet
+    >>> from glasshouse.supports.value_sets import ValueSet
     >>> Endless("age", 80, None).share(ValueSet.above(60)), Endless("age", 80, None).share(ValueSet.below(80))
     (1.0, 0.0)
     """
@@ -233,7 +233,7 @@ class Prefix(Support):
     If the column shows other characters than digits, nobody can say how many texts there are behind the stars: a
     question about some of them is refused.
 
-    >>> from glasshouse.analyst.questions.value_sets import ValueSet
+    >>> from glasshouse.supports.value_sets import ValueSet
     >>> Prefix("476", 2).share(ValueSet.of(["47601", "47602", "10001"]))
     0.02
     """

@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.answers.axes import Axis, node_supports
-from glasshouse.analyst.answers.supports import CellSupports
-from glasshouse.analyst.questions.value_sets import Clock
 from glasshouse.declarations import Declared, check_cells
 from glasshouse.errors import InputError, NotSupported, SchemaError
 from glasshouse.microdata.domains import text_of
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import ANGEL, TAXONOMIES
+from glasshouse.supports.axes import Axis, node_supports
+from glasshouse.supports.supports import CellSupports
+from glasshouse.supports.value_sets import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from glasshouse.analyst.answers.supports import Support
-    from glasshouse.analyst.questions.value_sets import ValueSet
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.release import Release
     from glasshouse.release.contents import Seats
+    from glasshouse.supports.supports import Support
+    from glasshouse.supports.value_sets import ValueSet
 
 __all__ = ["Evidence", "Reading", "seats_of"]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Axes: the cells of one attribute as sets of points, which can be counted, found again and drawn from.
 
-`glasshouse.analyst.answers.supports` tells what a cell stands for. Here the values of an attribute are points on an
+`glasshouse.supports.supports` tells what a cell stands for. Here the values of an attribute are points on an
 axis: a cell is a range of whole numbers or days, a list of values, or a stretch of what is measured rather than counted
 (other numbers, times), which has points only where somebody says which values there are.
 """
@@ -16,22 +16,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from glasshouse.analyst.answers.proportions import Places
-from glasshouse.analyst.answers.supports import Endless, Listed, OrMissing, Prefix, Span, Support, number_of
-from glasshouse.analyst.questions.value_sets import Listing
 from glasshouse.cells import MISSING, OR_MISSING, SUPPRESSED, Value, bare, zoned
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
+from glasshouse.supports.proportions import Places
+from glasshouse.supports.supports import Endless, Listed, OrMissing, Prefix, Span, Support, number_of
+from glasshouse.supports.value_sets import Listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from glasshouse.analyst.answers.supports import CellSupports
-    from glasshouse.analyst.questions.value_sets import ValueSet
     from glasshouse.declarations import Nodes
     from glasshouse.randomness import Source
+    from glasshouse.supports.supports import CellSupports
+    from glasshouse.supports.value_sets import ValueSet
 
 __all__ = ["Axis", "CellPoints", "NodeSupport", "node_supports", "position"]
 
@@ -213,7 +213,7 @@ class NodeSupport(Support):
     question is answered where that decides it: a node that is asked for, or lies within one, is in the answer as a
     whole; one that has nothing to do with what is asked for is not in it. Any other question is refused.
 
-    >>> from glasshouse.analyst.questions.value_sets import ValueSet
+    >>> from glasshouse.supports.value_sets import ValueSet
     >>> from glasshouse.declarations import Nodes
     >>> nodes = Nodes("state", {"South": None, "West": None, "Texas": "South"}, frozenset({"Texas"}))
     >>> south = NodeSupport("South", nodes, None)
