@@ -62,6 +62,15 @@ class Method:
         """Whether the boxes of its groups have no point in common, under k-anonymity."""
         return False
 
+    @property
+    def exchangeable(self) -> bool:
+        """Whether exchanging the values of two members of a group never changes how likely the grouping was.
+
+        Then all ways to deal a group's values to its members are as likely as the values are for each of them, and a
+        model of the population can be fitted to the groups exactly.
+        """
+        return self.by_multisets
+
     def suiting(self, layout: Layout) -> Self:
         """The same method with what was left open settled by how groups are published."""
         return self

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.analyst.answers.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
+from glasshouse.analyst.answers.learned_answers import LearnedTotals, learned_totals
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
 from glasshouse.analyst.questions.asked_values import settled
 from glasshouse.analyst.questions.question import Question, disjoint_terms
@@ -56,12 +57,15 @@ class Answer:
         For every row an `Estimate` for each measure.
     notes
         What the reader should know of the values that were asked for, such as one that no published cell has.
+    model
+        Which model gave the estimates: ``learned``, ``cells`` or ``uniform``.
     """
 
     question: Question
     keys: tuple[tuple[Any, ...], ...]
     estimates: tuple[tuple[Estimate, ...], ...]
     notes: tuple[str, ...] = ()
+    model: str = "uniform"
 
     def __float__(self) -> float:
         return self.value
@@ -113,7 +117,12 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
         rows = [{k: _plain(v) for k, v in row.items()} for row in self.to_table().to_pylist()]
-        return {"group_by": list(self.question.headings), "rows": rows, "notes": list(self.notes)}
+        return {
+            "group_by": list(self.question.headings),
+            "rows": rows,
+            "notes": list(self.notes),
+            "model": self.model,
+        }
 
     def _rows(self) -> list[list[str]]:
         """The headings, and a row of cells for every row of the answer."""
@@ -144,6 +153,7 @@ def query(
     *,
     taxonomies: Mapping[str, Taxonomy] | None = None,
     ordered: Mapping[str, Sequence[Any]] | None = None,
+    model: str = "learned",
 ) -> Answer:
     """Ask a release a question, and get an estimate with an error bar.
 
@@ -156,12 +166,16 @@ def query(
     taxonomies, ordered
         The taxonomies whose nodes are published, and the order of categories published as intervals, by column; where
         the release carries them they need not be given.
+    model
+        ``learned``: by what the release teaches of the population (`glasshouse.learn`); this takes some seconds for a
+        large release, once. ``uniform``: the papers' estimator, for which every value of a group is as likely for any
+        of its members, and every value of a cell for any of its people.
 
     Returns
     -------
     Answer
-        Estimates with standard errors and 95 % intervals, derived in `glasshouse.analyst.answers.estimates`, and notes
-        on values that no published cell has.
+        Estimates with standard errors and 95 % intervals, derived in `glasshouse.analyst.answers.learned_answers` and
+        `glasshouse.analyst.answers.estimates`; the model that gave them, and notes on what the reader should know.
 
     Raises
     ------
@@ -186,14 +200,16 @@ def query(
     """
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
     question, notes = settled(evidence, question_of(sql, evidence.kinds, evidence.clock))
-    return replace(answer_question(evidence, question), notes=notes)
+    answer = answer_question(evidence, question, model)
+    return replace(answer, notes=(*notes, *answer.notes))
 
 
-def answer_question(evidence: Evidence, question: Question) -> Answer:
+def answer_question(evidence: Evidence, question: Question, model: str = "learned") -> Answer:
     """Answer one question, or one for every combination of the grouping columns."""
-    asked = _Asked.of(evidence, question)
+    asked = _Asked.of(evidence, question, model)
+    said: dict[str, Any] = {"question": question, "model": asked.model, "notes": asked.notes}
     if not question.group_by:
-        return Answer(question=question, keys=((),), estimates=(asked.estimates(asked.together()),))
+        return Answer(keys=((),), estimates=(asked.estimates(asked.together()),), **said)
     columns = {name: asked.grouping_column(name) for name in question.group_by if name != asked.published.column}
     domains = {name: asked.values if name not in columns else columns[name].values for name in question.group_by}
     n_rows = prod(len(values) for values in domains.values())
@@ -213,7 +229,7 @@ def answer_question(evidence: Evidence, question: Question) -> Answer:
                 found[tuple(places[name] for name in domains)] = asked.estimates(one)
     order = sorted(found)
     keys = tuple(tuple(values[at] for values, at in zip(domains.values(), key, strict=True)) for key in order)
-    return Answer(question=question, keys=keys, estimates=tuple(found[key] for key in order))
+    return Answer(keys=keys, estimates=tuple(found[key] for key in order), **said)
 
 
 def _attributes(question: Question, terms: Sequence[Mapping[str, ValueSet]]) -> list[str]:
@@ -272,9 +288,10 @@ class _Asked:
     columns: list[str | None]  # what is counted (None, always the first) or added up
     dealt: Dealt  # how the sensitive values are treated
     of_class: NDArray[np.bool_]  # which terms hold for each class of them
+    learned: LearnedTotals | None = None  # what the release teaches, where that is used
 
     @classmethod
-    def of(cls, evidence: Evidence, question: Question) -> _Asked:
+    def of(cls, evidence: Evidence, question: Question, model: str) -> _Asked:
         terms = disjoint_terms(question.where)
         published, seats = seats_of(evidence, _attributes(question, terms))
         values = evidence.domain_of(published)
@@ -291,7 +308,18 @@ class _Asked:
         class_of = np.full(len(values), -1, np.int64)
         class_of[covered] = number.reshape(-1)
         dealt = Dealt(class_of, len(of_class), weights)
-        return cls(evidence, question, published, seats, values, terms, columns, dealt, of_class)
+        learned = learned_totals(evidence, published, seats, _attributes(question, terms), model)
+        return cls(evidence, question, published, seats, values, terms, columns, dealt, of_class, learned)
+
+    @property
+    def model(self) -> str:
+        """Which model answers."""
+        return "uniform" if self.learned is None else self.learned.population.model
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be said of the model."""
+        return () if self.learned is None else self.learned.population.notes
 
     def grouping_column(self, name: str) -> GroupingColumn:
         """The values that a grouping column may have, by what is published."""
@@ -299,6 +327,29 @@ class _Asked:
 
     def together(self, fixed: _Fixed | None = None) -> Totals:
         """The totals over all sensitive values."""
+        papers = self._together(fixed)
+        return papers if self.learned is None else self.learned.together(*self._by_learning(fixed), papers)
+
+    def apart(self, fixed: _Fixed | None) -> Totals:
+        """The totals for every sensitive value by itself."""
+        papers = self._apart(fixed)
+        return papers if self.learned is None else self.learned.apart(*self._by_learning(fixed), papers)
+
+    def _by_learning(self, fixed: _Fixed | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        assert self.learned is not None
+        chosen = {} if fixed is None else {name: ValueSet.of([value]) for name, value in fixed.values.items()}
+        here = self.learned.inside(chosen)
+        terms = [(self._inside[t] & here, self.of_class[:, t]) for t in range(len(self.terms))]
+        return self.learned.totals(terms, self.dealt, self.columns)
+
+    @cached_property
+    def _inside(self) -> list[NDArray[np.bool_]]:
+        """For every term the points that satisfy it."""
+        assert self.learned is not None
+        return [self.learned.inside(term) for term in self.terms]
+
+    def _together(self, fixed: _Fixed | None = None) -> Totals:
+        """The totals by the papers' estimator."""
         amounts, some = self._amounts(fixed), self._some(fixed)
         if self.published.kind == "sample":
             return self._perturbation.totals(self.dealt, amounts, some)
@@ -308,8 +359,8 @@ class _Asked:
             summed = Summed(summed.once[:, :, touched], summed.twice[:, :, :, touched])
         return totals(group, self.seats.count[some], sizes, summed, amounts)
 
-    def apart(self, fixed: _Fixed | None) -> Totals:
-        """The totals for every sensitive value by itself."""
+    def _apart(self, fixed: _Fixed | None) -> Totals:
+        """The totals of every value by the papers' estimator."""
         amounts, some = self._amounts(fixed), self._some(fixed)
         if self.published.kind == "sample":
             return self._perturbation.totals_apart(self.dealt, amounts, some)

@@ -84,6 +84,11 @@ class Anatomize(Method):
     looks_at: ClassVar[str] = "sensitive values"
     randomised: ClassVar[bool] = True
 
+    @property
+    def exchangeable(self) -> bool:
+        """Groups are drawn by values alone, people with a value at random."""
+        return True
+
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         frequency_ell(requirement, "Anatomize")

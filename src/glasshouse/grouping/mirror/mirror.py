@@ -124,6 +124,11 @@ class Mirror(Method):
     )
     randomised: ClassVar[bool] = True
 
+    @property
+    def exchangeable(self) -> bool:
+        """Where no test can fail, groups are drawn by values alone within sets that quasi-identifiers made."""
+        return self.inner == "anatomize" and Fraction(self.slack) >= 2
+
     floor: int | None = None
     inner: str | None = None
     slack: Exact = "1.2"

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Learned answers: totals by what the release teaches of the population.
+
+The mean of a total is the expected number of people at every point with every value, times what such a person adds. Its
+variance has two parts. One is the variance of the same total over complete tables that are drawn from the posterior
+distribution of the model: it holds who of a group has which value, where in its cells a person is, and how well the
+weights of the model are known. The other is for what the model itself may get wrong: it is a fixed part of the way from
+the papers' estimate, which learns nothing, to this one (`glasshouse.population.doubt`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import scipy.sparse as sp
+
+from glasshouse.analyst.answers.estimates import Totals
+from glasshouse.errors import InputError, ParameterError
+from glasshouse.population.learn import learned_from
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.analyst.answers.estimates import Dealt
+    from glasshouse.population.population import Population
+    from glasshouse.release.contents import Published, Seats
+    from glasshouse.supports.evidence import Evidence
+    from glasshouse.supports.value_sets import ValueSet
+
+__all__ = ["MODELS", "LearnedTotals", "learned_totals"]
+
+MODELS: Final = ("learned", "uniform")
+"""What may answer: what a release teaches, or the papers' estimator."""
+
+
+def learned_totals(
+    evidence: Evidence, published: Published, seats: Seats, attributes: Sequence[str], model: str
+) -> LearnedTotals | None:
+    """What a release teaches, for a question about some attributes; None where the papers' estimator answers it.
+
+    It does if it is asked for, if the release teaches nothing, if its cells do not say which values they stand for, and
+    if the question is about quasi-identifiers that are published exactly.
+    """
+    if model not in MODELS:
+        raise ParameterError("query", "model", " or ".join(map(repr, MODELS)), model)
+    if model == "uniform" or (evidence.is_exact and published.column not in attributes):
+        return None
+    try:
+        population = learned_from(evidence, published, seats)
+    except InputError:
+        return None
+    if population is None or population.model == "uniform":
+        return None
+    return LearnedTotals(population)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedTotals:
+    """What a population says to questions."""
+
+    population: Population
+
+    @cached_property
+    def expected(self) -> sp.csr_matrix:
+        """How many people are expected: points x values."""
+        found = self.population.expected()
+        shape = self.population.points.n_points, len(self.population.values)
+        return sp.csr_matrix((found.amount, (found.point, found.code)), shape=shape)
+
+    @cached_property
+    def drawn(self) -> sp.csr_matrix:
+        """How many people there are in every draw: points x (draws and values)."""
+        draws, n_values = self.population.draws(), len(self.population.values)
+        rows = np.concatenate([own.point for own in draws])
+        columns = np.concatenate([own.code + i * n_values for i, own in enumerate(draws)])
+        shape = self.population.points.n_points, len(draws) * n_values
+        return sp.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
+
+    def inside(self, term: Mapping[str, ValueSet]) -> NDArray[np.bool_]:
+        """Which points satisfy the tests of quasi-identifiers in a term."""
+        found = np.ones(self.population.points.n_points, bool)
+        for name, values in term.items():
+            if name in self.population.points.names:
+                own, codes = self._attribute(name)
+                found &= np.array([value in values for value in own], bool)[codes]
+        return found
+
+    def _attribute(self, name: str) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
+        place = self.population.points.names.index(name)
+        return self.population.points.values[place], self.population.points.codes[place]
+
+    def amounts(self, column: str | None) -> NDArray[np.float64]:
+        """What a person at each point adds to the sum of a quasi-identifier; 1 for anything else."""
+        if column is None or column not in self.population.points.names:
+            return np.ones(self.population.points.n_points)
+        values, codes = self._attribute(column)
+        return np.array([0.0 if value is None else float(value) for value in values])[codes]
+
+    def totals(
+        self, terms: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]], dealt: Dealt, columns: Sequence[str | None]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """For each total and value the mean, and what each draw has (totals x draws x values).
+
+        A term is the points inside, and the classes of sensitive values for which it holds.
+        """
+        n_values, n_draws = len(self.population.values), len(self.population.draws())
+        means, drawn = np.zeros((len(columns), n_values)), np.zeros((len(columns), n_draws, n_values))
+        for inside, holds in terms:
+            taken = np.flatnonzero(inside)
+            wanted = np.append(holds, False)[dealt.class_of]
+            if not len(taken) or not wanted.any():
+                continue
+            expected, draws = self.expected[taken], self.drawn[taken]
+            for x, column in enumerate(columns):
+                weights = np.where(wanted, dealt.weights[x], 0.0)
+                amount = self.amounts(column)[taken]
+                means[x] += np.asarray(amount @ expected).reshape(-1) * weights
+                drawn[x] += np.asarray(amount @ draws).reshape(n_draws, n_values) * weights
+        return means, drawn
+
+    def together(self, means: NDArray[np.float64], drawn: NDArray[np.float64], papers: Totals) -> Totals:
+        """Totals over all values, where the papers' estimator says ``papers``."""
+        return self._totals(means.sum(axis=1), drawn.sum(axis=2), papers)
+
+    def apart(self, means: NDArray[np.float64], drawn: NDArray[np.float64], papers: Totals) -> Totals:
+        """Totals of every value apart."""
+        found = [
+            self._totals(means[:, v], drawn[:, :, v], Totals(papers.means[:, v], papers.covariances[:, :, v]))
+            for v in range(means.shape[1])
+        ]
+        return Totals(
+            np.stack([own.means for own in found], axis=1), np.stack([own.covariances for own in found], axis=2)
+        )
+
+    def _totals(self, means: NDArray[np.float64], drawn: NDArray[np.float64], papers: Totals) -> Totals:
+        doubt = self.population.doubt
+        spread = drawn - drawn.mean(axis=1, keepdims=True)
+        covariances = spread @ spread.T / (drawn.shape[1] - 1) * doubt.noise**2
+        move = (means - papers.means) * doubt.move
+        return Totals(means, covariances + np.outer(move, move))

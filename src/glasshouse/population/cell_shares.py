@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cell shares: how the people of a cell are distributed over its values.
+
+Not evenly. Where a box is the smallest around a group, somebody has each end of an interval, and each value of a set.
+All others follow the distribution of the attribute inside the cell, and that is estimated from all cells together by
+expectation and maximisation (Turnbull 1976): start with an even one, share the people of every cell out by it, take
+the sums as the next one. Labels of a taxonomy, and cells of other tools, need not have anybody at their ends; there
+everybody follows the distribution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from glasshouse.cells import key_of
+from glasshouse.errors import InputError
+from glasshouse.supports.proportions import Places, Proportions
+from glasshouse.supports.supports import Endless, Listed, OrMissing, Prefix, Span, number_of, value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.supports.supports import Support
+
+__all__ = ["CellShares", "domain_of"]
+
+_MOST_LISTED: Final = 4096  # values of a range that are gone through one by one
+_BETWEEN: Final = 3  # values between two ends that stand for all between them, where there are more
+_ROUNDS: Final = 60
+
+
+def domain_of(name: str, kind: str, supports: Sequence[Support]) -> tuple[Any, ...]:
+    """The values that cells may stand for, in their order, a missing one last; some for all where they are many."""
+    ends: set[Any] = set()
+    spans: list[Span] = []
+    listed: dict[str, Any] = {}
+    missing = False
+    for support in supports:
+        inner = support.support if isinstance(support, OrMissing) else support
+        missing |= isinstance(support, OrMissing)
+        if isinstance(inner, Endless | Prefix):
+            raise InputError(f"column {name!r} has cells of which nobody says which values they stand for")
+        if isinstance(inner, Span):
+            spans.append(inner)
+            ends |= {inner.low, inner.high}
+        else:
+            listed |= {key_of(value): value for value in inner.listed() or () if value is not None}
+            missing |= None in (inner.listed() or ())
+    if not spans:
+        values = sorted(listed.values(), key=lambda value: (str(type(value)), value))
+        return (*values, *([None] if missing else []))
+    ends |= {number_of(value, kind) for value in listed.values()}
+    zoned = any(span.zoned for span in spans)
+    numbers = _filled(sorted(ends), whole=kind in ("integer", "date", "timestamp"))
+    return (*(value_at(number, kind, zoned=zoned) for number in numbers), *([None] if missing else []))
+
+
+def _filled(ends: list[Any], *, whole: bool) -> list[Any]:
+    """The ends and what lies between them: everything, if these are whole numbers and not too many."""
+    if whole and ends[-1] - ends[0] < _MOST_LISTED:
+        return list(range(int(ends[0]), int(ends[-1]) + 1))
+    found: list[Any] = []
+    for low, high in zip(ends, ends[1:], strict=False):
+        found.append(low)
+        inside = int(high - low) - 1 if whole else _BETWEEN
+        n = min(_BETWEEN, inside)
+        between = [low + (high - low) * (i + 1) / (n + 1) for i in range(n)]
+        found += sorted({int(at) for at in between} - {low, high}) if whole else between
+    return [*found, ends[-1]]
+
+
+@dataclass(frozen=True, eq=False)
+class CellShares:
+    """The cells of one attribute: runs of values, values that somebody has for sure, and the attribute's shares."""
+
+    proportions: Proportions
+    sure: NDArray[np.int64]  # places of values that somebody in the cell has for sure, cell by cell
+    first_sure: NDArray[np.int64]  # where each cell's begin, and where the last one's end
+    shares: NDArray[np.float64]  # of every value of the domain in the whole release
+
+    @classmethod
+    def of(
+        cls,
+        supports: Sequence[Support],
+        places: Places,
+        n_values: int,
+        *,
+        attained: bool,
+        cells: NDArray[np.int64],
+        people: NDArray[np.int64],
+    ) -> CellShares:
+        """Estimate the shares of values; ``cells`` and ``people`` are those of every place of the release.
+
+        ``attained`` says whether somebody is at every end of a cell for sure.
+        """
+        proportions = Proportions.of(supports, places)
+        sure = [_sure(support, places) if attained else [] for support in supports]
+        first_sure = np.cumsum([0, *map(len, sure)])
+        cell = cls(proportions, np.array([p for own in sure for p in own], np.int64), first_sure, np.ones(n_values))
+        return cls(proportions, cell.sure, first_sure, cell.turnbull(cells, people))
+
+    def turnbull(self, cells: NDArray[np.int64], people: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The shares of values that agree best with all cells."""
+        n_cells = len(self.proportions)
+        taken = np.minimum(self.n_sure[cells], people)
+        left = np.bincount(cells, weights=people - taken, minlength=n_cells)
+        fixed = np.bincount(cells, weights=taken / np.maximum(self.n_sure[cells], 1), minlength=n_cells)
+        known = np.bincount(self.sure, weights=np.repeat(fixed, self.n_sure), minlength=len(self.shares))
+        shares = self.shares / len(self.shares)
+        for _ in range(_ROUNDS):
+            inside = self._masses(shares)
+            each = np.divide(left, inside, out=np.zeros(n_cells), where=inside > 0)
+            steps = np.zeros(len(shares) + 1)
+            by_run = np.repeat(each, self._n_runs)
+            np.add.at(steps, self.proportions.lows, by_run)
+            np.add.at(steps, self.proportions.highs, -by_run)
+            found = known + shares * np.cumsum(steps)[:-1]
+            found /= found.sum()
+            if np.abs(found - shares).max() < 1e-9:
+                break
+            shares = found
+        return shares
+
+    @property
+    def n_sure(self) -> NDArray[np.int64]:
+        """How many values of each cell somebody has for sure."""
+        return np.diff(self.first_sure)
+
+    @cached_property
+    def _n_runs(self) -> NDArray[np.int64]:
+        return np.diff(self.proportions.firsts, append=len(self.proportions.lows))
+
+    def _masses(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The share of every cell."""
+        before = np.append(0.0, np.cumsum(shares))
+        runs = before[self.proportions.highs] - before[self.proportions.lows]
+        return np.asarray(np.add.reduceat(runs, self.proportions.firsts), np.float64)
+
+    def quantiles(
+        self, cells: NDArray[np.int64], people: NDArray[np.int64], at: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """The values (as places of the domain) at these parts of their cells, between 0 and 1.
+
+        First come the values that somebody has for sure, one of ``people`` each, then the others by their shares.
+        """
+        n_sure = np.minimum(self.n_sure[cells], people)
+        part = at * people
+        is_sure = part < n_sure
+        found = np.zeros(len(at), np.int64)
+        if is_sure.any():
+            # where fewer people than values are known, every value is as likely as any other
+            spread = (at * people / np.maximum(n_sure, 1) * self.n_sure[cells]).astype(np.int64)
+            spread = np.minimum(spread, np.maximum(self.n_sure[cells] - 1, 0))
+            found[is_sure] = self.sure[self.first_sure[cells[is_sure]] + spread[is_sure]]
+        rest = ~is_sure
+        if rest.any():
+            within = ((part - n_sure) / np.maximum(people - n_sure, 1e-300))[rest]
+            found[rest] = self._by_shares(cells[rest], np.clip(within, 0, 1 - 1e-12))
+        return found
+
+    def _by_shares(self, cells: NDArray[np.int64], within: NDArray[np.float64]) -> NDArray[np.int64]:
+        shares = self.shares + 1e-12 / len(self.shares)  # a cell that nobody would be in has its values evenly
+        before = np.append(0.0, np.cumsum(shares))
+        lows, highs, firsts = self.proportions.lows, self.proportions.highs, self.proportions.firsts
+        runs = np.append(0.0, np.cumsum(before[highs] - before[lows]))
+        last = firsts + self._n_runs
+        wanted = runs[firsts[cells]] + within * (runs[last[cells]] - runs[firsts[cells]])
+        run = np.clip(np.searchsorted(runs, wanted, side="right") - 1, firsts[cells], last[cells] - 1)
+        place = np.searchsorted(before, before[lows[run]] + (wanted - runs[run]), side="right") - 1
+        return np.clip(place, lows[run], highs[run] - 1).astype(np.int64)
+
+
+def _sure(support: Support, places: Places) -> list[int]:
+    """The places of the values that somebody in the cell has, if the cell is as small as it can be."""
+    runs = places.inside(support)
+    inner = support.support if isinstance(support, OrMissing) else support
+    if isinstance(inner, Listed):
+        return [place for run in runs for place in run]
+    if not isinstance(inner, Span):
+        return []
+    own = places.inside(inner)
+    ends = {own[0].start, own[-1].stop - 1}
+    return sorted(ends | ({runs[-1].stop - 1} if isinstance(support, OrMissing) else set()))

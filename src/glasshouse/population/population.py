@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Population: what a release teaches of how sensitive values depend on quasi-identifiers.
+
+It is a model of chances, and two things that follow from it and the release together: how many people at every point
+are expected to have each value, and *draws*, complete tables that agree with everything that was published and with
+what was learned. The spread of an answer over the draws is its uncertainty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from glasshouse.population.doubt import Doubt
+    from glasshouse.population.fit import Fitted
+    from glasshouse.population.observations import Observations
+    from glasshouse.population.points import Points
+    from glasshouse.population.regression import Regression
+
+__all__ = ["Expected", "Population"]
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """How many people at some points are expected to have some values; no pair of them twice."""
+
+    point: NDArray[np.int64]
+    code: NDArray[np.int64]
+    amount: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A complete table: everybody's point and value."""
+
+    point: NDArray[np.int32]
+    code: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """What `learn` finds in a release.
+
+    Attributes
+    ----------
+    column
+        The sensitive column.
+    values
+        Its values.
+    points
+        The combinations of quasi-identifiers that people may have.
+    fitted
+        The weights of the model, and how well it fits groups that were held out.
+    """
+
+    column: str
+    values: tuple[Any, ...]
+    points: Points
+    regression: Regression
+    fitted: Fitted
+    seen: Observations
+    deviations: NDArray[np.float64]  # of the weights, from their posterior distribution
+    doubt: Doubt
+    _drawn: list[Drawn] = field(default_factory=list, init=False)
+    _expected: list[Expected] = field(default_factory=list, init=False)
+
+    @property
+    def model(self) -> str:
+        """``learned``, or what is left if the release does not teach enough to do better than base rates.
+
+        That is ``uniform``; or ``cells`` where cells are published, for what they tell of quasi-identifiers is used.
+        """
+        if self.fitted.is_used:
+            return "learned"
+        return "uniform" if self.points.mixture is None else "cells"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of answers should know of the model."""
+        return ()
+
+    def __repr__(self) -> str:
+        gain = f"{self.fitted.z:.1f} standard errors better than base rates on groups that were held out"
+        return f"Population({self.column!r} by {', '.join(self.points.names)}; {self.model}, {gain})"
+
+    def chances(self) -> NDArray[np.float64]:
+        """The chance of every value at every point (points x values)."""
+        return self.regression.at_points(self.fitted.weights)
+
+    def expected(self) -> Expected:
+        """How many people at every point are expected to have each value."""
+        if not self._expected:
+            at_points = self.chances()
+            place, code, amount = self.seen.expected(self.regression.mixed(at_points))
+            self._expected.append(self._at_points(at_points, place, code, amount))
+        return self._expected[0]
+
+    def _at_points(
+        self,
+        at_points: NDArray[np.float64],
+        place: NDArray[np.int32],
+        code: NDArray[np.int32],
+        amount: NDArray[np.float64],
+    ) -> Expected:
+        """Share the people of places out to their points, and add up."""
+        n_values = len(self.values)
+        key, number = np.unique(place.astype(np.int64) * n_values + code, return_inverse=True)
+        amount = np.bincount(number.reshape(-1), weights=amount)
+        place_of, code_of = np.divmod(key, n_values)
+        if self.points.mixture is None:
+            return Expected(place_of, code_of, amount)
+        mixture = self.points.mixture
+        width = np.diff(mixture.indptr)[place_of]
+        entry = np.repeat(mixture.indptr[place_of] - (np.cumsum(width) - width), width) + np.arange(int(width.sum()))
+        of = np.repeat(np.arange(len(place_of)), width)
+        point = mixture.indices[entry].astype(np.int64)
+        weight = mixture.data[entry] * at_points[point, code_of[of]]
+        weight *= (amount / np.maximum(np.bincount(of, weights=weight, minlength=len(amount)), 1e-300))[of]
+        key, number = np.unique(point * n_values + code_of[of], return_inverse=True)
+        total = np.bincount(number.reshape(-1), weights=weight)
+        return Expected(*np.divmod(key, n_values), total)
+
+    def draws(self) -> list[Drawn]:
+        """Complete tables, each by weights of its own from the posterior distribution; always the same ones."""
+        if not self._drawn:
+            self._drawn.extend(self._draw(np.random.Generator(np.random.PCG64(7))))
+        return self._drawn
+
+    def _draw(self, random: np.random.Generator) -> Iterator[Drawn]:
+        for deviation in self.deviations:
+            yield self.drawn(random, self.fitted.weights + deviation)
+
+    def drawn(self, random: np.random.Generator, weights: NDArray[np.float64]) -> Drawn:
+        """One complete table by some weights."""
+        at_points = self.regression.at_points(weights)
+        place, code = self.seen.draw(self.regression.mixed(at_points), random)
+        if self.points.mixture is None:
+            return Drawn(place.astype(np.int32), code)
+        mixture = self.points.mixture
+        point = np.empty(len(place), np.int32)
+        widest = int(np.diff(mixture.indptr).max())
+        for first in range(0, len(place), 1 << 18):
+            own = place[first : first + (1 << 18)]
+            starts, width = mixture.indptr[own], np.diff(mixture.indptr)[own]
+            offsets = np.arange(widest)
+            entry = np.minimum(starts[:, np.newaxis] + offsets, len(mixture.indices) - 1)
+            some = mixture.indices[entry]
+            weight = mixture.data[entry] * at_points[some, code[first : first + (1 << 18), np.newaxis]]
+            sums = np.cumsum(np.where(offsets < width[:, np.newaxis], weight, 0.0), axis=1)
+            chosen = (sums < random.random(len(own))[:, np.newaxis] * sums[:, -1:]).sum(axis=1)
+            point[first : first + len(own)] = some[np.arange(len(own)), np.minimum(chosen, width - 1)]
+        return Drawn(point, code)
