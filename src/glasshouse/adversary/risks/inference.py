@@ -59,7 +59,7 @@ class Inference(RiskAttack):
     >>> table = gh.read({"age": [21, 23, 60, 64], "ill": ["a", "b", "a", "b"]}, quasi=["age"], sensitive="ill")
     >>> release = gh.publish(table, principle=gh.KAnonymity(k=2))
     >>> gh.attack(release, gh.Inference(), knowledge=gh.Knowledge(external=table)).success
-    Rate(successes=2.0, trials=4)
+    Rate(successes=2.0, trials=4, is_known=False)
     """
 
     name: ClassVar[str] = "inference"

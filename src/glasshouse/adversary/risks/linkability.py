@@ -63,7 +63,7 @@ class Linkability(RiskAttack):
     >>> release = gh.publish(table, principle=gh.KAnonymity(k=2))
     >>> found = gh.attack(release, gh.Linkability(), knowledge=gh.Knowledge(external=table))
     >>> found.success, found.baseline
-    (Rate(successes=2.0, trials=4), Rate(successes=1.0, trials=4))
+    (Rate(successes=2.0, trials=4, is_known=False), Rate(successes=1.0, trials=4, is_known=True))
     """
 
     name: ClassVar[str] = "linkability"
@@ -107,12 +107,12 @@ class Linkability(RiskAttack):
             best = score >= score.max() * (1 - _EQUAL)  # where nothing fits, all records are equal
             hits = np.count_nonzero(best[sought.kinds.of_person[whose]])
             right += hits / int(sought.kinds.n_alike[best].sum())
-        return Rate(right, len(targets))
+        return Rate(float(right), len(targets))
 
     def baseline(self, scene: Scene, people: Microdata, draws: Draws) -> Rate:
         """Take any record."""
         n = min(people.n_tuples, self.trials)
-        return Rate(n / people.n_tuples, n)
+        return Rate(n / people.n_tuples, n, is_known=True)
 
     def notes(self, scene: Scene) -> list[str]:
         """Say which columns are on which list."""

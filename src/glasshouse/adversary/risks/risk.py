@@ -34,6 +34,8 @@ class Estimate(NamedTuple):
 class Rate:
     """How many of some trials succeed; where ties are broken at random, the expected number.
 
+    If the rate ``is_known``, by the odds of a guess, it has no error.
+
     Examples
     --------
     >>> rate = Rate(5, 10)
@@ -45,6 +47,7 @@ class Rate:
 
     successes: float
     trials: int
+    is_known: bool = False
 
     @property
     def value(self) -> float:
@@ -54,11 +57,15 @@ class Rate:
     @property
     def low(self) -> float:
         """The lower end of the Wilson interval of 95 %."""
+        if self.is_known:
+            return self.value
         return max(0.0, self._middle - self._half) if self.successes else 0.0
 
     @property
     def high(self) -> float:
         """The upper end of the Wilson interval of 95 %."""
+        if self.is_known:
+            return self.value
         return min(1.0, self._middle + self._half) if self.successes < self.trials else 1.0
 
     @property
@@ -169,10 +176,11 @@ class Risk:
         if self.compared is not None:
             lines.append(f"  attack, fewer people {self.compared} on as many people of the table as the control has")
         if self.control is not None:
-            lines.append(
-                f"  control              {self.control} on people who are not in the release; {self._trials(self.control)}"
-            )
-            lines.append(f"  risk                 {self.risk} is what the release adds for the people in it")
+            tried = self._trials(self.control)
+            lines += [
+                f"  control              {self.control} on people who are not in the release; {tried}",
+                f"  risk                 {self.risk} is what the release adds for the people in it",
+            ]
         return in_lines([*lines, f"  {self._reading()}", *(f"  note: {note}" for note in self.notes)])
 
     def _trials(self, rate: Rate) -> str:

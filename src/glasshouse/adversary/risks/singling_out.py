@@ -60,7 +60,7 @@ class SinglingOut(RiskAttack):
     >>> others = gh.read({"age": [22, 23, 60, 70]}, quasi=["age"])
     >>> found = gh.attack(release, gh.SinglingOut(control=others), knowledge=gh.Knowledge(external=table))
     >>> found.success, found.control
-    (Rate(successes=4, trials=4), Rate(successes=2, trials=4))
+    (Rate(successes=4, trials=4, is_known=False), Rate(successes=2, trials=4, is_known=False))
     """
 
     name: ClassVar[str] = "singling out"
