@@ -18,7 +18,7 @@ from glasshouse.release.layout import FOREIGN, layout_of
 
 if TYPE_CHECKING:
     from glasshouse.adversary.posterior import Posterior
-    from glasshouse.adversary.risks.risk import Risk
+    from glasshouse.adversary.risks.risk import MeasuredRisk
     from glasshouse.adversary.risks.risk_attack import RiskAttack
     from glasshouse.adversary.task import Attack
     from glasshouse.release import Recipe, Release
@@ -32,14 +32,14 @@ def attack(
     attack: RiskAttack | Literal["singling-out", "linkability", "inference"],
     *,
     knowledge: Knowledge,
-) -> Risk: ...
+) -> MeasuredRisk: ...
 
 
 @overload
 def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -> Posterior: ...
 
 
-def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -> Posterior | Risk:
+def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -> Posterior | MeasuredRisk:
     """Compute what an adversary believes about everybody on a list, after having seen a release.
 
     Parameters
@@ -50,8 +50,8 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
         How the adversary reasons: an attack, or the name of one, which then has its usual parameters. ``"linking"``,
         from the release alone, is the default; others are ``"reverse-engineering"``, from the algorithm too,
         ``"minimality"``, ``"corruption"`` and ``"intersection"``. ``"singling-out"``, ``"linkability"`` and
-        ``"inference"`` count how often an attacker would be right, and give a `Risk`; for these the external table is
-        the one that was published.
+        ``"inference"`` count how often an attacker would be right, and give a `MeasuredRisk`; for these the external
+        table is the one that was published.
     knowledge
         What the adversary holds beside the release. The external table is coded in the taxonomies and orders that the
         release carries. Where it carries only a part of what is needed, read the table with the whole, or be refused.
@@ -59,7 +59,7 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
     Returns
     -------
     Posterior
-        The beliefs, how they were obtained, and who is most exposed; a `Risk` from attacks that count.
+        The beliefs, how they were obtained, and who is most exposed; a `MeasuredRisk` from attacks that count.
 
     Examples
     --------

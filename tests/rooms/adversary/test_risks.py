@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse.adversary.risks import predicates
-from glasshouse.adversary.risks.risk import Rate, Risk
+from glasshouse.adversary.risks.risk import MeasuredRisk, Rate
 from glasshouse.cli.commands import glasshouse
 from tests.twins import risks as twin
 
@@ -264,7 +264,7 @@ def test_the_result_says_in_sentences_what_follows() -> None:
     def told(attack: int, baseline: int, control: int | None) -> str:
         control_rate = None if control is None else Rate(control, 1000)
         rates: dict[str, Any] = {"success": Rate(attack, 1000), "baseline": Rate(baseline, 1000)}
-        return str(Risk(attack="inference", question="?", trials_are="people", control=control_rate, **rates))
+        return str(MeasuredRisk(attack="inference", question="?", trials_are="people", control=control_rate, **rates))
 
     assert "being in it has a cost" in told(500, 100, 200)
     assert "tells of the population" in told(500, 100, 500)
@@ -274,7 +274,7 @@ def test_the_result_says_in_sentences_what_follows() -> None:
 
 
 def test_a_control_on_which_everything_succeeds_leaves_nothing_to_add() -> None:
-    full = Risk(
+    full = MeasuredRisk(
         attack="a", question="?", trials_are="people", success=Rate(9, 9), baseline=Rate(1, 9), control=Rate(9, 9)
     )
 
@@ -297,7 +297,7 @@ def test_every_recoding_can_be_measured(recoding: str) -> None:
     for name in ("singling-out", "linkability", "inference"):
         found: Any = gh.attack(release, name, knowledge=gh.Knowledge(external=patients))
 
-        assert isinstance(found, Risk)
+        assert isinstance(found, MeasuredRisk)
         assert json.loads(json.dumps(found.to_dict()))["attack"] == name.replace("-", " ")
         assert found.success.trials > 0
         assert 0 <= found.success.low <= found.success.value <= found.success.high <= 1

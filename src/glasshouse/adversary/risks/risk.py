@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 from glasshouse.visible import in_lines
 
-__all__ = ["Estimate", "Rate", "Risk"]
+__all__ = ["MeasuredRisk", "Rate", "RiskEstimate"]
 
 _Z = 1.959963984540054  # the 97.5 % point of the normal distribution: intervals hold in 95 % of cases
 
 
-class Estimate(NamedTuple):
+class RiskEstimate(NamedTuple):
     """A number with the ends of its 95 % interval."""
 
     value: float
@@ -78,7 +78,7 @@ class Rate:
         return _Z * math.sqrt(spread) / (self.trials + _Z**2)
 
     def __str__(self) -> str:
-        return str(Estimate(self.value, self.low, self.high))
+        return str(RiskEstimate(self.value, self.low, self.high))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -92,7 +92,7 @@ class Rate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Risk:
+class MeasuredRisk:
     """What an attack on the people of a release achieves.
 
     Attributes
@@ -126,7 +126,7 @@ class Risk:
     notes: tuple[str, ...] = ()
 
     @property
-    def risk(self) -> Estimate | None:
+    def risk(self) -> RiskEstimate | None:
         """What the release adds for the people in it, ``(attack - control) / (1 - control)``; None without control.
 
         0 where the attack does no better on people in the release. The errors of both rates, half the widths of their
@@ -137,12 +137,12 @@ class Risk:
         attack, control = self.compared or self.success, self.control
         rest = 1 - control.value
         if rest <= 0:  # everything succeeds on strangers too: nothing is left that the release could add
-            return Estimate(0.0, 0.0, 1.0)
+            return RiskEstimate(0.0, 0.0, 1.0)
         value = (attack.value - control.value) / rest
         by_attack = (attack.high - attack.low) / 2 / rest
         by_control = (control.high - control.low) / 2 * (1 - attack.value) / rest**2
         error = math.hypot(by_attack, by_control)
-        return Estimate(*(min(1.0, max(0.0, number)) for number in (value, value - error, value + error)))
+        return RiskEstimate(*(min(1.0, max(0.0, number)) for number in (value, value - error, value + error)))
 
     @property
     def is_strong(self) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from glasshouse.adversary.external_table import coded_as_published
-from glasshouse.adversary.risks.risk import Risk
+from glasshouse.adversary.risks.risk import MeasuredRisk
 from glasshouse.errors import InputError, NotSupported, SchemaError
 from glasshouse.randomness import Source
 from glasshouse.release.contents import Published
@@ -41,9 +41,9 @@ class Scene:
 
 
 class RiskAttack:
-    """A way to attack whose success is counted, and not believed: it gives a `Risk` where an `Attack` gives beliefs.
+    """A way to attack whose success is counted, and not believed: it gives a `MeasuredRisk` in place of beliefs.
 
-    Risk attacks are frozen dataclasses. `success` and `baseline` are what is new about each.
+    Like attacks, they are frozen dataclasses. `success` and `baseline` are what is new about each.
     """
 
     __slots__ = ()
@@ -81,7 +81,7 @@ class RiskAttack:
         """What should be known to read the rates."""
         return []
 
-    def attack(self, release: Release, knowledge: Knowledge, algorithm: Algorithm | None = None) -> Risk:
+    def attack(self, release: Release, knowledge: Knowledge, algorithm: Algorithm | None = None) -> MeasuredRisk:
         """Measure how often the attack succeeds on the people of the table, by guessing, and on the control people."""
         if knowledge.corrupted or knowledge.prior is not None:
             raise NotSupported(
@@ -110,7 +110,7 @@ class RiskAttack:
                     "many people there are, so the risk compares equal numbers"
                 )
                 compared = self.success(scene, _some(table, fewer, draws), draws)
-        return Risk(
+        return MeasuredRisk(
             attack=self.name,
             question=self.question,
             trials_are=self.trials_are,
