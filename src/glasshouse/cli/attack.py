@@ -125,7 +125,7 @@ def attack(
       glasshouse attack out/release --external voters.csv --identifier name
       glasshouse attack out/release --external voters.csv --identifier name --attack reverse-engineering --save
       glasshouse attack out/release --external voters.csv --identifier name --fail-above 1/3
-      glasshouse attack out/release --external table.csv --control others.csv --attack singling-out
+      glasshouse attack out/release --external patients.csv --control others.csv --attack singling-out
       glasshouse attack arx.csv --quasi age,zipcode --sensitive disease --method mondrian-strict --ell 2 \\
                  --external people.csv --attack reverse-engineering
     """
