@@ -32,6 +32,7 @@ __version__ = VERSION
 _HOMES = {
     "glasshouse.adversary.knowledge": "ABSENT Knowledge",
     "glasshouse.adversary.posterior": "Posterior",
+    "glasshouse.adversary.risks.risk": "MeasuredRisk",
     "glasshouse.analyst.answers.workload_answers": "answer",
     "glasshouse.analyst.answers.sample": "sample",
     "glasshouse.analyst.answers.duckdb_views": "to_duckdb",

@@ -9,6 +9,10 @@ from glasshouse.adversary.linking import Linking as Linking
 from glasshouse.adversary.minimality import Minimality as Minimality
 from glasshouse.adversary.posterior import Posterior as Posterior
 from glasshouse.adversary.reverse_engineering.reverse_engineering import ReverseEngineering as ReverseEngineering
+from glasshouse.adversary.risks.inference import Inference as Inference
+from glasshouse.adversary.risks.linkability import Linkability as Linkability
+from glasshouse.adversary.risks.risk import MeasuredRisk as MeasuredRisk
+from glasshouse.adversary.risks.singling_out import SinglingOut as SinglingOut
 from glasshouse.analyst.answers.duckdb_views import to_duckdb as to_duckdb
 from glasshouse.analyst.answers.query import query as query
 from glasshouse.analyst.answers.sample import sample as sample

@@ -145,6 +145,9 @@ ATTACKS: Classes[Any] = Classes(
         "minimality": "minimality.Minimality",
         "corruption": "corruption.corruption.Corruption",
         "intersection": "intersection.intersection.Intersection",
+        "singling-out": "risks.singling_out.SinglingOut",
+        "linkability": "risks.linkability.Linkability",
+        "inference": "risks.inference.Inference",
     },
 )
 ROOMS: tuple[Classes[Any], ...] = (PRINCIPLES, TARGETS, METHODS, RECODINGS, ATTACKS)

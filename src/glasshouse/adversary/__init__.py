@@ -5,6 +5,9 @@
 `task.Task` of the release and the `knowledge`, finds who fits which cells (`matching`, by `cell_codes`), and gives a
 `posterior.Posterior`. What several attacks need lies here: `permanents` counts ways to share things out, `sampling`
 draws worlds where there are too many, `dropped_people` accounts for people who were dropped.
+
+The attacks in `risks` give a `risks.risk.MeasuredRisk` instead: with the table at hand, the steward counts how often an
+attacker would be right.
 """
 
 __all__: list[str] = []

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class Attack:
     __slots__ = ()
 
     name: ClassVar[str]
+    answers: ClassVar[Literal["beliefs", "risk"]] = "beliefs"
+    """What `attack` gives; `glasshouse.adversary.risks` has attacks whose success is counted, and not believed."""
     runs_method: ClassVar[bool] = False
     """Whether the method is run again, which may have looked at taxonomies and orders even where cells do not."""
     needs_algorithm: ClassVar[bool] = False

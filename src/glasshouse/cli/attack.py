@@ -36,6 +36,10 @@ _OF_ATTACKS = {
     "most_corrupted": "most_corrupted",
     "other": "others",
     "column": "column",
+    "control": "control",
+    "ends": "ends",
+    "first": "first",
+    "second": "second",
 }
 _PRINCIPLES = ("k", "ell", "distinct_ell", "entropy_ell", "recursive", "t")
 _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed")]
@@ -68,7 +72,8 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
     default="linking",
     show_default=True,
     help="How she reasons: from the release alone, from the algorithm too, from its minimality alone, from what she "
-    "found out about others, or from several releases.",
+    "found out about others, or from several releases. The last three count how often an attacker is right: FILE of "
+    "--external is then the table that was published.",
 )
 @click.option("--how", type=click.Choice(["exact", "bound", "sampled"]), help="Reverse engineering: only so.")
 @click.option(
@@ -83,12 +88,23 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
 @click.option("--most-corrupted", type=int, metavar="N", help="Corruption: the worst that N found out can do.")
 @click.option("--prior", metavar="FILE", help="What she expects beforehand: a value and a weight on each line.")
 @click.option("--other", multiple=True, type=click.Path(path_type=Path), help="Intersection: another release.")
+@click.option(
+    "--control",
+    metavar="FILE",
+    type=click.Path(),
+    help="Singling out, linkability, inference: people who are not in the release, with the columns of the table.",
+)
+@click.option("--ends", type=click.IntRange(min=1), metavar="N", help="Singling out: ends of N attributes at once.")
+@click.option("--first", metavar="COLUMNS", help="Linkability: the columns on one list, separated by commas.")
+@click.option("--second", metavar="COLUMNS", help="Linkability: the columns on the other list.")
 @click.option("--column", metavar="COLUMN", help="The sensitive column, where the release has several.")
 @options.rows_option("How many of the most exposed to list.", 5)
 @click.option("--save", is_flag=True, help="Write table, summary and plot into the audit folder beside the release.")
 @options.out_option("File for everybody's beliefs (CSV); keep it inside.")
 @click.option("--force", is_flag=True, help="Replace what stands there.")
-@click.option("--fail-above", metavar="LIMIT", help="Exit with 1 if anything is believed above this, such as 1/5.")
+@click.option(
+    "--fail-above", metavar="LIMIT", help="Exit with 1 if a belief, or the risk that is counted, is above: such as 1/5."
+)
 @options.source_options
 @options.decimal_option
 @options.printing_options
@@ -100,13 +116,16 @@ def attack(
 
     RELEASE is a release folder. FILE is a generalized table that another tool wrote: --quasi and --sensitive name its
     columns, and --method and a principle say how it was made. --identifier names people in the external table. The
-    exit code is 1 if somebody's belief is above --fail-above.
+    exit code is 1 if somebody's belief is above --fail-above. Singling out, linkability and inference are measured by
+    those who hold the table: --external is the table, --control are people who are not in the release, and what is
+    compared with --fail-above is the risk, or the rate of success where there is no control.
 
     \b
     Examples:
       glasshouse attack out/release --external voters.csv --identifier name
       glasshouse attack out/release --external voters.csv --identifier name --attack reverse-engineering --save
       glasshouse attack out/release --external voters.csv --identifier name --fail-above 1/3
+      glasshouse attack out/release --external patients.csv --control others.csv --attack singling-out
       glasshouse attack arx.csv --quasi age,zipcode --sensitive disease --method mondrian-strict --ell 2 \\
                  --external people.csv --attack reverse-engineering
     """
@@ -115,7 +134,10 @@ def attack(
     from glasshouse.release.package.tables import csv_of
 
     limit = _limit(given["fail_above"])
+    counts = catalog.ATTACKS[given["attack_"]].answers == "risk"
     _refuse_inside(release, out)
+    if out is not None and counts:
+        raise InputError("--out is for everybody's beliefs, and this attack counts how often it is right: use --json")
     if out is not None:
         options.check_out(out, [release, Path(external)], force=force)
     audit = _audit_of(release, given["attack_"]) if given["save"] else None
@@ -124,8 +146,10 @@ def attack(
         knowledge = _knowledge(published, external, given)
         note(rows=published.n_tuples, people=knowledge.external.n_tuples)
     with progress_bar(unit="%") as tell, step("reason", rows=published.n_tuples, people=knowledge.external.n_tuples):
-        chosen = _attack(given, lambda share: tell("attacking", int(100 * share), 100))
+        chosen = _attack(published, given, lambda share: tell("attacking", int(100 * share), 100))
         beliefs = attack_release(published, chosen, knowledge=knowledge)
+    if counts:
+        return _tell_risk(beliefs, audit, limit, as_json=as_json, name=given["attack_"])
     with contextlib.ExitStack() as written:
         if audit is not None:
             told = json.dumps(beliefs.to_dict(), indent=2, ensure_ascii=False) + "\n"
@@ -143,6 +167,22 @@ def attack(
                 for belief in beliefs.above(most=rows):
                     say(f"  exposed: {beliefs.explain(belief.person)}")
     return NOT_MET if limit is not None and beliefs.share_above(limit) > 0 else 0
+
+
+def _tell_risk(found: Any, audit: Path | None, limit: Fraction | None, *, as_json: bool, name: str) -> int:
+    """Print how often an attack that counts was right, and save it where that is asked for."""
+    from glasshouse.release.package.listing import add_files
+
+    with contextlib.ExitStack() as written:
+        if audit is not None:
+            told = json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
+            add_files(audit, dict(zip(_files(name), (told,), strict=True)))
+            written.enter_context(having_written(f"what --save asked for in {audit}"))
+        if as_json:
+            say_json(found.to_dict())
+        else:
+            say_text(found)
+    return NOT_MET if limit is not None and found.exceeds(limit) else 0
 
 
 def _limit(text: str | None) -> Fraction | None:
@@ -181,14 +221,10 @@ def _release(path: Path, given: dict[str, Any]) -> Release:
 
 def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowledge:
     from glasshouse.adversary.knowledge import Knowledge
-    from glasshouse.microdata import read
     from glasshouse.microdata.domains import text_of
     from glasshouse.release.contents import Published
 
-    named = ("identifier", "taxonomy", "order", "categorical", "normalise", "delimiter", "encoding", "decimal")
-    choices = {name: value for name, value in options.chosen(given).items() if name in named}
-    choices |= {"quasi": release.recipe.quasi, "missing": "category"}
-    people = read(external, **asked.read_arguments(choices))
+    people = _people(release, external, given)
     by_text: dict[str, Any] = {}
     if given["corrupted"] or given["prior"]:
         by_text = {text_of(value): value for value in Published.of(release, given["column"]).values}
@@ -197,6 +233,19 @@ def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowle
         lines = _two_columns("--prior", given["prior"])
         prior = {by_text.get(text_of(value), value): weight for value, weight in lines}
     return Knowledge(external=people, corrupted=_corrupted(given["corrupted"], people, by_text), prior=prior)
+
+
+def _people(release: Release, file: str, given: dict[str, Any]) -> Microdata:
+    """Read a list of people, with their sensitive values where the attack judges guesses by them."""
+    from glasshouse.microdata import read
+
+    named = ("identifier", "taxonomy", "order", "categorical", "normalise", "delimiter", "encoding", "decimal")
+    choices = {name: value for name, value in options.chosen(given).items() if name in named}
+    choices |= {"quasi": release.recipe.quasi, "missing": "category"}
+    attack = catalog.ATTACKS[given["attack_"]]
+    if attack.answers == "risk" and attack.needs_values:
+        choices["sensitive"] = [given["column"]] if given["column"] else list(release.recipe.sensitive)
+    return read(file, **asked.read_arguments(choices))
 
 
 def _corrupted(file: str | None, people: Microdata, by_text: dict[str, Any]) -> dict[Any, Any]:
@@ -226,7 +275,7 @@ def _two_columns(option: str, file: str) -> list[tuple[Any, Any]]:
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def _attack(given: dict[str, Any], progress: Callable[[float], None]) -> Any:
+def _attack(release: Release, given: dict[str, Any], progress: Callable[[float], None]) -> Any:
     """Make the attack that the options ask for."""
     from dataclasses import fields
 
@@ -241,6 +290,9 @@ def _attack(given: dict[str, Any], progress: Callable[[float], None]) -> Any:
             raise InputError(f"--{option.replace('_', '-')} belongs to --attack {owners}")
     parameters: dict[str, Any] = {parameter: given[option] for option, parameter in _OF_ATTACKS.items()}
     parameters |= {"others": tuple(map(load, given["other"])), "error": given["error"], "progress": progress}
+    parameters |= {side: tuple(options.names(given[side])) or None for side in ("first", "second")}
+    if given["control"] is not None:
+        parameters["control"] = _people(release, given["control"], given)
     parameters["source"] = None if given["seed"] is None else Source.seeded(given["seed"])
     own = {key: value for key, value in parameters.items() if key in known[name] and value is not None}
     return catalog.ATTACKS[name](**own)
@@ -268,4 +320,5 @@ def _audit_of(release: Path, attack: str) -> Path:
 
 
 def _files(attack: str) -> list[str]:
-    return [f"attack-{attack}.{kind}" for kind in ("csv", "json", "svg")]
+    kinds = ("json",) if catalog.ATTACKS[attack].answers == "risk" else ("csv", "json", "svg")
+    return [f"attack-{attack}.{kind}" for kind in kinds]

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attack: play the adversary against a release, and see what would be believed about every person.
 
-An attack is given the release and what the attacker holds, and never the microdata.
+An attack is given the release and what the attacker holds, and never the microdata. The exception are the three risks
+of `glasshouse.adversary.risks`: the steward, who holds the table, counts with it how often an attacker would be right.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from glasshouse import catalog
 from glasshouse.adversary.knowledge import Knowledge
@@ -17,13 +18,28 @@ from glasshouse.release.layout import FOREIGN, layout_of
 
 if TYPE_CHECKING:
     from glasshouse.adversary.posterior import Posterior
+    from glasshouse.adversary.risks.risk import MeasuredRisk
+    from glasshouse.adversary.risks.risk_attack import RiskAttack
     from glasshouse.adversary.task import Attack
     from glasshouse.release import Recipe, Release
 
 __all__ = ["algorithm_of", "attack"]
 
 
-def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -> Posterior:
+@overload
+def attack(
+    release: Release,
+    attack: RiskAttack | Literal["singling-out", "linkability", "inference"],
+    *,
+    knowledge: Knowledge,
+) -> MeasuredRisk: ...
+
+
+@overload
+def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -> Posterior: ...
+
+
+def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -> Posterior | MeasuredRisk:
     """Compute what an adversary believes about everybody on a list, after having seen a release.
 
     Parameters
@@ -33,7 +49,9 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
     attack
         How the adversary reasons: an attack, or the name of one, which then has its usual parameters. ``"linking"``,
         from the release alone, is the default; others are ``"reverse-engineering"``, from the algorithm too,
-        ``"minimality"``, ``"corruption"`` and ``"intersection"``.
+        ``"minimality"``, ``"corruption"`` and ``"intersection"``. ``"singling-out"``, ``"linkability"`` and
+        ``"inference"`` count how often an attacker would be right, and give a `MeasuredRisk`; for these the external
+        table is the one that was published.
     knowledge
         What the adversary holds beside the release. The external table is coded in the taxonomies and orders that the
         release carries. Where it carries only a part of what is needed, read the table with the whole, or be refused.
@@ -41,7 +59,7 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
     Returns
     -------
     Posterior
-        The beliefs, how they were obtained, and who is most exposed.
+        The beliefs, how they were obtained, and who is most exposed; a `MeasuredRisk` from attacks that count.
 
     Examples
     --------
@@ -57,7 +75,7 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
     """
     if not isinstance(knowledge, Knowledge):
         raise InputError("knowledge must say what she holds: gh.Knowledge(external=gh.read(...))")
-    chosen: Attack = catalog.chosen(catalog.ATTACKS, "linking" if attack is None else attack)
+    chosen: Attack | RiskAttack = catalog.chosen(catalog.ATTACKS, "linking" if attack is None else attack)
     algorithm = algorithm_of(knowledge.recipe or release.recipe) if chosen.needs_algorithm else None
     return chosen.attack(release, knowledge, algorithm)
 

@@ -250,7 +250,7 @@ def _load(case: Case, folder: Path) -> None:
     release = gh.load(folder)
     repr(release), str(release.guarantee), release.recipe.to_data()
     refused = None
-    for use in (verify_release, _count, _sum, _attack, _reason, _show, gh.sample, gh.losses):
+    for use in (verify_release, _count, _sum, _attack, _reason, *_MEASURED, _show, gh.sample, gh.losses):
         try:
             str(use(release))
         except gh.GlasshouseError as refusal:
@@ -275,6 +275,20 @@ def _attack(release: gh.Release) -> Any:
 def _reason(release: gh.Release) -> Any:
     people = gh.read(corpora.RELEASED, quasi=list(corpora.QUASI), missing="category")
     return gh.attack(release, gh.Minimality(), knowledge=gh.Knowledge(external=people)).worst()
+
+
+def _measured(attack: type[Any]) -> Callable[[gh.Release], Any]:
+    """Measure a risk, with a part of the people as control."""
+
+    def measure(release: gh.Release) -> Any:
+        roles: Any = {"quasi": list(corpora.QUASI), "sensitive": "disease", "missing": "category"}
+        people, others = (gh.read(rows, **roles) for rows in (corpora.RELEASED, corpora.RELEASED.slice(0, 10)))
+        return gh.attack(release, attack(control=others), knowledge=gh.Knowledge(external=people))
+
+    return measure
+
+
+_MEASURED = tuple(map(_measured, (gh.SinglingOut, gh.Linkability, gh.Inference)))
 
 
 def _show(release: gh.Release) -> str:

@@ -21,6 +21,7 @@ def make_world(folder: Path, n: int = 300) -> None:
     """Patients, the people whom an adversary knows, a table of another tool, and lists."""
     patients = gh.synthetic.hospital_table(n=n, seed=1)
     pa_csv.write_csv(patients, folder / "patients.csv")
+    pa_csv.write_csv(gh.synthetic.hospital_table(n=300, seed=2), folder / "others.csv")  # people who are not published
     voters = patients.select(["patient", "age", "sex", "zipcode"]).rename_columns(["name", "age", "sex", "zipcode"])
     pa_csv.write_csv(voters, folder / "voters.csv")
     diseases = sorted(set(patients["disease"].to_pylist()))

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RiskAttack: what singling out, linkability and inference have in common.
+
+These are measurements from the inside: the steward, who holds the table, counts how often an attacker would be right.
+Each is done three times, on the people in the release, on people who are not in it (control), and by a naive guess.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+import pyarrow.compute as pc
+
+from glasshouse.adversary.external_table import coded_as_published
+from glasshouse.adversary.risks.risk import MeasuredRisk
+from glasshouse.errors import InputError, NotSupported, SchemaError
+from glasshouse.randomness import Source
+from glasshouse.release.contents import Published
+
+if TYPE_CHECKING:
+    from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.adversary.risks.risk import Rate
+    from glasshouse.adversary.task import Algorithm
+    from glasshouse.microdata import Microdata
+    from glasshouse.randomness import Draws
+    from glasshouse.release import Release
+    from glasshouse.release.contents import Contents
+
+__all__ = ["RiskAttack", "Scene"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scene:
+    """What a measurement is given: a release, as it stands and as it is read, and the table that it was made from."""
+
+    release: Release
+    contents: Contents
+    table: Microdata  # coded in the taxonomies and orders that the release carries, as is any control table
+
+
+class RiskAttack:
+    """A way to attack whose success is counted, and not believed: it gives a `MeasuredRisk` in place of beliefs.
+
+    Like attacks, they are frozen dataclasses. `success` and `baseline` are what is new about each.
+    """
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    answers: ClassVar[Literal["beliefs", "risk"]] = "risk"
+    """What `attack` gives."""
+    needs_algorithm: ClassVar[bool] = False
+    """Whether it must be told what made the release."""
+    needs_values: ClassVar[bool] = False
+    """Whether it looks at people's sensitive values, to see who was right."""
+    depends_on_size: ClassVar[bool] = True
+    """Whether success is likelier, or less likely, among fewer people."""
+    question: ClassVar[str]
+    """What counts as a success."""
+    trials_are: ClassVar[str] = "people"
+    """What trials are."""
+
+    column: str | None = None
+    """The sensitive column, where the release has several."""
+    control: Microdata | None = None
+    """People who are not in the release, read as the table was."""
+    source: Source | None = None
+    """Where random choices come from; the operating system's secure source by default."""
+
+    def success(self, scene: Scene, people: Microdata, draws: Draws) -> Rate:
+        """How often the attack succeeds on these people, who are in the release or are not."""
+        raise NotImplementedError
+
+    def baseline(self, scene: Scene, people: Microdata, draws: Draws) -> Rate:
+        """How often a naive guess succeeds on them."""
+        raise NotImplementedError
+
+    def notes(self, scene: Scene) -> list[str]:
+        """What should be known to read the rates."""
+        return []
+
+    def attack(self, release: Release, knowledge: Knowledge, algorithm: Algorithm | None = None) -> MeasuredRisk:
+        """Measure how often the attack succeeds on the people of the table, by guessing, and on the control people."""
+        if knowledge.corrupted or knowledge.prior is not None:
+            raise NotSupported(
+                f"{self.name} with corrupted people or a prior",
+                instead="leave them out: rates are counted, not believed",
+            )
+        _check_columns(knowledge.external, release, "the table")
+        table = coded_as_published((release,), knowledge, runs_method=False).external
+        control = self._control(release, knowledge)
+        scene = Scene(release=release, contents=self._contents(release), table=table)
+        draws = Source.secure() if self.source is None else self.source
+        notes = [*_other_people(scene), *self.notes(scene)]
+        compared = None
+        measured = self.success(scene, table, draws)
+        guessed = self.baseline(scene, table, draws)
+        if control is not None and self.depends_on_size and control.n_tuples != table.n_tuples:
+            fewer = min(control.n_tuples, table.n_tuples)
+            if control.n_tuples > fewer:
+                notes.append(
+                    f"of {control.n_tuples:,} control people {fewer:,} were drawn at random, as many as published"
+                )
+                control = _some(control, fewer, draws)
+            else:
+                notes.append(
+                    f"the control table has {fewer:,} people and the table {table.n_tuples:,}; success depends on how "
+                    "many people there are, so the risk compares equal numbers"
+                )
+                compared = self.success(scene, _some(table, fewer, draws), draws)
+        return MeasuredRisk(
+            attack=self.name,
+            question=self.question,
+            trials_are=self.trials_are,
+            success=measured,
+            baseline=guessed,
+            control=None if control is None else self.success(scene, control, draws),
+            compared=compared,
+            notes=tuple(notes),
+        )
+
+    def _contents(self, release: Release) -> Contents:
+        """What the release says; where values are not looked at, of any sensitive column, or of none."""
+        if self.needs_values:
+            return Published.of(release, self.column)
+        sensitive = release.recipe.sensitive
+        return Published.of(release, sensitive[0]) if sensitive else Published.without_values(release)
+
+    def _control(self, release: Release, knowledge: Knowledge) -> Microdata | None:
+        """The control people, coded as those of the table; refused where they cannot be what they are said to be."""
+        people = self.control
+        if people is None:
+            return None
+        if not hasattr(people, "quasi"):
+            raise InputError("control must be people as gh.read gives them: gh.read(file, quasi=...)")
+        _check_columns(people, release, "the control table")
+        if not people.n_tuples:
+            raise InputError("the control table has nobody in it")
+        table = knowledge.external
+        if people is table:
+            raise InputError("the control table is the table itself: it must hold people who are not in the release")
+        if people.identifier is not None and table.identifier is not None:
+            if people.identifier.type != table.identifier.type:
+                raise InputError("the control table names people by another type of identifier than the table does")
+            known = pc.sum(pc.is_in(people.identifier, value_set=table.identifier)).as_py()
+            if known:
+                raise InputError(f"{known:,} people of the control table are in the table: leave them out of it")
+        return coded_as_published((release,), replace(knowledge, external=people), runs_method=False).external
+
+
+def _check_columns(people: Microdata, release: Release, which: str) -> None:
+    known = [column.name for column in people.quasi]
+    for name in release.recipe.quasi:
+        if name not in known:
+            raise SchemaError(f"{which} has no quasi-identifier {name!r}, which the release has", column=name)
+
+
+def _other_people(scene: Scene) -> list[str]:
+    """Say where the table is not the one that the release was made from."""
+    published, held = scene.release.n_tuples + scene.release.n_dropped, scene.table.n_tuples
+    if published == held:
+        return []
+    return [
+        f"the table has {held:,} people and the release was made from {published:,}: rates are meant for the very "
+        "table that was published"
+    ]
+
+
+def _some(people: Microdata, n: int, draws: Draws) -> Microdata:
+    return people.take(np.sort(draws.choose(people.n_tuples, n)))
