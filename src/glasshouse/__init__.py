@@ -39,6 +39,8 @@ _HOMES = {
     "glasshouse.analyst.usefulness.losses": "losses",
     "glasshouse.analyst.answers.query": "query",
     "glasshouse.analyst.usefulness.workloads": "Workload",
+    "glasshouse.population.learn": "learn",
+    "glasshouse.population.population": "Population",
     "glasshouse.journeys.attack": "attack",
     "glasshouse.comparing": "Comparison",
     "glasshouse.comparing.compare": "compare",

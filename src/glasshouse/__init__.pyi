@@ -71,6 +71,8 @@ from glasshouse.papers import reproduce as reproduce
 from glasshouse.policy import Policy as Policy
 from glasshouse.policy import load_policy as load_policy
 from glasshouse.policy import policy_from as policy_from
+from glasshouse.population.learn import learn as learn
+from glasshouse.population.population import Population as Population
 from glasshouse.principles.all_of import AllOf as AllOf
 from glasshouse.principles.background_sensitive import DeltaGrowth as DeltaGrowth
 from glasshouse.principles.background_sensitive import RhoBreach as RhoBreach

@@ -43,7 +43,11 @@ class Deck:
 @cython.cfunc
 @cython.nogil
 def _load(
-    deck: Deck, g: cython.longlong, chances: cython.double[:, ::1], weights: cython.double[:, ::1], lane: cython.Py_ssize_t
+    deck: Deck,
+    g: cython.longlong,
+    chances: cython.double[:, ::1],
+    weights: cython.double[:, ::1],
+    lane: cython.Py_ssize_t,
 ) -> cython.double:
     """Write the weights of a group's people into a lane, each person's largest as 1; give the logarithm left out."""
     n_slots: cython.Py_ssize_t = deck.slot[g + 1] - deck.slot[g]
@@ -80,7 +84,6 @@ def expected_deals(
     n_steps: cython.Py_ssize_t = steps.shape[0]
     n_states: cython.Py_ssize_t = before.shape[0]
     n_rows: cython.Py_ssize_t = weights.shape[0]
-    left: cython.double[8]
     total: cython.double
     a: cython.Py_ssize_t
     b: cython.Py_ssize_t
@@ -94,7 +97,7 @@ def expected_deals(
     with cython.nogil:
         for batch in range(groups.shape[0]):
             for lane in range(8):
-                left[lane] = _load(deck, groups[batch, lane], chances, weights, lane)
+                logs[groups[batch, lane]] = _load(deck, groups[batch, lane], chances, weights, lane)
             for state in range(n_states):
                 for lane in range(8):
                     before[state, lane] = 0.0
@@ -108,7 +111,7 @@ def expected_deals(
                 row = steps[t, 2]
                 for lane in range(8):
                     before[b, lane] += before[a, lane] * weights[row, lane]
-            # From here on a row of weights is wanted twice, as a weight and as a place to add up in: rows below do that.
+            # The second half of the rows is for sums: how likely each person takes each slot.
             for row in range(n_rows // 2, n_rows):
                 for lane in range(8):
                     weights[row, lane] = 0.0
@@ -123,8 +126,10 @@ def expected_deals(
                     weights[n_rows // 2 + row, lane] += before[a, lane] * part
             for lane in range(8):
                 g = groups[batch, lane]
+                if lane > 0 and groups[batch, lane - 1] == g:
+                    break  # a row that is not full repeats its last group
                 total = before[n_states - 1, lane]
-                logs[g] = log(total) + left[lane]
+                logs[g] += log(total)
                 n_slots = deck.slot[g + 1] - deck.slot[g]
                 row = n_rows // 2
                 at = deck.entry[g]
@@ -230,7 +235,7 @@ def balance(
             n_slots = deck.slot[g + 1] - deck.slot[g]
             for k in range(n_slots):
                 scale[k] = 1.0
-            for turn in range(rounds):
+            for _ in range(rounds):
                 for k in range(n_slots):
                     totals[k] = 0.0
                 value = 0.0
@@ -238,7 +243,9 @@ def balance(
                 for seat in range(deck.first[g], deck.first[g + 1]):
                     own = 1e-300
                     for k in range(n_slots):
-                        expected[at + k] = scale[k] * max(chances[deck.places[seat], deck.codes[deck.slot[g] + k]], 1e-15)
+                        expected[at + k] = scale[k] * max(
+                            chances[deck.places[seat], deck.codes[deck.slot[g] + k]], 1e-15
+                        )
                         own += expected[at + k]
                     value += deck.people[seat] * log(own)
                     for k in range(n_slots):

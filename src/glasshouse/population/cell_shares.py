@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -66,7 +67,7 @@ def _filled(ends: list[Any], *, whole: bool) -> list[Any]:
     if whole and ends[-1] - ends[0] < _MOST_LISTED:
         return list(range(int(ends[0]), int(ends[-1]) + 1))
     found: list[Any] = []
-    for low, high in zip(ends, ends[1:], strict=False):
+    for low, high in pairwise(ends):
         found.append(low)
         inside = int(high - low) - 1 if whole else _BETWEEN
         n = min(_BETWEEN, inside)
@@ -173,7 +174,7 @@ class CellShares:
         wanted = runs[firsts[cells]] + within * (runs[last[cells]] - runs[firsts[cells]])
         run = np.clip(np.searchsorted(runs, wanted, side="right") - 1, firsts[cells], last[cells] - 1)
         place = np.searchsorted(before, before[lows[run]] + (wanted - runs[run]), side="right") - 1
-        return np.clip(place, lows[run], highs[run] - 1).astype(np.int64)
+        return np.asarray(np.clip(place, lows[run], highs[run] - 1), np.int64)
 
 
 def _sure(support: Support, places: Places) -> list[int]:

@@ -5,8 +5,8 @@ A group of n people has n values, and who has which is not published. If person 
 ``P(v | q_i)``, independently of others, then the probability of the group's values is the sum over all ways to deal
 them of the product of the chances: the permanent of the n x n matrix of chances. With it come the expected number of
 people of each kind who have each value, and random deals. All three are exact as long as a group has few states (up to
-`MOST_STATES`: twelve different values, or more people with equal ones). For larger groups the matrix is scaled until its
-rows and columns add up (Sinkhorn), and random deals are drawn by exchanging values between two people.
+`MOST_STATES`: twelve different values, or more people with equal ones). For larger groups the matrix is scaled until
+its rows and columns add up (Sinkhorn), and random deals are drawn by exchanging values between two people.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Deals:
         width = np.diff(self.offsets)[self.group]
         starts = np.cumsum(width) - width
         within = np.arange(int(width.sum())) - np.repeat(starts, width)
-        return self.codes[np.repeat(self.offsets[:-1][self.group], width) + within]
+        return np.asarray(self.codes[np.repeat(self.offsets[:-1][self.group], width) + within], np.int32)
 
     @cached_property
     def place_of_person(self) -> NDArray[np.int32]:
@@ -170,9 +170,7 @@ class Deals:
                 key = np.repeat(np.arange(len(large)), sizes) + random.random(len(starts))
                 drawn[starts] = drawn[starts][np.argsort(key, kind="stable")]
             triples = random.random(3 * len(starts) * _EXCHANGES)
-            kernels.exchange(
-                self._deck, large, chances, self.persons, self.place_of_person, triples, drawn, _EXCHANGES
-            )
+            kernels.exchange(self._deck, large, chances, self.persons, self.place_of_person, triples, drawn, _EXCHANGES)
 
         def exact(stack: _Stack, rows: NDArray[np.int64]) -> None:
             weights, after = np.empty((stack.n_rows, _LANES)), np.empty((stack.n_states, _LANES))
@@ -201,20 +199,18 @@ class Deals:
     @cached_property
     def _deck(self) -> Any:
         kernels = compiled(_KERNELS)
-        return kernels.Deck(
-            self.place, self.people, self.codes, self.counts, self.seats, self.offsets, self.entries
-        )
+        return kernels.Deck(self.place, self.people, self.codes, self.counts, self.seats, self.offsets, self.entries)
 
     @cached_property
     def _states(self) -> NDArray[np.float64]:
         """How many states each group has."""
         logs = np.append(0.0, np.cumsum(np.log2(self.counts + 1.0)))
-        return logs[self.offsets[1:]] - logs[self.offsets[:-1]]
+        return np.asarray(logs[self.offsets[1:]] - logs[self.offsets[:-1]], np.float64)
 
     @cached_property
     def _is_large(self) -> NDArray[np.bool_]:
         one_seat = np.diff(self.seats) == 1  # people who are alike: scaling is exact
-        return (self._states > np.log2(MOST_STATES) + 1e-9) | one_seat
+        return np.asarray((self._states > np.log2(MOST_STATES) + 1e-9) | one_seat, bool)
 
     @cached_property
     def _large(self) -> NDArray[np.int64]:

@@ -47,10 +47,10 @@ class Attribute:
         if np.count_nonzero(weights) <= most:
             used = np.flatnonzero(weights)
             level = np.searchsorted(used, np.arange(len(weights)))
-            return np.minimum(level, len(used) - 1).astype(np.int64)
+            return np.asarray(np.minimum(level, len(used) - 1), np.int64)
         if self.ordered:
             middle = (np.cumsum(weights) - weights / 2) / weights.sum()
-            return np.minimum((middle * most).astype(np.int64), most - 1)
+            return np.asarray(np.minimum((middle * most).astype(np.int64), most - 1), np.int64)
         level = np.full(len(weights), most - 1)
         level[np.argsort(-weights, kind="stable")[: most - 1]] = np.arange(most - 1)
         return level.astype(np.int64)

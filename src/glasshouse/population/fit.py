@@ -64,7 +64,7 @@ def fitted(
         return Fitted(np.zeros(regression.shape), ridges, 0.0, 0.0)
     train = regression.with_observations(regression.seen.some(rest))
     test = regression.with_observations(regression.seen.some(held))
-    weights: NDArray[np.float64] | None = None
+    weights = np.zeros(train.shape)
     for number in range(_ROUNDS):
         weights = train.fit(ridges, weights, tolerance=_ROUGHLY)
         ridges = _next_ridges(train, weights, ridges, random)
@@ -87,7 +87,7 @@ def _next_ridges(
     squares = np.bincount(train.block_of_level, weights=(weights**2).sum(axis=1), minlength=len(ridges))
     told = np.maximum(draws.determined, 1.0)
     wanted = np.where(draws.determined < 1.0, ridges, told / np.maximum(squares, 1e-12))
-    return np.clip(np.clip(wanted, ridges / _CHANGE, ridges * _CHANGE), _LEAST, _MOST)
+    return np.asarray(np.clip(np.clip(wanted, ridges / _CHANGE, ridges * _CHANGE), _LEAST, _MOST), np.float64)
 
 
 def _factor(

@@ -13,7 +13,7 @@ from glasshouse.errors import NotSupported
 from glasshouse.population.deals import Deals
 from glasshouse.population.doubt import doubt_of
 from glasshouse.population.features import Features
-from glasshouse.population.fit import Fitted, fitted
+from glasshouse.population.fit import fitted
 from glasshouse.population.observations import Grouped, Shown
 from glasshouse.population.points import points_of
 from glasshouse.population.population import Population
@@ -64,7 +64,7 @@ def learn(
 def learned_from(
     evidence: Evidence, published: Published, seats: Seats, report: Callable[[float], None] = lambda _: None
 ) -> Population | None:
-    """Learn from one table of seats, once for every release; None if it has so few people that nothing can be learned."""
+    """Learn from one table of seats, once for every release; None if it has too few people for that."""
     if int(seats.count.sum()) < _FEWEST:
         return None
     kept = _kept.setdefault(evidence.release, {})
@@ -74,9 +74,7 @@ def learned_from(
     return kept[key]
 
 
-def _learned(
-    evidence: Evidence, published: Published, seats: Seats, report: Callable[[float], None]
-) -> Population:
+def _learned(evidence: Evidence, published: Published, seats: Seats, report: Callable[[float], None]) -> Population:
     random = np.random.Generator(np.random.PCG64(_SEED))
     points = points_of(evidence, seats)
     values = evidence.domain_of(published)
@@ -84,7 +82,9 @@ def _learned(
     people = seen.people_at(points.n_places)
     at_points = people if points.mixture is None else np.asarray(points.mixture.T @ people)
     features = Features.of(points.attributes(), at_points, _EXACT if points.mixture is None else _IN_CELLS)
-    base = np.bincount(seen.code_of_entry, weights=seen.slopes(np.ones((points.n_places, len(values))))[0], minlength=len(values))
+    base = np.bincount(
+        seen.code_of_entry, weights=seen.slopes(np.ones((points.n_places, len(values))))[0], minlength=len(values)
+    )
     regression = Regression(features, points.mixture, np.log(np.maximum(base / base.sum(), 1e-12)), seen)
     sample = regression
     n_people = float(people.sum())
@@ -95,9 +95,7 @@ def _learned(
     deviations = np.zeros((_DRAWS, *regression.shape))
     if found.is_used:
         deviations = sample.draws(found.weights, found.ridges, _DRAWS, random).deviations
-    return Population(
-        published.column, values, points, regression, found, seen, deviations, doubt_of(evidence.release)
-    )
+    return Population(published.column, values, points, regression, found, seen, deviations, doubt_of(evidence.release))
 
 
 def _observations(

@@ -164,7 +164,7 @@ class Shown:
 
     def people_at(self, n_places: int) -> NDArray[np.float64]:
         """How many people show something at every place, as many as would tell as much if nothing were replaced."""
-        return np.bincount(self.place, minlength=n_places) * self.kept**2
+        return (np.bincount(self.place, minlength=n_places) * self.kept**2).astype(np.float64)
 
     def some(self, groups: NDArray[np.int64]) -> Shown:
         """Some groups alone."""

@@ -2,8 +2,8 @@
 """Points: the combinations of quasi-identifiers that the people of a release may have.
 
 Where quasi-identifiers are published exactly, every place is a point. Where cells are published, a place stands for a
-few points, drawn evenly from the distribution of people in its cells (`glasshouse.population.cell_shares`), attribute by
-attribute. The draw is the same every time.
+few points, drawn evenly from the distribution of people in its cells, attribute by attribute
+(`glasshouse.population.cell_shares`). The draw is the same every time.
 """
 
 from __future__ import annotations
@@ -81,10 +81,12 @@ def points_of(evidence: Evidence, seats: Seats) -> Points:
             where = np.array([places.inside(support)[0].start for support in own], np.int64)
             columns.append(where[cell])
             continue
-        shares = CellShares.of(
-            own, places, len(domain), attained=_attained(evidence, name), cells=cell, people=people
+        shares = CellShares.of(own, places, len(domain), attained=_attained(evidence, name), cells=cell, people=people)
+        columns.append(
+            shares.quantiles(
+                np.repeat(cell, n_points), np.repeat(people, n_points), _spread(len(cell), n_points, random)
+            )
         )
-        columns.append(shares.quantiles(np.repeat(cell, n_points), np.repeat(people, n_points), _spread(len(cell), n_points, random)))
     ordered = tuple(
         kind in _LINE or name in evidence.ordered or any(isinstance(support, Span) for support in own)
         for name, kind, own in zip(seats.quasi, kinds, spelled, strict=True)

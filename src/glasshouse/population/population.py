@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from glasshouse.population.points import Points
     from glasshouse.population.regression import Regression
 
-__all__ = ["Expected", "Population"]
+__all__ = ["Drawn", "Expected", "Population"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class Population:
         """Share the people of places out to their points, and add up."""
         n_values = len(self.values)
         key, number = np.unique(place.astype(np.int64) * n_values + code, return_inverse=True)
-        amount = np.bincount(number.reshape(-1), weights=amount)
+        amount = np.bincount(number.reshape(-1), weights=amount).astype(np.float64)
         place_of, code_of = np.divmod(key, n_values)
         if self.points.mixture is None:
             return Expected(place_of, code_of, amount)
@@ -124,8 +124,8 @@ class Population:
         weight = mixture.data[entry] * at_points[point, code_of[of]]
         weight *= (amount / np.maximum(np.bincount(of, weights=weight, minlength=len(amount)), 1e-300))[of]
         key, number = np.unique(point * n_values + code_of[of], return_inverse=True)
-        total = np.bincount(number.reshape(-1), weights=weight)
-        return Expected(*np.divmod(key, n_values), total)
+        total = np.bincount(number.reshape(-1), weights=weight).astype(np.float64)
+        return Expected(key // n_values, key % n_values, total)
 
     def draws(self) -> list[Drawn]:
         """Complete tables, each by weights of its own from the posterior distribution; always the same ones."""

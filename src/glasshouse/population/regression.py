@@ -7,10 +7,10 @@ every level. A *place* is what a release shows of people: a point, or cells that
 shares; its chances are the mixture of theirs.
 
 Fitting maximises the log-likelihood of what is observed minus ``ridge / 2`` times the squared weights, with a ridge for
-every block. It is the mode of a posterior distribution, whose covariance is about ``(J + ridges)^-1`` where J is the sum
-over groups of the squared derivative of the group's log-likelihood. `Regression.draws` draws from it without ever making
-the matrix: ``(J + ridges) d = sum of e_g u_g + sqrt(ridges) h`` with standard normal e and h has a solution d with just
-this covariance, and conjugate gradients find it.
+every block. The result is the mode of a posterior distribution, whose covariance is about ``(J + ridges)^-1``, where J
+is the sum over groups of the squared derivative of the group's log-likelihood. `Regression.draws` draws from this
+distribution without ever making the matrix: with standard normal e and h, ``(J + ridges) d = sum of e_g u_g +
+sqrt(ridges) h`` has a solution d with just this covariance, and conjugate gradients find it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ import numpy as np
 from glasshouse.population.ascent import ascend
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import scipy.sparse as sp
     from numpy.typing import NDArray
 
@@ -174,7 +176,8 @@ class Regression:
     def _by_place(self, entries: NDArray[np.float64]) -> NDArray[np.float64]:
         n_values = len(self.base)
         key = self.seen.place_of_entry.astype(np.int64) * n_values + self.seen.code_of_entry
-        return np.bincount(key, weights=entries, minlength=self.n_places * n_values).reshape(self.n_places, n_values)
+        found = np.bincount(key, weights=entries, minlength=self.n_places * n_values)
+        return found.reshape(self.n_places, n_values).astype(np.float64, copy=False)
 
     def _back(self, slopes: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
         """The derivative by the weights, from that by the chances at entries."""
@@ -185,7 +188,7 @@ class Regression:
 
 
 def _conjugate_gradients(
-    curvature: object,
+    curvature: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     wanted: NDArray[np.float64],
     conditioner: NDArray[np.float64],
     *,
@@ -199,7 +202,7 @@ def _conjugate_gradients(
     squared = float((rest * step).sum())
     enough = accuracy**2 * squared
     for _ in range(most):
-        bent = curvature(step)  # type: ignore[operator]
+        bent = curvature(step)
         length = squared / float((step * bent).sum())
         found += length * step
         rest -= length * bent
