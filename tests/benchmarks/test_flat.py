@@ -89,7 +89,7 @@ def test_counts_are_those_by_hand() -> None:
     strange = FOUR.assign(age=[20, 99, 40, 60])
 
     assert measures.counts(FOUR, asked).tolist() == [2, 2]
-    assert measures.counts(strange.assign(sex="F"), asked).tolist() == [2, 0]
+    assert measures.counts(strange.assign(sex="F", ill="flu"), asked).tolist() == [2, 0]
     assert measures.counts(strange, asked).tolist() == [2, 2]  # an age that nobody has is covered where any age is
 
 
@@ -149,11 +149,11 @@ def test_a_classifier_may_meet_values_in_people_that_it_never_saw_in_the_table()
 
 
 def test_the_value_of_the_nearest_rows_is_guessed_and_of_equally_near_ones_the_most_frequent() -> None:
-    flat = pd.DataFrame({"age": [20, 20, 20, 60], "sex": ["F"] * 3 + ["M"], "ill": ["flu", "cold", "cold", "gout"]})
+    flat = pd.DataFrame({"age": [20, 20, 20, 60], "sex": ["F"] * 3 + ["M"], "ill": ["cold", "flu", "flu", "gout"]})
     right = attacks.guesses(flat, FOUR, people(FOUR))
 
-    # 20, F: cold of three; 30, M: a quarter of the range and the sex, or three quarters; 40, F: half the range; 60, M
-    assert right.tolist() == [False, False, False, True]
+    # the man of 30 is three quarters of the range from the man of 60, and a quarter and the sex from the women of 20
+    assert right.tolist() == [True, False, True, True]
     assert attacks.guesses(FOUR, FOUR, people(FOUR)).all()
 
 
