@@ -267,14 +267,16 @@ def main() -> None:
             print(f"{name} is left out: there is no {given.folder}; give the folder of the Parquet files")
             continue
         people = TABLES[name](given.folder, None if given.full else given.rows, given.seed)
+        rows = []
         with tempfile.TemporaryDirectory() as folder:
-            rows = list(rows_of(Bench(given, Path(folder)), people, only))
-        found += rows
+            for row in rows_of(Bench(given, Path(folder)), people, only):
+                rows.append(row)
+                found.append(row)
+                if given.json:
+                    given.json.write_text(json.dumps(found, indent=1))
         print(
             f"\n{people.name}, {len(people.published):,} people, {len(people.control):,} of control\n\n{page(rows)}\n"
         )
-        if given.json:
-            given.json.write_text(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ TOOLS = {
     tool.name: tool
     for tool in (
         Tool(name="DataSynthesizer", requirements=("DataSynthesizer==0.1.13", "pandas==3.1.1")),
-        Tool(name="OpenDP", requirements=("opendp[mbi]==0.16.0",)),
+        Tool(name="OpenDP", requirements=("opendp[mbi]==0.16.0", "pandas==3.1.1")),
         Tool(
             name="SmartNoise",
             requirements=("mbi==1.1.0", "disjoint-set==0.9.0", "pac-synth==0.0.8", "Faker", "smartnoise-sql>=1.0.10"),

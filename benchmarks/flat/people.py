@@ -103,7 +103,7 @@ def adult(folder: Path, rows: int | None, seed: int) -> People:
 
 def census(folder: Path, rows: int | None, seed: int) -> People:
     """UCI Census-Income: people with an occupation and a known country of birth; the occupation is a text."""
-    table = pq.read_table(folder / "census_income_kdd.parquet", columns=CENSUS).drop_null()
+    table = pq.read_table(folder / "census_income_kdd.parquet", columns=[*CENSUS]).drop_null()
     table = table.filter(pc.greater(table["detailed_occupation_recode"], 0))
     return divided(plain(table.to_pandas(), ["age"]), name="census", numbers=["age"], rows=rows, seed=seed)
 

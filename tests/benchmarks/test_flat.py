@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.flat import attacks, measures, page
-from benchmarks.flat.people import People, divided, plain
+from benchmarks.flat.people import TABLES, People, divided, plain
 
 from glasshouse.analyst.usefulness.workloads import Workload
 
@@ -29,6 +30,7 @@ def people(published: pd.DataFrame, control: pd.DataFrame | None = None) -> Peop
     )
 
 
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 FOUR = pd.DataFrame({"age": [20, 30, 40, 60], "sex": ["F", "M", "F", "M"], "ill": ["flu", "cold", "flu", "gout"]})
 DEPENDENT = pd.DataFrame(
     {"age": [20, 30, 40, 60] * 50, "sex": list("FMFM") * 50, "ill": ["flu", "cold", "flu", "gout"] * 50}
@@ -71,6 +73,17 @@ def test_codes_that_are_names_become_texts() -> None:
     found = plain(pd.DataFrame({"age": [20, 30], "job": [7, 12]}), ["age"])
 
     assert found.to_dict("list") == {"age": [20, 30], "job": ["c7", "c12"]}
+
+
+@pytest.mark.parametrize("name", ["adult", "census"])
+def test_real_tables_have_no_empty_cells_and_the_sensitive_column_last(name: str) -> None:
+    if not DATA.exists():
+        pytest.skip("the real tables are not beside the project")
+    found = TABLES[name](DATA, 300, 0)
+
+    assert found.tidy(found.published).equals(found.published)
+    assert found.columns == list(found.published.columns)
+    assert (len(found.published), found.numbers) == (300, ["age"])
 
 
 # --- usefulness -------------------------------------------------------------------------------------------------------
