@@ -109,7 +109,7 @@ def budget(epsilon: float, **more: Any) -> dict[str, Any]:
 
 WAYS = (
     Way(name="the true table", promise=NOTHING, make=original),
-    Way(name="other people", promise="about these: all", make=others),
+    Way(name="other people", promise="they are not in it", make=others),
     Way(name=f"Glasshouse, l = {ELL}, {DRAWN_BY}", promise=f"frequency {ELL}-diversity", make=ours),
     *(
         Way(

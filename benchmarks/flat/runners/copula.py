@@ -22,8 +22,8 @@ def work(job):
     metadata = Metadata.load_from_dict({"tables": {"people": {"columns": kinds}}, "relationships": []})
     with measured(told):
         maker = GaussianCopulaSynthesizer(metadata)
-        maker.fit(frame)
-        drawn = maker.sample(num_rows=job["rows"])
+        maker.fit({"people": frame})
+        drawn = maker.sample(num_rows=job["rows"])["people"]
     drawn.to_csv(job["out"], index=False)
     return told
 
