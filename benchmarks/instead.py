@@ -36,7 +36,6 @@ from flat.page import page
 from flat.people import TABLES, People
 
 import glasshouse as gh
-from glasshouse.randomness import Source
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[1] / "shared" / "data"
@@ -74,7 +73,7 @@ class Way:
 def ours(people: People, seed: int) -> pd.DataFrame:
     """Publish by default, and draw a flat table from the release."""
     table = gh.read(people.published, quasi=people.quasi, sensitive=people.sensitive)
-    return drawn(gh.publish(table, principle=gh.LDiversity(ell=ELL)), seed)
+    return drawn(gh.publish(table, principle=gh.LDiversity(ell=ELL), source=gh.Source.seeded(seed)), seed)
 
 
 DRAWN_BY = "uniform model"
@@ -82,7 +81,7 @@ DRAWN_BY = "uniform model"
 
 def drawn(release: gh.Release, seed: int) -> pd.DataFrame:
     """A flat table from a release: the one place that says which model it is drawn by."""
-    return gh.sample(release, source=Source.seeded(seed)).to_pandas()
+    return gh.sample(release, source=gh.Source.seeded(seed)).to_pandas()
 
 
 def original(people: People, seed: int) -> pd.DataFrame:
