@@ -20,13 +20,21 @@ __all__ = ["query"]
 @click.command(short_help="What a release says about the population, with error bars.")
 @click.argument("release", type=click.Path(path_type=Path))
 @click.argument("sql")
+@click.option(
+    "--model",
+    type=click.Choice(["learned", "uniform"]),
+    default="learned",
+    show_default=True,
+    help="What answers: a model of the population that is learned from the release, or the estimator of the papers.",
+)
 @options.column_options
 @options.printing_options
 @plainly
-def query(release: Path, sql: str, *, as_json: bool, **given: Any) -> None:
+def query(release: Path, sql: str, *, model: str, as_json: bool, **given: Any) -> None:
     """Ask a release a question: COUNT(*), SUM and AVG, with WHERE and GROUP BY.
 
-    Every estimate comes with the half width of its 95 % interval. --taxonomy and --order say what the cells of a
+    Every estimate comes with the half width of its 95 % interval. By default a model of the population is learned from
+    the release first, which takes some seconds for a large one. --taxonomy and --order say what the cells of a
     release mean that was published with them.
 
     \b
@@ -49,6 +57,7 @@ def query(release: Path, sql: str, *, as_json: bool, **given: Any) -> None:
                 sql,
                 taxonomies={name: Taxonomy.from_file(file) for name, file in choices.get("taxonomy", {}).items()},
                 ordered=choices.get("order", {}),
+                model=model,
             )
     if as_json:
         say_json(answer.to_dict())

@@ -108,7 +108,9 @@ def _published(setting: Setting, run: int, method: Method, recoding: Recoding, r
 
 def _answered(setting: Setting, run: int, release: Release, row: Row) -> Row:
     try:
-        found = evaluate(release, setting.tables[run], workload=setting.workload, threads=setting.threads)
+        found = evaluate(
+            release, setting.tables[run], workload=setting.workload, threads=setting.threads, model="uniform"
+        )
     except GlasshouseError as error:
         return replace(row, told=f"questions were not answered: {error}")
     return replace(

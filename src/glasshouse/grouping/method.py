@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 from math import ceil
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from glasshouse.engines import Memory
 from glasshouse.errors import NotSupported, ParameterError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from glasshouse.release.layout import Layout
 
 __all__ = [
+    "Exchangeable",
     "Method",
     "at_ell",
     "check_monotone",
@@ -33,6 +34,7 @@ __all__ = [
     "times_e",
 ]
 
+Exchangeable = Literal["always", "unless a test failed", "never"]
 _SIZE = 8  # of a group, where nothing says which
 
 
@@ -63,13 +65,13 @@ class Method:
         return False
 
     @property
-    def exchangeable(self) -> bool:
-        """Whether exchanging the values of two members of a group never changes how likely the grouping was.
+    def exchangeable(self) -> Exchangeable:
+        """Whether exchanging the values of two members of a group leaves the probability of the grouping as it is.
 
-        Then all ways to deal a group's values to its members are as likely as the values are for each of them, and a
-        model of the population can be fitted to the groups exactly.
+        Where it always does, every way to deal a group's values to its members is as likely as these values are for
+        these members, and a model of the population can be fitted to the groups exactly.
         """
-        return self.by_multisets
+        return "always" if self.by_multisets else "unless a test failed"
 
     def suiting(self, layout: Layout) -> Self:
         """The same method with what was left open settled by how groups are published."""

@@ -52,6 +52,8 @@ class Evaluation:
         KL divergence from the true distribution to the reconstructed one, in nats; None where it is not defined.
     losses
         What the release's own tables tell.
+    model
+        Which model gave the answers: ``learned``, ``cells`` or ``uniform``.
     """
 
     workload: str
@@ -61,6 +63,7 @@ class Evaluation:
     coverage: float
     kl: float | None
     losses: Losses
+    model: str = "uniform"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -72,12 +75,14 @@ class Evaluation:
             "coverage": self.coverage,
             "kl": self.kl,
             "losses": self.losses.to_dict(),
+            "model": self.model,
         }
 
     def __str__(self) -> str:
         lines = [
             f"{self.n_questions:,} questions ({self.workload}), against the microdata: keep this inside",
             f"  mean relative error    {self.error:.4f}   (plain independence: {self.baseline:.4f})",
+            f"  answered by            the {self.model} model",
             f"  95 % intervals cover   {self.coverage:.1%} of counts of at least {_ENOUGH}",
             f"  KL divergence          {'not defined' if self.kl is None else f'{self.kl:.4f} nats'}",
             f"  average group          {float(self.losses.average_size):,.1f} tuples, NCP {float(self.losses.ncp):.4f}",
@@ -92,6 +97,7 @@ def evaluate(
     workload: Workload | None = None,
     delta: float = DELTA,
     threads: int = 0,
+    model: str = "learned",
 ) -> Evaluation:
     """Score a release against the microdata: errors of answers, coverage of error bars, divergence, losses.
 
@@ -107,6 +113,8 @@ def evaluate(
         Smallest count that an error is compared with, as a share of the table.
     threads
         How many threads to use; all cores by default.
+    model
+        What answers: ``learned`` or ``uniform``, as for `query`.
 
     Examples
     --------
@@ -122,7 +130,7 @@ def evaluate(
     asked = workload or Workload.transparent(truth, qd=min(5, len(truth.quasi) + 1))
     terms = terms_of(truth)
     known: dict[str, Any] = {"taxonomies": terms.taxonomies, "ordered": terms.ordered}
-    found = answer(release, asked, threads=threads, **known)
+    found = answer(release, asked, threads=threads, model=model, **known)
     true = count(truth, asked, threads=threads)
     enough = true >= _ENOUGH
     try:
@@ -137,6 +145,7 @@ def evaluate(
         coverage=float(found.covers(true)[enough].mean()) if enough.any() else float("nan"),
         kl=kl,
         losses=losses(release, **known),
+        model=found.model,
     )
 
 

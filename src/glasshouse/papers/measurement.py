@@ -59,7 +59,7 @@ class Asked:
         """Mean relative error of a release's answers, in percent."""
         if release is None:
             return None
-        return self._mean(answer(release, self.workload, **terms(self.table)).values)
+        return self._mean(answer(release, self.workload, model="uniform", **terms(self.table)).values)
 
     def errors(self, releases: Mapping[str, Release | None], no_link: str = NO_LINK) -> dict[str, float | None]:
         """The errors of several releases, and of two tables without a link."""

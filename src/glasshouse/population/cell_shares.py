@@ -4,7 +4,9 @@
 Not evenly. Where a box is the smallest around a group, somebody has each end of an interval, and each value of a set.
 All others follow the distribution of the attribute inside the cell, and that is estimated from all cells together by
 expectation and maximisation (Turnbull 1976): start with an even one, share the people of every cell out by it, take
-the sums as the next one. Labels of a taxonomy, and cells of other tools, need not have anybody at their ends; there
+the sums as the next one. Where small groups were made for their sensitive values and boxes put around them, a cell with
+two values has more of the rarer one than the whole table has; how far cells differ is seen from how few different
+values they list (`_pull`). Labels of a taxonomy, and cells of other tools, need not have anybody at their ends; there
 everybody follows the distribution.
 """
 
@@ -16,6 +18,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from scipy.special import gammaln
 
 from glasshouse.cells import key_of
 from glasshouse.errors import InputError
@@ -34,6 +37,8 @@ __all__ = ["CellShares", "domain_of"]
 _MOST_LISTED: Final = 4096  # values of a range that are gone through one by one
 _BETWEEN: Final = 3  # values between two ends that stand for all between them, where there are more
 _ROUNDS: Final = 60
+_SMALL: Final = 12  # people of a cell, of whom a value that is listed may well be half
+_AGAIN: Final = 10  # rounds after which it is estimated anew how far cells differ
 
 
 def domain_of(name: str, kind: str, supports: Sequence[Support]) -> tuple[Any, ...]:
@@ -83,7 +88,7 @@ class CellShares:
     proportions: Proportions
     sure: NDArray[np.int64]  # places of values that somebody in the cell has for sure, cell by cell
     first_sure: NDArray[np.int64]  # where each cell's begin, and where the last one's end
-    shares: NDArray[np.float64]  # of every value of the domain in the whole release
+    shares: NDArray[np.float64]  # of every value of the domain, for people who have none of the sure ones, as weights
 
     @classmethod
     def of(
@@ -93,40 +98,49 @@ class CellShares:
         n_values: int,
         *,
         attained: bool,
+        mixed: bool,
         cells: NDArray[np.int64],
         people: NDArray[np.int64],
     ) -> CellShares:
         """Estimate the shares of values; ``cells`` and ``people`` are those of every place of the release.
 
-        ``attained`` says whether somebody is at every end of a cell for sure.
+        ``attained`` says whether somebody is at every end of a cell for sure, and ``mixed`` whether people were put
+        together for their sensitive values.
         """
         proportions = Proportions.of(supports, places)
         sure = [_sure(support, places) if attained else [] for support in supports]
         first_sure = np.cumsum([0, *map(len, sure)])
+        in_sets = mixed and attained and not any(isinstance(_inner(support), Span) for support in supports)
+        in_sets &= float(np.median(people)) <= _SMALL
         cell = cls(proportions, np.array([p for own in sure for p in own], np.int64), first_sure, np.ones(n_values))
-        return cls(proportions, cell.sure, first_sure, cell.turnbull(cells, people))
+        return cls(proportions, cell.sure, first_sure, cell.turnbull(cells, people, in_sets=in_sets))
 
-    def turnbull(self, cells: NDArray[np.int64], people: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The shares of values that agree best with all cells."""
+    def turnbull(self, cells: NDArray[np.int64], people: NDArray[np.int64], *, in_sets: bool) -> NDArray[np.float64]:
+        """The weights of values that agree best with all cells; ``in_sets`` if cells list what somebody has."""
         n_cells = len(self.proportions)
         taken = np.minimum(self.n_sure[cells], people)
         left = np.bincount(cells, weights=people - taken, minlength=n_cells)
         fixed = np.bincount(cells, weights=taken / np.maximum(self.n_sure[cells], 1), minlength=n_cells)
         known = np.bincount(self.sure, weights=np.repeat(fixed, self.n_sure), minlength=len(self.shares))
         shares = self.shares / len(self.shares)
-        for _ in range(_ROUNDS):
-            inside = self._masses(shares)
+        pull = 0.0
+        for number in range(_ROUNDS):
+            if in_sets and number % _AGAIN == _AGAIN - 1:
+                pull = _pull(shares, people, self.n_sure[cells])
+            weights = shares + pull
+            inside = self._masses(weights)
             each = np.divide(left, inside, out=np.zeros(n_cells), where=inside > 0)
             steps = np.zeros(len(shares) + 1)
             by_run = np.repeat(each, self._n_runs)
             np.add.at(steps, self.proportions.lows, by_run)
             np.add.at(steps, self.proportions.highs, -by_run)
-            found = known + shares * np.cumsum(steps)[:-1]
+            found = known + weights * np.cumsum(steps)[:-1]
             found /= found.sum()
-            if np.abs(found - shares).max() < 1e-9:
-                break
+            done = np.abs(found - shares).max() < 1e-7 and (not in_sets or number >= _AGAIN)
             shares = found
-        return shares
+            if done:
+                break
+        return np.asarray(shares + pull, np.float64)
 
     @property
     def n_sure(self) -> NDArray[np.int64]:
@@ -166,7 +180,9 @@ class CellShares:
         return found
 
     def _by_shares(self, cells: NDArray[np.int64], within: NDArray[np.float64]) -> NDArray[np.int64]:
-        shares = self.shares + 1e-12 / len(self.shares)  # a cell that nobody would be in has its values evenly
+        shares = self.shares + 1e-9 * self.shares.max() / len(
+            self.shares
+        )  # a cell that nobody would be in has its values evenly
         before = np.append(0.0, np.cumsum(shares))
         lows, highs, firsts = self.proportions.lows, self.proportions.highs, self.proportions.firsts
         runs = np.append(0.0, np.cumsum(before[highs] - before[lows]))
@@ -177,10 +193,34 @@ class CellShares:
         return np.asarray(np.clip(place, lows[run], highs[run] - 1), np.int64)
 
 
+def _pull(shares: NDArray[np.float64], people: NDArray[np.int64], n_values: NDArray[np.int64]) -> float:
+    """How far cells differ in their shares: 0 if all are alike, and large if each has hardly any but its own values.
+
+    The people of a cell have values by Polya's urn with ``strength * shares`` balls: the weaker it is, the fewer
+    different values does a cell have, and the strength is chosen so that cells have as many on average as they show.
+    What is given is one over the strength.
+    """
+    sizes, times = np.unique(people, return_counts=True)
+    shown = float(n_values.sum())
+    low, high = np.log(1e-3), np.log(1e6)
+    for _ in range(40):
+        strength = np.exp((low + high) / 2)
+        rest = np.maximum(strength * (1 - shares), 1e-12)
+        size = sizes[:, np.newaxis].astype(np.float64)
+        nobody = gammaln(rest + size) - gammaln(rest) - gammaln(strength + size) + gammaln(strength)
+        expected = float((times * (1 - np.exp(nobody)).sum(axis=1)).sum())
+        low, high = ((low + high) / 2, high) if expected < shown else (low, (low + high) / 2)
+    return float(np.exp(-(low + high) / 2))
+
+
+def _inner(support: Support) -> Support:
+    return support.support if isinstance(support, OrMissing) else support
+
+
 def _sure(support: Support, places: Places) -> list[int]:
     """The places of the values that somebody in the cell has, if the cell is as small as it can be."""
     runs = places.inside(support)
-    inner = support.support if isinstance(support, OrMissing) else support
+    inner = _inner(support)
     if isinstance(inner, Listed):
         return [place for run in runs for place in run]
     if not isinstance(inner, Span):

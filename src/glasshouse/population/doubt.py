@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Doubt: how much wider than its draws an answer's interval must be, for what the model may get wrong.
 
-Draws know how uncertain the model is about itself: not that people differ in ways that no feature sees, that a cell's
-attributes go together, or that the publisher's method was not as blind to the values inside a group as the likelihood
-takes it to be. The last holds of some methods exactly (they declare it, `Method.exchangeable`); for the others groups
-that were made together err together.
+Draws know how uncertain the model is about itself. They do not know that people differ in ways that no feature sees,
+that the attributes of a cell go together, or that the publisher's method looked at who has which value. Some methods do
+not, and the likelihood is then exact; for the others, groups that were made together err together
+(`Method.exchangeable`).
 
 There are two numbers: what the standard deviation of the draws is multiplied by, and how large a part of the way from
 the papers' estimate to the learned one is added to it. They were chosen on Adult and the census, and judged on other
@@ -30,15 +30,34 @@ class Doubt:
 
     noise: float  # what the standard deviation over draws is multiplied by
     move: float  # the part of the way from the papers' estimate that is added
+    note: str = ""  # what a reader of answers is told
 
 
-_NOISE: Final = 1.15
-_EXACT, _COUPLED, _CELLS = 0.05, 0.2, 0.35
+_BY_METHOD: Final = {
+    "always": Doubt(1.15, 0.05),
+    "unless a test failed": Doubt(
+        1.5,
+        0.35,
+        "the method of this release tests its groups, and what a failed test says of them is not in the model: "
+        "intervals are made wider for it, and may still be too narrow",
+    ),
+    "never": Doubt(
+        3.0,
+        0.6,
+        "the method of this release ties the values of different groups to each other, which is not in the model: "
+        "intervals are made much wider for it, and may still be too narrow",
+    ),
+}
+_BOXES: Final = Doubt(
+    3.0,
+    0.6,
+    "where in its cells a person is can only be guessed: intervals are made much wider for it, and may still be too "
+    "narrow",
+)
 
 
 def doubt_of(release: Release) -> Doubt:
     """The doubt that a release deserves, by its recoding and its method."""
     if release.layout.kind == "boxes":
-        return Doubt(_NOISE, _CELLS)
-    exact = bool(release.recipe.method) and catalog.method_of(release.recipe).exchangeable
-    return Doubt(_NOISE, _EXACT if exact else _COUPLED)
+        return _BOXES
+    return _BY_METHOD[catalog.method_of(release.recipe).exchangeable if release.recipe.method else "never"]

@@ -27,7 +27,6 @@ _MOST_LEVELS: Final = 128  # of one attribute
 _SMOOTH: Final = 24  # an ordered attribute with more levels than that has coarse bins beside them
 _BINS: Final = 10
 _IN_PAIRS, _IN_TRIPLES = 14, 6  # levels of an attribute in a combination
-_MOST_PAIRS, _MOST_TRIPLES = 45, 35
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,22 +115,42 @@ class Features:
     codes: NDArray[np.int32]
 
     @classmethod
-    def of(cls, attributes: Sequence[Attribute], people: NDArray[np.float64], order: int) -> Features:
-        """Make blocks of up to ``order`` attributes; ``people`` is how many people are at every point."""
+    def of(cls, attributes: Sequence[Attribute], people: NDArray[np.float64]) -> Features:
+        """A block for every attribute, and one of its bins beside it; ``people`` is how many are at every point."""
         codes = np.stack([own.codes for own in attributes])
         blocks = [Block.of((), (), codes)]
-        used = [i for i, own in enumerate(attributes) if own.codes.min() != own.codes.max()]
-        for i in used:
-            blocks.append(Block.of((i,), [attributes[i].coarse(people, _MOST_LEVELS)], codes))
-            if attributes[i].ordered and blocks[-1].n_levels > _SMOOTH:
-                blocks.append(Block.of((i,), [attributes[i].coarse(people, _BINS)], codes))
-        for size, most, limit in ((2, _IN_PAIRS, _MOST_PAIRS), (3, _IN_TRIPLES, _MOST_TRIPLES)):
+        for i, own in enumerate(attributes):
+            if own.codes.min() != own.codes.max():
+                blocks.append(Block.of((i,), [own.coarse(people, _MOST_LEVELS)], codes))
+                if own.ordered and blocks[-1].n_levels > _SMOOTH:
+                    blocks.append(Block.of((i,), [own.coarse(people, _BINS)], codes))
+        return cls(tuple(blocks), codes)
+
+    def combined(
+        self,
+        attributes: Sequence[Attribute],
+        people: NDArray[np.float64],
+        strengths: NDArray[np.float64],
+        *,
+        order: int,
+        most: int,
+    ) -> Features:
+        """Add at most so many blocks of two attributes, and of up to ``order``, those of the strongest first."""
+        used = [i for i in range(len(attributes)) if strengths[i] > 0]
+        blocks = list(self.blocks)
+        for size, levels in ((2, _IN_PAIRS), (3, _IN_TRIPLES)):
             if size > order:
                 break
-            coarse = {i: attributes[i].coarse(people, most) for i in used}
-            for chosen in list(combinations(used, size))[:limit]:
-                blocks.append(Block.of(chosen, [coarse[i] for i in chosen], codes))
-        return cls(tuple(blocks), codes)
+            coarse = {i: attributes[i].coarse(people, levels) for i in used}
+            chosen = sorted(combinations(used, size), key=lambda some: -float(np.prod(strengths[list(some)])))
+            room = max(most - (len(blocks) - len(self.blocks)), 0)
+            room = room if size == order else max(2 * room // 3, min(room, 1))
+            blocks += [Block.of(some, [coarse[i] for i in some], self.codes) for some in chosen[:room]]
+        return Features(tuple(blocks), self.codes)
+
+    def at(self, points: NDArray[np.int64]) -> Features:
+        """The same blocks for some of the points."""
+        return Features(self.blocks, np.ascontiguousarray(self.codes[:, points]))
 
     @property
     def starts(self) -> NDArray[np.int64]:
@@ -149,7 +168,8 @@ class Features:
         known = levels >= 0
         columns = (levels + self.starts[:-1])[known].astype(np.int32)
         ends = np.append(0, np.cumsum(known.sum(axis=1))).astype(np.int64)
-        return sp.csr_matrix((np.ones(len(columns)), columns, ends), shape=(codes.shape[1], self.n_levels))
+        ones = np.ones(len(columns), np.float32)
+        return sp.csr_matrix((ones, columns, ends), shape=(codes.shape[1], self.n_levels))
 
     @cached_property
     def matrix(self) -> sp.csr_matrix:

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 __all__ = ["Fitted", "fitted"]
 
 _ROUNDS: Final = 4
-_DRAWS: Final = 4  # in each round
+_DRAWS: Final = 2  # in each round
 _FIRST: Final = (0.1, 5.0, 100.0, 100.0)  # ridges to begin with, by how many attributes a block combines
 _LEAST, _MOST = 0.05, 1e5
 _CHANGE: Final = 4.0  # of a ridge in one round
-_FACTORS: Final = (1.0, 2.0, 4.0, 8.0)
+_FACTORS: Final = (2.0, 4.0)
 _HELD_OUT: Final = 5  # every so many groups one is held out
 _ENOUGH: Final = 2.0  # standard errors
 _ROUGHLY, _CLOSELY = 0.5, 0.1  # units of log-likelihood that a fit may leave
@@ -62,8 +62,7 @@ def fitted(
     ridges = np.array([_FIRST[block.order] for block in regression.features.blocks])
     if len(held) < 2:
         return Fitted(np.zeros(regression.shape), ridges, 0.0, 0.0)
-    train = regression.with_observations(regression.seen.some(rest))
-    test = regression.with_observations(regression.seen.some(held))
+    train, test = regression.some(rest), regression.some(held)
     weights = np.zeros(train.shape)
     for number in range(_ROUNDS):
         weights = train.fit(ridges, weights, tolerance=_ROUGHLY)

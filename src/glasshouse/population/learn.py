@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
@@ -23,6 +24,8 @@ from glasshouse.supports.evidence import Evidence
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.population.observations import Observations
     from glasshouse.population.points import Points
@@ -31,11 +34,14 @@ if TYPE_CHECKING:
 
 __all__ = ["learn", "learned_from"]
 
-_DRAWS: Final = 24
+_DRAWS: Final = 20
 _SEED: Final = 1
 _IN_CELLS, _EXACT = 2, 3  # attributes that a feature combines
 _FEWEST: Final = 200  # people; of fewer nothing is learned
-_MOST_PEOPLE: Final = 200_000  # whose groups the weights are fitted to
+_FOR_RIDGES, _FOR_WEIGHTS = 60_000, 200_000  # people whose groups they are learned from
+_PLAIN: Final = (0.1, 5.0)  # ridges of a first look at single attributes
+_WORK: Final = 12_000_000  # points x values x blocks
+_LEAST_COMBINED: Final = 6  # blocks of several attributes
 
 _kept: WeakKeyDictionary[Release, dict[tuple[Any, ...], Population]] = WeakKeyDictionary()
 
@@ -79,23 +85,60 @@ def _learned(evidence: Evidence, published: Published, seats: Seats, report: Cal
     points = points_of(evidence, seats)
     values = evidence.domain_of(published)
     seen = _observations(evidence, published, seats, points, values)
-    people = seen.people_at(points.n_places)
-    at_points = people if points.mixture is None else np.asarray(points.mixture.T @ people)
-    features = Features.of(points.attributes(), at_points, _EXACT if points.mixture is None else _IN_CELLS)
-    base = np.bincount(
-        seen.code_of_entry, weights=seen.slopes(np.ones((points.n_places, len(values))))[0], minlength=len(values)
-    )
-    regression = Regression(features, points.mixture, np.log(np.maximum(base / base.sum(), 1e-12)), seen)
-    sample = regression
-    n_people = float(people.sum())
-    if n_people > _MOST_PEOPLE:
-        chosen = random.permutation(seen.n_groups)[: int(seen.n_groups * _MOST_PEOPLE / n_people)]
-        sample = regression.with_observations(seen.some(np.sort(chosen)))
-    found = fitted(sample, random, report)
+    base = np.bincount(seen.code_of_entry, weights=_values(seen, points.n_places, len(values)), minlength=len(values))
+    logs = np.log(np.maximum(base / base.sum(), 1e-12))
+    whole = Regression(_plain_features(seen, points), points.mixture, logs, seen)
+    regression = _with_combinations(_sampled(whole, _FOR_RIDGES, random), whole, seen, points)
+    found = fitted(_sampled(regression, _FOR_RIDGES, random), random, report)
+    sample = _sampled(regression, _FOR_WEIGHTS, random)
     deviations = np.zeros((_DRAWS, *regression.shape))
     if found.is_used:
-        deviations = sample.draws(found.weights, found.ridges, _DRAWS, random).deviations
+        found = replace(found, weights=sample.fit(found.ridges, found.weights))
+        deviations = sample.draws(found.weights, found.ridges, _DRAWS, random, accuracy=0.2).deviations
     return Population(published.column, values, points, regression, found, seen, deviations, doubt_of(evidence.release))
+
+
+def _values(seen: Observations, n_places: int, n_values: int) -> NDArray[np.float64]:
+    """How many people have the value of every entry, if nothing is known of them."""
+    return seen.slopes(np.full((n_places, n_values), 1 / n_values))[0]
+
+
+def _sampled(regression: Regression, most: int, random: np.random.Generator) -> Regression:
+    """The model of so many groups that they have about ``most`` people."""
+    n_groups, n_people = regression.seen.n_groups, float(regression.seen.people_at(regression.n_places).sum())
+    if n_people <= most:
+        return regression
+    return regression.some(np.sort(random.permutation(n_groups)[: int(n_groups * most / n_people)]))
+
+
+def _plain_features(seen: Observations, points: Points) -> Features:
+    return Features.of(points.attributes(), _people(seen, points))
+
+
+def _people(seen: Observations, points: Points) -> NDArray[np.float64]:
+    """How many people are at every point."""
+    people = seen.people_at(points.n_places)
+    return people if points.mixture is None else np.asarray(points.mixture.T @ people)
+
+
+def _with_combinations(sample: Regression, regression: Regression, seen: Observations, points: Points) -> Regression:
+    """Add blocks of two and three attributes, those first that tell most by themselves, as many as time allows."""
+    blocks = regression.features.blocks
+    weights = sample.fit(np.array([_PLAIN[block.order] for block in blocks]), tolerance=2.0)
+    people = _people(seen, points)
+    at_level = regression.features.transposed @ people
+    told = at_level * (weights**2 @ np.exp(regression.base))
+    strengths = np.zeros(len(points.names))
+    for block, start in zip(blocks, regression.features.starts, strict=False):
+        for i in block.attributes:
+            strengths[i] += float(told[start : start + block.n_levels].sum())
+    n_points = len(np.unique(sample.features.codes, axis=1).T)
+    most = int(_WORK / (n_points * len(regression.base))) - len(blocks)
+    order = _EXACT if points.mixture is None else _IN_CELLS
+    features = regression.features.combined(
+        points.attributes(), people, strengths, order=order, most=max(most, _LEAST_COMBINED)
+    )
+    return replace(regression, features=features)
 
 
 def _observations(

@@ -9,7 +9,7 @@ logarithm of the probability of what is shown, and its derivative by the chances
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -53,6 +53,9 @@ class Observations(Protocol):
 
     def some(self, groups: NDArray[np.int64]) -> Observations:
         """Some groups alone."""
+
+    def renumbered(self, number: NDArray[np.int32]) -> Observations:
+        """The same groups, with a new number for every place."""
 
     def slopes(self, chances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The derivative of the log-likelihood at every entry, and the log-likelihood of every group."""
@@ -106,6 +109,10 @@ class Grouped:
     def some(self, groups: NDArray[np.int64]) -> Grouped:
         """Some groups alone."""
         return Grouped(self.deals.some(groups))
+
+    def renumbered(self, number: NDArray[np.int32]) -> Grouped:
+        """The same groups, with a new number for every place."""
+        return Grouped(replace(self.deals, place=number[self.deals.place]))
 
     def slopes(self, chances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Expected numbers over chances; and the logarithms of permanents."""
@@ -169,6 +176,10 @@ class Shown:
     def some(self, groups: NDArray[np.int64]) -> Shown:
         """Some groups alone."""
         return Shown(self.place[groups], self.code[groups], self.size[groups], self.kept)
+
+    def renumbered(self, number: NDArray[np.int32]) -> Shown:
+        """The same groups, with a new number for every place."""
+        return replace(self, place=number[self.place])
 
     def slopes(self, chances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The chance that the value is shown is ``kept`` times the true one's, and the same of all for the rest."""

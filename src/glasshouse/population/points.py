@@ -81,12 +81,17 @@ def points_of(evidence: Evidence, seats: Seats) -> Points:
             where = np.array([places.inside(support)[0].start for support in own], np.int64)
             columns.append(where[cell])
             continue
-        shares = CellShares.of(own, places, len(domain), attained=_attained(evidence, name), cells=cell, people=people)
-        columns.append(
-            shares.quantiles(
-                np.repeat(cell, n_points), np.repeat(people, n_points), _spread(len(cell), n_points, random)
-            )
+        shares = CellShares.of(
+            own,
+            places,
+            len(domain),
+            attained=_attained(evidence, name),
+            mixed=evidence.release.layout is BOXES,
+            cells=cell,
+            people=people,
         )
+        parts = _spread(len(cell), n_points, random)
+        columns.append(shares.quantiles(np.repeat(cell, n_points), np.repeat(people, n_points), parts))
     ordered = tuple(
         kind in _LINE or name in evidence.ordered or any(isinstance(support, Span) for support in own)
         for name, kind, own in zip(seats.quasi, kinds, spelled, strict=True)

@@ -84,7 +84,7 @@ class Population:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of answers should know of the model."""
-        return ()
+        return (self.doubt.note,) if self.doubt.note else ()
 
     def __repr__(self) -> str:
         gain = f"{self.fitted.z:.1f} standard errors better than base rates on groups that were held out"

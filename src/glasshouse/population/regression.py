@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,9 +55,17 @@ class Regression:
     base: NDArray[np.float64]  # logarithms of how often values occur
     seen: Observations
 
-    def with_observations(self, seen: Observations) -> Regression:
-        """The same model of other groups."""
-        return replace(self, seen=seen)
+    def some(self, groups: NDArray[np.int64]) -> Regression:
+        """The same model of some groups alone, with their places and points alone."""
+        seen = self.seen.some(groups)
+        used = np.unique(seen.place_of_entry).astype(np.int64)
+        number = np.zeros(self.n_places, np.int32)
+        number[used] = np.arange(len(used), dtype=np.int32)
+        if self.mixture is None:
+            return replace(self, features=self.features.at(used), seen=seen.renumbered(number))
+        rows = self.mixture[used]
+        points = np.unique(rows.indices)
+        return replace(self, features=self.features.at(points), mixture=rows[:, points], seen=seen.renumbered(number))
 
     @property
     def _x(self) -> sp.csr_matrix:
@@ -89,12 +97,12 @@ class Regression:
 
     def at_points(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """The chances of every value at every point."""
-        chances = np.asarray(self._x @ weights)
-        chances += self.base
+        chances = np.asarray(self._x @ weights.astype(np.float32))
+        chances += self.base.astype(np.float32)
         chances -= chances.max(axis=1, keepdims=True)
         np.exp(chances, out=chances)
         chances /= chances.sum(axis=1, keepdims=True)
-        return chances
+        return chances.astype(np.float64)
 
     def mixed(self, at_points: NDArray[np.float64]) -> NDArray[np.float64]:
         """The chances at every place, by those at points."""
@@ -152,15 +160,16 @@ class Regression:
         starts, key = self.seen.starts, place.astype(np.int64) * len(self.base) + code
 
         def curvature(direction: NDArray[np.float64]) -> NDArray[np.float64]:
-            along = np.asarray(self._x @ direction)
-            moved = self.mixed(points * (along - (points * along).sum(axis=1, keepdims=True)))
+            along = np.asarray(self._x @ direction.astype(np.float32))
+            moved = self.mixed(light * (along - np.einsum("pv,pv->p", light, along)[:, np.newaxis]))
             by_group = np.add.reduceat(slopes * moved.reshape(-1)[key], starts)
-            return np.asarray(self._back(slopes * by_group[group], points) + ridge * direction)
+            return np.asarray(self._back(slopes * by_group[group], light) + ridge * direction)
 
         surprise = (slopes - 1) * chances.reshape(-1)[key]
         squares = self._by_place(surprise**2)
         squares = squares if self.mixture is None else self._mixture_back @ squares
         conditioner = 1 / (np.asarray(self._x_back @ squares) + ridge + 1e-9)
+        light = points.astype(np.float32)
         found, determined = [], np.zeros(len(ridges))
         for _ in range(n):
             noise = random.standard_normal(self.shape)
@@ -179,12 +188,13 @@ class Regression:
         found = np.bincount(key, weights=entries, minlength=self.n_places * n_values)
         return found.reshape(self.n_places, n_values).astype(np.float64, copy=False)
 
-    def _back(self, slopes: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _back(self, slopes: NDArray[np.float64], points: NDArray[Any]) -> NDArray[np.float64]:
         """The derivative by the weights, from that by the chances at entries."""
         by_chance = self._by_place(slopes)
         by_chance = by_chance if self.mixture is None else np.asarray(self._mixture_back @ by_chance)
-        centred = points * (by_chance - (points * by_chance).sum(axis=1, keepdims=True))
-        return np.asarray(self._x_back @ centred)
+        light, own = points.astype(np.float32, copy=False), by_chance.astype(np.float32)
+        centred = light * (own - np.einsum("pv,pv->p", light, own)[:, np.newaxis])
+        return np.asarray(self._x_back @ centred, np.float64)
 
 
 def _conjugate_gradients(

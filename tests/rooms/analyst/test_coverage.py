@@ -88,7 +88,7 @@ def test_intervals_cover_their_share_of_truths_drawn_from_a_release(kind: str) -
     for seed in range(4):
         truth = drawn(evidence, rng, table)
         for workload in questions(table, seed):
-            found = answer(release, workload)
+            found = answer(release, workload, model="uniform")
             covered.extend(found.covers(count(truth, workload))[found.values >= ENOUGH].tolist())
     assert len(covered) > 2000
     assert 0.93 <= np.mean(covered) <= 0.97
@@ -127,7 +127,7 @@ def test_intervals_cover_their_share_of_truths_of_which_a_sample_is_perturbed() 
         which = seat_of(evidence, seats, columns) if which is None else which
         truth = gh.read({**places(evidence, seats, which, rng), "s": values}, quasi=list(QUASI), sensitive="s")
         for workload in questions(before, seed):
-            found, true = answer(release, workload), count(truth, workload)
+            found, true = answer(release, workload, model="uniform"), count(truth, workload)
             covered.extend(found.covers(true)[true >= ENOUGH].tolist())
     assert len(covered) > 2000
     assert 0.93 <= np.mean(covered) <= 0.97

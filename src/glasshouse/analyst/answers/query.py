@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "query"]
 
 _MOST_ROWS = 10_000
+_SAID = {
+    "learned": "learned from the release (--model uniform, or model='uniform', for the papers' estimator)",
+    "cells": "the papers' estimator, with what the cells of the release tell of quasi-identifiers",
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -144,7 +148,10 @@ class Answer:
         rows = self._rows()
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-        return "\n".join([*(line.rstrip() for line in lines), *(f"note: {note}" for note in self.notes)])
+        said = [f"note: {note}" for note in self.notes]
+        if self.model != "uniform":
+            said.append(f"model: {_SAID[self.model]}")
+        return "\n".join([*(line.rstrip() for line in lines), *said])
 
 
 def query(

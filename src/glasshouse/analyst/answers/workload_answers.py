@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.analyst.answers.learned_answers import learned_totals
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
 from glasshouse.analyst.questions.asked_values import check_domain
 from glasshouse.errors import InputError, ParameterError, SchemaError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.analyst.answers.learned_answers import LearnedTotals
     from glasshouse.analyst.usefulness.workloads import Workload
     from glasshouse.microdata import Microdata
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
@@ -41,6 +43,8 @@ class Answers:
 
     values: NDArray[np.float64]
     errors: NDArray[np.float64]
+    model: str = "uniform"
+    """Which model gave them: ``learned``, ``cells`` or ``uniform``."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -58,12 +62,13 @@ def answer(
     taxonomies: Mapping[str, Taxonomy] | None = None,
     ordered: Mapping[str, Sequence[Any]] | None = None,
     threads: int = 0,
+    model: str = "learned",
 ) -> Answers:
     """Answer all questions of a workload from a release.
 
-    The model is that of `glasshouse.analyst.answers.estimates`. What a cell stands for are the values of the workload's
-    domain in it, each as likely as any other: where an integer attribute lacks some values, or a float attribute has
-    few, this knows more than `query`, which takes every number in an interval as possible.
+    The papers' estimator is that of `glasshouse.analyst.answers.estimates`. For it a cell stands for the values of the
+    workload's domain in it, each as likely as any other: where an integer attribute lacks some values, or a float
+    attribute has few, this knows more than `query`, which takes every number in an interval as possible.
 
     Parameters
     ----------
@@ -75,6 +80,9 @@ def answer(
         As for `query`.
     threads
         How many threads to use; all cores by default. The answers do not depend on it.
+    model
+        ``learned``, by what the release teaches of the population, or ``uniform``, the papers' estimator; as for
+        `query`.
 
     Examples
     --------
@@ -93,11 +101,18 @@ def answer(
     for name, domain in workload.domains.items():
         check_domain(evidence, name, domain)
     values, errors = np.zeros(len(workload)), np.zeros(len(workload))
+    used = "uniform"
     for published, seats, questions in _by_table(evidence, workload):
         work = _from_sample if published.kind == "sample" else _from_groups
-        found = work(evidence, published, seats, workload.take(questions), threads)
+        asked = workload.take(questions)
+        found = work(evidence, published, seats, asked, threads)
+        names = [name for name, wanted in zip(asked.domains, asked.wanted, strict=True) if not wanted.all()]
+        learned = learned_totals(evidence, published, seats, names, model)
+        if learned is not None:
+            found = _learned(evidence, published, asked, learned, found)
+            used = learned.population.model
         values[questions], errors[questions] = found
-    return Answers(values, errors)
+    return Answers(values, errors, used)
 
 
 def count(table: Microdata, workload: Workload, *, threads: int = 0) -> NDArray[np.int64]:
@@ -227,6 +242,40 @@ def _from_sample(
 
     _in_blocks(work, workload, threads)
     return means, np.sqrt(np.maximum(variances, 0.0))
+
+
+def _learned(
+    evidence: Evidence,
+    published: Published,
+    workload: Workload,
+    learned: LearnedTotals,
+    papers: tuple[NDArray[np.float64], NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Estimates and standard errors by what the release teaches, beside those of the papers' estimator."""
+    points, n_draws = learned.population.points, len(learned.population.draws())
+    wanted = _wanted(evidence, published, workload).astype(np.float64)
+    names = list(workload.domains)
+    taken = [d for d in _constrained(workload, np.arange(len(workload))) if names[d] in points.names]
+    where = {}
+    for d in taken:
+        place = points.names.index(names[d])
+        known = Places(workload.domains[names[d]], evidence.kinds[names[d]])
+        found = [known.of(value) for value in points.values[place]]
+        where[d] = np.array([-1 if at is None else at for at in found], np.int64)[points.codes[place]]
+    means, variances = np.zeros(len(workload)), np.zeros(len(workload))
+    for first in range(0, len(workload), _BLOCK):
+        some = slice(first, first + _BLOCK)
+        inside = np.ones((len(wanted[some]), points.n_points))
+        for d in taken:  # a value that the domain lacks comes last: who asks for all asks for it too
+            asked = workload.wanted[d][some]
+            own = np.append(asked, np.all(asked, axis=1, keepdims=True), axis=1)
+            inside *= own[:, where[d]]
+        means[some] = ((learned.expected.T @ inside.T).T * wanted[some]).sum(axis=1)
+        drawn = (learned.drawn.T @ inside.T).T.reshape(-1, n_draws, wanted.shape[1])
+        variances[some] = np.einsum("qdv,qv->qd", drawn, wanted[some]).var(axis=1, ddof=1)
+    doubt = learned.population.doubt
+    spread = doubt.noise**2 * variances + (doubt.move * (means - papers[0])) ** 2
+    return means, np.sqrt(spread)
 
 
 def _wanted(evidence: Evidence, published: Published, workload: Workload) -> NDArray[np.bool_]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.grouping.method import Exchangeable
     from glasshouse.microdata import Microdata
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws, Source
@@ -85,9 +86,9 @@ class Anatomize(Method):
     randomised: ClassVar[bool] = True
 
     @property
-    def exchangeable(self) -> bool:
+    def exchangeable(self) -> Exchangeable:
         """Groups are drawn by values alone, people with a value at random."""
-        return True
+        return "always"
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""

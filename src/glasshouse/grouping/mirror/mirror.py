@@ -35,6 +35,7 @@ from glasshouse.principles.principle import Adversary, Claim
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from glasshouse.grouping.method import Exchangeable
     from glasshouse.grouping.perimeter import Places, Weights
     from glasshouse.grouping.transparent.packed_rows import PackedRows
     from glasshouse.microdata import Microdata
@@ -125,9 +126,11 @@ class Mirror(Method):
     randomised: ClassVar[bool] = True
 
     @property
-    def exchangeable(self) -> bool:
-        """Where no test can fail, groups are drawn by values alone within sets that quasi-identifiers made."""
-        return self.inner == "anatomize" and Fraction(self.slack) >= 2
+    def exchangeable(self) -> Exchangeable:
+        """Where no test can fail, Anatomize draws groups by values alone within sets that quasi-identifiers made."""
+        if self.inner == "ace":
+            return "never"
+        return "always" if self.inner == "anatomize" and Fraction(self.slack) >= 2 else "unless a test failed"
 
     floor: int | None = None
     inner: str | None = None

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.engines import Memory
+    from glasshouse.grouping.method import Exchangeable
     from glasshouse.microdata import Column, Microdata
     from glasshouse.randomness import Draws, Source
 
@@ -114,6 +115,11 @@ class Ace(Transparent):
         "TRANSPARENT Theorem 2: symmetric bucket partitions are equally likely (Lemma 6), and slice into symmetric "
         "groups (Lemma 5)"
     )
+
+    @property
+    def exchangeable(self) -> Exchangeable:
+        """Slices tie the values of all groups of a bucket to each other."""
+        return "never"
 
     def _divided(self, table: Microdata, ell: int, column: Column, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` by random choices of ``source``."""

@@ -20,6 +20,7 @@ from glasshouse.microdata.groups import tie_order
 
 if TYPE_CHECKING:
     from glasshouse.engines import Memory
+    from glasshouse.grouping.method import Exchangeable
     from glasshouse.microdata import Column, Groups, Microdata
     from glasshouse.randomness import Source
 
@@ -78,6 +79,11 @@ class Hybrid(Transparent):
         "TRANSPARENT Theorem 3: Tailor's groups depend on sensitive values through their multisets alone (Theorem 1), "
         "and Ace is transparent inside each of them (Theorem 2)"
     )
+
+    @property
+    def exchangeable(self) -> Exchangeable:
+        """Slices tie the values of all groups of a bucket to each other."""
+        return "never"
 
     def _divided(self, table: Microdata, ell: int, column: Column, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` by cuts and, inside each of their groups, by random choices of ``source``."""
