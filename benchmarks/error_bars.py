@@ -51,7 +51,7 @@ def answers_of_kinds(table: gh.Microdata, asked: Workload) -> Iterator[tuple[str
     for name, how in kinds.items():
         release = published(table, *how)
         if release is not None:
-            yield name, answer(release, asked, **terms(table))
+            yield name, answer(release, asked, model="uniform", **terms(table))
 
 
 def main(given: str) -> None:

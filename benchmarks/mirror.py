@@ -115,7 +115,9 @@ class Questions:
     def error(self, workload: str, run: int, release: gh.Release | None) -> float:
         """The mean relative error of the answers from a release, or from two tables without a link."""
         asked = self.asked[workload, run]
-        estimates = independent(self.table, asked) if release is None else answer(release, asked).values
+        estimates = (
+            independent(self.table, asked) if release is None else answer(release, asked, model="uniform").values
+        )
         return float(np.mean(relative_errors(estimates, self.truth[workload, run], self.table.n_tuples)))
 
 
