@@ -95,7 +95,8 @@ def _learned(evidence: Evidence, published: Published, seats: Seats, report: Cal
     deviations = np.zeros((_DRAWS, *regression.shape))
     if found.is_used:
         deviations = sample.draws(found.weights, found.ridges, _DRAWS, random).deviations
-    return Population(published.column, values, points, regression, found, seen, deviations, doubt_of(evidence.release))
+    doubt = doubt_of(evidence.release)
+    return Population(published.column, values, points, regression, found, seen, deviations, doubt, sample)
 
 
 def _observations(

@@ -68,6 +68,7 @@ class Population:
     seen: Observations
     deviations: NDArray[np.float64]  # of the weights, from their posterior distribution
     doubt: Doubt
+    fitted_to: Regression  # the groups that the weights were fitted to: all, or some of very many
     _drawn: list[Drawn] = field(default_factory=list, init=False)
     _expected: list[Expected] = field(default_factory=list, init=False)
 
@@ -132,6 +133,12 @@ class Population:
         if not self._drawn:
             self._drawn.extend(self._draw(np.random.Generator(np.random.PCG64(7))))
         return self._drawn
+
+    def more_deviations(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
+        """Further deviations of the weights from their posterior distribution (draws x levels x values)."""
+        if not self.fitted.is_used:
+            return np.zeros((n, *self.regression.shape))
+        return self.fitted_to.draws(self.fitted.weights, self.fitted.ridges, n, random).deviations
 
     def _draw(self, random: np.random.Generator) -> Iterator[Drawn]:
         for deviation in self.deviations:
