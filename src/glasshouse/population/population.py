@@ -13,16 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.errors import NotSupported
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
+    from glasshouse.population.classifier import PopulationClassifier
     from glasshouse.population.doubt import Doubt
     from glasshouse.population.fit import Fitted
     from glasshouse.population.observations import Observations
     from glasshouse.population.points import Points
     from glasshouse.population.regression import Regression
+
+    ClassOf = Mapping[Any, Any] | Callable[[Any], Any]
 
 __all__ = ["Drawn", "Expected", "Population"]
 
@@ -127,6 +132,20 @@ class Population:
         key, number = np.unique(point * n_values + code_of[of], return_inverse=True)
         total = np.bincount(number.reshape(-1), weights=weight).astype(np.float64)
         return Expected(key // n_values, key % n_values, total)
+
+    def classifier(self, class_of: ClassOf | None = None) -> PopulationClassifier:
+        """An estimator of scikit-learn that predicts the sensitive value, or its class, from quasi-identifiers.
+
+        Parameters
+        ----------
+        class_of
+            The class of a sensitive value: a mapping or a function. Left out, every value is a class of its own.
+        """
+        from glasshouse.population.classifier import PopulationClassifier
+
+        if not self.points.names or self.column == "":
+            raise NotSupported("a classifier from a release without a sensitive column", instead="there is no value")
+        return PopulationClassifier.of(self, class_of)
 
     def draws(self) -> list[Drawn]:
         """Complete tables, each by weights of its own from the posterior distribution; always the same ones."""
