@@ -162,7 +162,7 @@ class PopulationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             matrix, y = validate_data(self, X, y, dtype=np.float64)
             names = [str(name) for name in getattr(self, "feature_names_in_", range(matrix.shape[1]))]
             return names, list(matrix.T), y
-        table = pa.table(X)
+        table = _arrow(X)
         if y is None:
             raise InputError(f"{_OWNER} requires y to be passed, but the target y is None")
         y = np.asarray(y.to_pylist() if isinstance(y, pa.Array | pa.ChunkedArray) else y)
@@ -190,7 +190,7 @@ class PopulationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if not self._by_name:
             return list(validate_data(self, X, dtype=np.float64, reset=False).T)
         if isinstance(X, pa.Table | Mapping) or hasattr(X, "__arrow_c_stream__"):
-            table = pa.table(X)
+            table = _arrow(X)
             for name in self.feature_names_in_:
                 if name not in table.column_names:
                     raise SchemaError.unknown(name, table.column_names, role="a quasi-identifier of the model")
@@ -207,8 +207,13 @@ def _has_other_kinds(X: Any) -> bool:  # noqa: N803
         return True
     if not hasattr(X, "__arrow_c_stream__") or not hasattr(X, "columns"):
         return False
-    kinds = [field.type for field in pa.table(X[:0]).schema]
+    kinds = [field.type for field in _arrow(X[:0]).schema]
     return not all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
+
+
+def _arrow(X: Any) -> pa.Table:  # noqa: N803
+    """A frame as an Arrow table; the index of pandas, which numbers rows, is no column."""
+    return pa.Table.from_pandas(X, preserve_index=False) if hasattr(X, "iloc") else pa.table(X)
 
 
 def _scale(name: str, column: Any, categorical: bool) -> Scale:  # noqa: FBT001

@@ -111,7 +111,10 @@ def distinct(column: Any) -> tuple[list[Any], NDArray[np.int64]]:
 
 def _plain(value: Any) -> Any:
     """A value without the wrappers of libraries; None where nothing is known."""
-    if value is None or value != value or str(value) in ("NaT", "<NA>"):
+    try:
+        if value is None or value != value:  # NaN, and what pandas has for a missing time
+            return None
+    except TypeError:  # pandas.NA, which is not even equal or unequal to itself
         return None
     if isinstance(value, np.generic):
         return value.item()
