@@ -27,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
 
 import glasshouse as gh
-from glasshouse.population.classifier import PopulationClassifier
+from glasshouse.population.population_classifier import PopulationClassifier
 
 ADULT = ["age", "workclass", "education", "marital-status", "race", "sex"], "occupation"
 HOSPITAL = ["age", "sex", "zipcode"], "disease"

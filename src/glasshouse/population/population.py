@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.population.classifier import PopulationClassifier
     from glasshouse.population.doubt import Doubt
     from glasshouse.population.fit import Fitted
     from glasshouse.population.observations import Observations
     from glasshouse.population.points import Points
+    from glasshouse.population.population_classifier import PopulationClassifier
     from glasshouse.population.regression import Regression
 
     ClassOf = Mapping[Any, Any] | Callable[[Any], Any]
@@ -141,7 +141,7 @@ class Population:
         class_of
             The class of a sensitive value: a mapping or a function. Left out, every value is a class of its own.
         """
-        from glasshouse.population.classifier import PopulationClassifier
+        from glasshouse.population.population_classifier import PopulationClassifier
 
         if not self.points.names or self.column == "":
             raise NotSupported("a classifier from a release without a sensitive column", instead="there is no value")

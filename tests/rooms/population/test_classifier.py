@@ -18,7 +18,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import glasshouse as gh
-from glasshouse.population.classifier import PopulationClassifier
+from glasshouse.population.population_classifier import PopulationClassifier
 from glasshouse.population.scales import Scale, distinct
 from tests.conftest import ROOT
 

@@ -72,7 +72,7 @@ def write_flat(
     refuse_inside(folder, release)
     names = ["table"] if len(tables) == 1 else [f"table-{i + 1:0{len(str(len(tables)))}}" for i in range(len(tables))]
     with new_folder(folder, force=force) as new:
-        marks = {}
+        marks: dict[str, str] = {}
         for name, table in zip(names, tables, strict=True):
             if format == "parquet":
                 pq.write_table(table, new / f"{name}.parquet")

@@ -114,8 +114,8 @@ class PopulationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             _scale(name, own, i in categorical) for i, (name, own) in enumerate(zip(names, columns, strict=True))
         ]
         codes = self._codes(columns)
-        points, place = np.unique(codes, axis=1, return_inverse=True)
-        place = place.reshape(-1).astype(np.int32)
+        points, number = np.unique(codes, axis=1, return_inverse=True)
+        place = np.asarray(number.reshape(-1), np.int32)
         people = np.bincount(place).astype(np.float64)
         attributes = [
             Attribute(scale.name, own, scale.is_ordered) for scale, own in zip(self._scales, points, strict=True)
