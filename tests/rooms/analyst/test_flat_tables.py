@@ -114,6 +114,7 @@ def test_tables_differ_and_the_first_of_several_is_the_one_that_the_seed_gives_a
     )
     assert isinstance(several, list)
     assert several[0].equals(alone)
+    assert several[1]["number"].to_pylist() != several[2]["number"].to_pylist() != several[0]["number"].to_pylist()
     assert not several[1].sort_by("number").equals(several[0].sort_by("number"))
     assert not several[1].sort_by("number").equals(several[2].sort_by("number"))
     assert not gh.sample(release).equals(gh.sample(release))
