@@ -10,7 +10,7 @@ import click
 
 from glasshouse.cli import options
 from glasshouse.cli.exits import having_written, plainly
-from glasshouse.cli.printing import say, say_json
+from glasshouse.cli.printing import remark, say, say_json
 from glasshouse.cli.progress import Measured, progress_bar
 from glasshouse.log import step
 
@@ -26,6 +26,11 @@ __all__ = ["draw", "sample"]
 @click.argument("release", type=click.Path(path_type=Path))
 @options.column_options
 @options.choice("--model", ["learned", "uniform"], "What answers: what the release teaches, or the papers' estimator.")
+@click.option(
+    "--attributes",
+    metavar="COLUMNS",
+    help="Columns of the tables, separated by commas; by default all, of several sensitive ones none.",
+)
 @click.option("--tables", type=click.IntRange(min=1), default=1, show_default=True, help="How many tables to draw.")
 @click.option("--seed", type=int, help="Seed of what is drawn, to repeat it.")
 @click.option("--rows", type=click.IntRange(min=0), help="Rows of a table; by default as many as were published.")
@@ -65,6 +70,7 @@ def sample(release: Path, out: Path, *, force: bool, as_json: bool, **given: Any
         None if given["seed"] is None else Source.seeded(given["seed"]),
         tables=given["tables"],
         model=given["model"],
+        attributes=options.names(given["attributes"]) or None,
         taxonomies={name: Taxonomy.from_file(file) for name, file in choices.get("taxonomy", {}).items()},
         ordered=choices.get("order", {}),
     )
@@ -86,10 +92,14 @@ def sample(release: Path, out: Path, *, force: bool, as_json: bool, **given: Any
 def draw(
     release: Release, n: int | None = None, source: Any = None, *, tables: int = 1, **given: Any
 ) -> list[pa.Table]:
-    """Draw tables, and show how far the learning is."""
+    """Draw tables; show how far the learning is, and what must be said of them."""
     from glasshouse.analyst.answers.sample import sample as sampled
 
     with progress_bar(unit="%") as tell, step("draw", rows=release.n_tuples, tables=tables):
-        return sampled(
+        drawn = sampled(
             release, n, source, tables=tables, report=lambda share: tell("learning", int(100 * share), 100), **given
         )
+    notes = drawn[0].schema.metadata.get(b"glasshouse.notes")
+    if notes is not None:
+        remark("note", notes.decode())
+    return drawn

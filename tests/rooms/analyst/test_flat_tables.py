@@ -177,6 +177,11 @@ def test_where_nothing_is_learned_tuples_are_drawn_one_by_one() -> None:
     assert drawn.schema.metadata[b"glasshouse.model"] == b"uniform"
 
 
+def test_columns_that_were_named_need_no_note() -> None:
+    drawn = gh.sample(published(), attributes=["age"])
+    assert (drawn.column_names, b"glasshouse.notes" in drawn.schema.metadata) == (["age"], False)
+
+
 def test_what_cannot_be_drawn_is_refused() -> None:
     release = published()
     for wrong in (0, -1, True, 1.5):

@@ -104,3 +104,16 @@ def test_a_folder_that_is_somebody_elses_stops_publishing_before_the_work(world:
     assert not (world / "out" / "release").exists()
     disk = f"publish patients.csv {ROLES} --ell 3 --out disk --engine disk --flat"
     assert "leave --flat out" in run(disk, code=2).stderr
+
+
+def test_of_several_sensitive_columns_one_is_named_or_a_note_says_that_none_is_there(world: Path) -> None:
+    table = pa_csv.read_csv(world / "patients.csv")
+    rows = gh.read({"age": table["age"], "s": [*"abc"] * 100, "t": [*"uvwx"] * 75}, quasi=["age"], sensitive=["s", "t"])
+    gh.publish(rows, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=gh.Boxes(), out=world / "two")
+    said = run("sample two/release --out none")
+    assert "note: of the sensitive columns s, t none is there" in said.stderr
+    assert pa_csv.read_csv(world / "none" / "table.csv").column_names == ["age"]
+    assert "of the sensitive columns s, t none is there" in " ".join((world / "none" / "README.md").read_text().split())
+    said = run("sample two/release --out one --attributes age,t")
+    assert "note:" not in said.stderr
+    assert pa_csv.read_csv(world / "one" / "table.csv").column_names == ["age", "t"]

@@ -131,32 +131,43 @@ def sample(
     population = learned_population(
         reading.evidence, reading.published, reading.seats, reading.attributes, model, report, owner="sample"
     )
+    sensitive = release.recipe.sensitive
+    notes = [f"of the sensitive columns {', '.join(sensitive)} none is there: name one among the attributes"]
+    notes = notes if attributes is None and len(sensitive) > 1 else []
     sources = [source, *(source.child("table", number) for number in range(1, tables or 1))]
     if population is None:
-        found = [_independent(reading, n, own) for own in sources]
+        found = [_independent(reading, n, own, notes) for own in sources]
     else:
         deviations = population.more_deviations(len(sources), _generator(source.child("weights")))
         found = [
-            _complete(reading, population, deviation, n, own)
+            _complete(reading, population, deviation, n, own, notes)
             for deviation, own in zip(deviations, sources, strict=True)
         ]
     return found if tables is not None else found[0]
+
+
+def _said(model: str, notes: Sequence[str]) -> dict[str, str]:
+    """What the schema says of a drawn table."""
+    told = {"glasshouse.notes": "; ".join(notes)} if notes else {}
+    return {"glasshouse.sample": NOBODY, "glasshouse.model": model, **told}
 
 
 # --- the learned model ------------------------------------------------------------------------------------------------
 
 
 def _complete(
-    reading: Reading, population: Population, deviation: NDArray[np.float64], n: int, source: Source
+    reading: Reading,
+    population: Population,
+    deviation: NDArray[np.float64],
+    n: int,
+    source: Source,
+    notes: Sequence[str],
 ) -> pa.Table:
     """A table of everybody by weights of its own; with fewer or more rows, some of these."""
     drawn = population.drawn(_generator(source.child("people")), population.fitted.weights + deviation)
     rows = _rows(len(drawn.point), n, source.child("rows"))
     columns = {name: _column(population, name, drawn, rows) for name in reading.attributes}
-    said = {"glasshouse.sample": NOBODY, "glasshouse.model": population.model}
-    if population.notes:
-        said["glasshouse.notes"] = "; ".join(population.notes)
-    return pa.table(columns).replace_schema_metadata(said)
+    return pa.table(columns).replace_schema_metadata(_said(population.model, [*population.notes, *notes]))
 
 
 def _rows(people: int, n: int, source: Source) -> NDArray[np.int64]:
@@ -187,19 +198,20 @@ def _generator(source: Source) -> np.random.Generator:
 # --- the papers' model ------------------------------------------------------------------------------------------------
 
 
-def _independent(reading: Reading, n: int, source: Source) -> pa.Table:
+def _independent(reading: Reading, n: int, source: Source, notes: Sequence[str]) -> pa.Table:
     """Tuples that are drawn one by one."""
     ends = np.cumsum(reading.seats.count)
     seat = np.searchsorted(ends, source.child("tuple").belows(int(ends[-1]), n), side="right")
     columns = {
         axis.name: axis.draw(reading.cells(axis)[seat], source.child("attribute", axis.name)) for axis in reading.axes
     }
-    said = {"glasshouse.sample": NOBODY, "glasshouse.model": "uniform"}
+    told: tuple[str, ...] = ()
     if reading.column is not None and reading.published.kind == "sample":
-        columns[reading.column], said["glasshouse.notes"] = _deperturbed(reading, seat, source.child("value"))
+        columns[reading.column], told = _deperturbed(reading, seat, source.child("value"))
     elif reading.column is not None:
         columns[reading.column] = _dealt(reading, seat, source.child("value"))
-    return pa.table({name: columns[name] for name in reading.attributes}).replace_schema_metadata(said)
+    drawn = pa.table({name: columns[name] for name in reading.attributes})
+    return drawn.replace_schema_metadata(_said("uniform", [*told, *notes]))
 
 
 def _dealt(reading: Reading, seat: NDArray[np.int64], source: Source) -> pa.Array:
@@ -212,7 +224,7 @@ def _dealt(reading: Reading, seat: NDArray[np.int64], source: Source) -> pa.Arra
     return pa.array(published.values).take(pa.array(published.codes[entry]))
 
 
-def _deperturbed(reading: Reading, seat: NDArray[np.int64], source: Source) -> tuple[pa.Array, str]:
+def _deperturbed(reading: Reading, seat: NDArray[np.int64], source: Source) -> tuple[pa.Array, tuple[str, ...]]:
     """A value of each tuple's place, as likely as its weight to within 2^-53, and what must be said of it."""
     evidence = reading.evidence
     shape = reconstructed(
@@ -224,4 +236,4 @@ def _deperturbed(reading: Reading, seat: NDArray[np.int64], source: Source) -> t
     share = source.belows(_STEPS, len(seat)) / _STEPS
     entry = np.searchsorted(ends, bounds[place] + share * (bounds[place + 1] - bounds[place]), side="right")
     entry = np.clip(entry, shape.weights.offsets[place], shape.weights.offsets[place + 1] - 1)
-    return pa.array(shape.values).take(pa.array(shape.weights.codes[entry])), "; ".join(shape.notes)
+    return pa.array(shape.values).take(pa.array(shape.weights.codes[entry])), tuple(shape.notes)
