@@ -274,6 +274,49 @@ MUTANTS = [
         "tight = (supply <= of.capacity + 1)[thing_of_pair] & possible",
         "rooms/adversary/test_intersection.py",
     ),
+    # --- analyst: flat tables, and what a release teaches
+    Mutant(
+        "    source.shuffle(chosen)\n    return chosen\n", "    return chosen\n", "rooms/analyst/test_flat_tables.py"
+    ),
+    Mutant("    if n > people:\n", "    if n >= people:\n", "rooms/analyst/test_flat_tables.py"),
+    Mutant(
+        'population.drawn(_generator(source.child("people")), population.fitted.weights + deviation)',
+        'population.drawn(_generator(source.child("people")), population.fitted.weights)',
+        "rooms/analyst/test_flat_tables.py",
+    ),
+    Mutant(
+        '[source, *(source.child("table", number) for number in',
+        "[source, *(source for _ in",
+        "rooms/analyst/test_flat_tables.py",
+    ),
+    Mutant(
+        "codes = population.points.codes[place][drawn.point[rows]]",
+        "codes = population.points.codes[place][drawn.point]",
+        "rooms/analyst/test_flat_tables.py",
+    ),
+    Mutant("pa.array(expected.amount)", "pa.array(np.round(expected.amount))", "rooms/analyst/test_duckdb.py"),
+    Mutant("elif force and release_named_by(place) is not None:", "elif False:", "rooms/cli/test_flat.py"),
+    Mutant("        refuse_existing(place, force=force)\n", "        pass\n", "rooms/cli/test_flat.py"),
+    Mutant(
+        "numbers[at] - wanted < wanted - numbers[at - 1]",
+        "numbers[at] - wanted > wanted - numbers[at - 1]",
+        "rooms/population/test_classifier.py",
+    ),
+    Mutant(
+        "population.regression.base, population.fitted.weights)",
+        "population.regression.base, 0.9 * population.fitted.weights)",
+        "rooms/population/test_classifier.py",
+    ),
+    Mutant(
+        "            return self.missing\n        if self.is_ordered",
+        "            return 0\n        if self.is_ordered",
+        "rooms/population/test_classifier.py",
+    ),
+    Mutant(
+        "return -1 if code is None else code\n",
+        "return 0 if code is None else code\n",
+        "rooms/population/test_classifier.py",
+    ),
     # --- verify: the second implementation
     Mutant(
         "own = p * lambda_ + u\n    return own / (own + (k - 1) * u)",

@@ -18,6 +18,7 @@ from glasshouse.cli.printing import say_json, say_text, say_usage
 from glasshouse.cli.publish import marginals, publish
 from glasshouse.cli.query import query
 from glasshouse.cli.reproduce import reproduce
+from glasshouse.cli.sample import sample
 from glasshouse.cli.verify import show, verify
 from glasshouse.version import VERSION
 
@@ -84,5 +85,19 @@ def completion(shell: str, *, as_json: bool) -> None:
         say_text(script)
 
 
-for command in (inspect, init, compare, publish, marginals, verify, attack, query, show, demo, reproduce, completion):
+for command in (
+    inspect,
+    init,
+    compare,
+    publish,
+    marginals,
+    verify,
+    attack,
+    query,
+    sample,
+    show,
+    demo,
+    reproduce,
+    completion,
+):
     glasshouse.add_command(command)

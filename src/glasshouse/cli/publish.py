@@ -14,7 +14,7 @@ from glasshouse.cli import options
 from glasshouse.cli.exits import having_written, plainly
 from glasshouse.cli.printing import remark, say, say_json, say_text, show_release, summary
 from glasshouse.cli.progress import Measured, progress_bar, progress_of_steps
-from glasshouse.errors import GlasshouseError, InputError
+from glasshouse.errors import GlasshouseError, InputError, OutputError
 from glasshouse.log import step
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
 )
 @options.out_option("Folder to write release/ and audit/ into.")
 @options.choice("--format", ["parquet", "csv"], "Format of the published tables.", parameter="format_")
+@click.option("--flat", is_flag=True, help="Also draw a flat table from the release, into OUT/flat: no row a person.")
 @click.option("--title", metavar="TEXT", help="What the release is called.")
 @click.option("--licence", metavar="NAME", help="Its terms of use: an identifier such as CC-BY-4.0, or an address.")
 @click.option("--force", is_flag=True, help="Replace what stands there.")
@@ -80,7 +81,7 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
     \b
     Examples:
       glasshouse publish patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --out out
-      glasshouse publish patients.csv --quasi age,sex --k 10 --out plain --format csv
+      glasshouse publish patients.csv --quasi age,sex --k 10 --out plain --format csv --flat
       glasshouse publish patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --recoding anatomy \\
                  --out exact
       glasshouse publish patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --recoding angel --k 10 \\
@@ -95,6 +96,7 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
 
     run = _Run(file, given, as_json=as_json)
     send = _sender(run.choices, force=force)
+    run.check_flat(force=force)
     if run.choices["engine"] == "disk":
         _publish_file(run, force=force)
         return
@@ -104,6 +106,7 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
         release = publish_table(table, **arguments, out=run.out, force=force, finishing=run.reporting_on(table))
         with having_written(run.out):
             send(release)
+    run.draw_flat(release, force=force)
     run.tell(release, table.notices, lambda: show_release(release, rows=5))
 
 
@@ -125,6 +128,8 @@ def _publish_file(run: _Run, *, force: bool) -> None:
         raise InputError("--engine disk publishes exact values, which need nothing to be read: leave --carry out")
     if len(choices.get("sensitive", ())) != 1:
         raise InputError("--engine disk needs one sensitive column")
+    if choices["flat"]:
+        raise InputError("--engine disk keeps no release in memory to draw from: leave --flat out, and use sample")
     if choices.get("table") or choices.get("query") or choices.get("to"):
         raise InputError("--engine disk reads a file and writes folders, and takes no database")
     reading = asked.read_arguments(choices)
@@ -186,7 +191,7 @@ def marginals(file: str, *, as_json: bool, **given: Any) -> None:
         lists = [options.names(text) for text in given["marginal"]]
         threads, finishing = run.choices["threads"], run.reporting_on(table)
         release = publish_marginals(run.out, table, marginals=lists, threads=threads, finishing=finishing)
-    run.tell(release, (), lambda: show_release(release, rows=5))
+    run.tell(release, run.notes_on_flat(), lambda: show_release(release, rows=5))
 
 
 def _choices(file: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -244,7 +249,7 @@ class _Run:
     """One publication: what is asked for, where it goes, its report, and what is said of it at the end.
 
     The steward's report is made before the folders appear, so that the audit never stands without it. ``page`` is where
-    the report will lie; None if there is none.
+    the report will lie, and ``flat`` where the flat table lies; None if there is none.
     """
 
     def __init__(self, file: str, given: dict[str, Any], *, as_json: bool) -> None:
@@ -255,6 +260,7 @@ class _Run:
             raise InputError("say where to write: --out FOLDER, which gets release/ and audit/")
         self.out = Path(self.choices["out"])
         self.page: str | None = None
+        self.flat: Path | None = None
 
     def reporting_on(self, table: Microdata) -> Callable[[Release, Path, Path], None] | None:
         """How to report on a release of a table in memory; None if no report is wanted.
@@ -295,14 +301,55 @@ class _Run:
             return
         self.page = str(self.out / "audit" / "report.html")
 
+    def check_flat(self, *, force: bool) -> None:
+        """Look before the work whether a flat table can be written; refuse to leave one of an earlier release."""
+        from glasshouse.release.package.flat import FLAT
+        from glasshouse.release.package.folders import refuse_existing
+        from glasshouse.release.package.listing import release_named_by
+
+        place = self.out / FLAT
+        if self.choices["flat"]:
+            refuse_existing(place, force=force)
+        elif force and release_named_by(place) is not None:
+            raise OutputError(
+                f"{place} was drawn from the release that is to be replaced: give --flat to draw it anew, or remove it",
+                path=place,
+            )
+
+    def draw_flat(self, release: Release, *, force: bool) -> None:
+        """Draw a flat table from what was published, and write it beside the release, if that is wanted."""
+        if not self.choices["flat"]:
+            return
+        from glasshouse.cli.sample import draw
+        from glasshouse.release.package.flat import FLAT, write_flat
+
+        self.flat = self.out / FLAT
+        with having_written(self.out / "release"):
+            drawn = draw(release)
+            with step("write", rows=drawn[0].num_rows, tables=len(drawn)):
+                write_flat(self.flat, drawn, release=self.out / "release", n_tuples=release.n_tuples, force=force)
+
+    def notes_on_flat(self) -> list[str]:
+        """What to say of a flat table beside a release that got more tables."""
+        from glasshouse.release.package.flat import FLAT
+        from glasshouse.release.package.listing import release_named_by
+
+        place = self.out / FLAT
+        if release_named_by(place) is None:
+            return []
+        return [f"{place} was drawn before these tables were added: glasshouse sample draws from all of them"]
+
     def tell(self, made: Release | PublishedFile, notices: Iterable[str], show: Callable[[], None]) -> None:
         """Say what was published, and where it lies."""
         with having_written(self.out):
             if self._as_json:
-                say_json({**summary(made, self.out), "report": self.page, **self._measured.to_dict()})
+                flat = {} if self.flat is None else {"flat": str(self.flat)}
+                say_json({**summary(made, self.out), **flat, "report": self.page, **self._measured.to_dict()})
                 return
             for notice in notices:
                 remark("note", notice)
             show()
             where = f"{self.out / 'release'} may be published; {self.out / 'audit'} must stay inside."
+            if self.flat is not None:
+                where += f" {self.flat} may go out too: it was drawn from the release, and no row is a person."
             say("", f"{where} ({self._measured})")

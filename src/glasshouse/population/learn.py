@@ -95,7 +95,8 @@ def _learned(evidence: Evidence, published: Published, seats: Seats, report: Cal
     if found.is_used:
         found = replace(found, weights=sample.fit(found.ridges, found.weights))
         deviations = sample.draws(found.weights, found.ridges, _DRAWS, random, accuracy=0.2).deviations
-    return Population(published.column, values, points, regression, found, seen, deviations, doubt_of(evidence.release))
+    doubt = doubt_of(evidence.release)
+    return Population(published.column, values, points, regression, found, seen, deviations, doubt, sample)
 
 
 def _values(seen: Observations, n_places: int, n_values: int) -> NDArray[np.float64]:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.errors import NotSupported
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
     from glasshouse.population.fit import Fitted
     from glasshouse.population.observations import Observations
     from glasshouse.population.points import Points
+    from glasshouse.population.population_classifier import PopulationClassifier
     from glasshouse.population.regression import Regression
+
+    ClassOf = Mapping[Any, Any] | Callable[[Any], Any]
 
 __all__ = ["Drawn", "Expected", "Population"]
 
@@ -68,6 +73,7 @@ class Population:
     seen: Observations
     deviations: NDArray[np.float64]  # of the weights, from their posterior distribution
     doubt: Doubt
+    fitted_to: Regression  # the groups that the weights were fitted to: all, or some of very many
     _drawn: list[Drawn] = field(default_factory=list, init=False)
     _expected: list[Expected] = field(default_factory=list, init=False)
 
@@ -127,11 +133,31 @@ class Population:
         total = np.bincount(number.reshape(-1), weights=weight).astype(np.float64)
         return Expected(key // n_values, key % n_values, total)
 
+    def classifier(self, class_of: ClassOf | None = None) -> PopulationClassifier:
+        """An estimator of scikit-learn that predicts the sensitive value, or its class, from quasi-identifiers.
+
+        Parameters
+        ----------
+        class_of
+            The class of a sensitive value: a mapping or a function. Left out, every value is a class of its own.
+        """
+        from glasshouse.population.population_classifier import PopulationClassifier
+
+        if not self.points.names or self.column == "":
+            raise NotSupported("a classifier from a release without a sensitive column", instead="there is no value")
+        return PopulationClassifier.of(self, class_of)
+
     def draws(self) -> list[Drawn]:
         """Complete tables, each by weights of its own from the posterior distribution; always the same ones."""
         if not self._drawn:
             self._drawn.extend(self._draw(np.random.Generator(np.random.PCG64(7))))
         return self._drawn
+
+    def more_deviations(self, n: int, random: np.random.Generator) -> NDArray[np.float64]:
+        """Further deviations of the weights from their posterior distribution (draws x levels x values)."""
+        if not self.fitted.is_used:
+            return np.zeros((n, *self.regression.shape))
+        return self.fitted_to.draws(self.fitted.weights, self.fitted.ridges, n, random).deviations
 
     def _draw(self, random: np.random.Generator) -> Iterator[Drawn]:
         for deviation in self.deviations:

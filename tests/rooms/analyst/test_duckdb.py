@@ -136,6 +136,61 @@ def test_ends_of_intervals_have_the_type_of_the_column_and_parts_are_counted_or_
         assert asked_of(connection, sql) == pytest.approx(expected)
 
 
+LEARNED: dict[str, Any] = {
+    "anatomy": gh.Anatomy(),
+    "permutation": gh.Permutation(),
+    "angel": gh.Angel(),
+    "boxes": gh.Boxes(),
+}
+
+
+def names_in(connection: Any) -> set[str]:
+    return {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
+
+
+@pytest.mark.parametrize("recoding", LEARNED)
+def test_what_a_release_teaches_answers_in_plain_sql_as_query_does(recoding: str) -> None:
+    release = gh.publish(
+        gh.synthetic.hospital(2_000, seed=1),
+        principle=gh.LDiversity(ell=3),
+        method=gh.Anatomize() if recoding != "boxes" else None,
+        recoding=LEARNED[recoding],
+        source=gh.Source.seeded(1),
+    )
+    connection = to_duckdb(release)
+    for condition in (
+        "age < 40 AND disease = 'asthma'",
+        "sex = 'F' AND disease IN ('asthma', 'migraine')",
+        "sex = 'M'",
+    ):
+        answer = gh.query(release, f"SELECT COUNT(*), SUM(age) WHERE {condition}")
+        sums = f'SELECT sum("People"), sum("People" * age) FROM expected WHERE {condition}'
+        (found,) = connection.execute(sums).fetchall()
+        assert found == pytest.approx([estimate.value for estimate in answer.estimates[0]])
+    assert asked_of(connection, 'SELECT sum("People") FROM expected') == pytest.approx(2_000)
+    assert names_in(connection) - names_in(to_duckdb(release, model="uniform")) == {"expected"}
+
+
+def test_every_sensitive_column_and_every_marginal_has_a_table_of_what_it_teaches() -> None:
+    hospital = gh.synthetic.hospital_table(2_000, seed=1)
+    marginals = [["age", "sex", "zipcode", "disease"], ["age", "disease"]]
+    angel = gh.publish(
+        gh.read(hospital, quasi=["age", "sex", "zipcode"], sensitive="disease", identifier="patient"),
+        principle=gh.LDiversity(ell=3),
+        recoding=gh.Angel(k=3, marginals=marginals),
+        source=gh.Source.seeded(1),
+    )
+    taught = sorted(name for name in names_in(to_duckdb(angel)) if name.startswith("expected"))
+    assert [name.startswith("expected of gt") for name in taught] == [True, True]
+    asked = "age < 40 AND disease = 'asthma'"
+    narrow = next(n for n in taught if "sex" not in to_duckdb(angel).table(f'"{n}"').columns)
+    found = asked_of(to_duckdb(angel), f'SELECT sum("People") FROM "{narrow}" WHERE {asked}')
+    assert found == pytest.approx(float(gh.query(angel, f"SELECT COUNT(*) WHERE {asked}")))
+
+    with pytest.raises(gh.ParameterError, match="to_duckdb"):
+        to_duckdb(angel, model="guessed")
+
+
 def test_published_tables_are_there_as_they_are_and_several_sensitive_columns_have_groups_each() -> None:
     people = gh.read({"a": [1, 2, 3, 4], "s": [*"xyxy"], "t": [*"uvuv"]}, quasi=["a"], sensitive=["s", "t"])
     release = gh.publish(people, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=gh.Boxes())

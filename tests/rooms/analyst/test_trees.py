@@ -490,6 +490,14 @@ def test_every_check_of_scikit_learn_for_estimators_passes(estimator: Any, check
     check(estimator)
 
 
+def test_the_index_of_a_frame_is_no_attribute() -> None:
+    frame = pd.DataFrame({"town": [*"xyxyxyxy"], "age": range(8)})
+    some = frame.loc[[1, 2, 5, 6]]
+    tree = PerturbedTreeClassifier(significance=1).fit(some, [0, 1, 0, 1])
+    assert list(tree.feature_names_in_) == ["town", "age"]
+    assert tree.predict(frame.loc[[0, 3]]).tolist() == [1, 0]
+
+
 def test_weights_repeat_tuples_and_frames_of_any_kind_are_read() -> None:
     rng = np.random.default_rng(2)
     frame = pd.DataFrame(

@@ -48,6 +48,14 @@ WRONG = {
         "attack out/release --external voters.csv --fail-above lots",
     ],
     "query": ["query nothing 'SELECT COUNT(*)'", "query out/release 'DELETE FROM t'", "query out/release"],
+    "sample": [
+        "sample nothing --out flat",
+        "sample out/release",
+        "sample out/release --out flat --tables 0",
+        "sample out/release --out flat --attributes age,shoes",
+        "sample out/release --out out/release/flat",
+        "sample out/release --out out",
+    ],
     "show": ["show nothing", "show patients.csv", "show out/release --rows -1"],
     "compare": [
         "compare missing.csv --quasi age --sensitive disease --ell 2",

@@ -51,6 +51,7 @@ LINES = {
     "verify": f"verify any_tool_output.csv {ROLES} --ell 2",
     "attack": "attack out/release --external voters.csv --identifier name --attack reverse-engineering",
     "query": "query out/release 'SELECT disease, COUNT(*) GROUP BY disease'",
+    "sample": "sample out/release --tables 2 --out flat",
     "show": "show out/release",
     "compare": f"compare patients.csv {ROLES} --ell 3 --methods mirror --recodings boxes",
     "reproduce": "reproduce angel --rows 300 --questions 5",

@@ -24,9 +24,10 @@ OTHERWISE = {
     "--method": {"attack"},
     "--with": {"attack"},
     "--marginal": set(),
-    "--out": {"init", "attack", "compare", "demo", "marginals", "reproduce"},
-    "--seed": {"attack"},
-    "--rows": {"attack", "demo", "reproduce"},
+    "--out": {"init", "attack", "compare", "demo", "marginals", "reproduce", "sample"},
+    "--format": {"sample"},
+    "--seed": {"attack", "sample"},
+    "--rows": {"attack", "demo", "reproduce", "sample"},
 }
 
 
@@ -78,6 +79,7 @@ def test_every_command_prints_one_document_of_json(world: Path) -> None:
         "attack": "attack out/release --external voters.csv --identifier name",
         "compare": f"compare patients.csv {ROLES} --ell 3 --methods mirror,separate --processes 0",
         "query": "query out/release 'SELECT COUNT(*) WHERE age > 30'",
+        "sample": "sample out/release --tables 2 --out flat",
         "show": "show out/release",
         "demo": "demo --rows 500",
         "reproduce": "reproduce angel --rows 2000 --questions 20",

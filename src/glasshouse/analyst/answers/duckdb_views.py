@@ -1,7 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """DuckDB views: a release opened in DuckDB, laid out so that its counts can be estimated in plain SQL.
 
-Beside the published tables, as they are, stand the tables of the model (`glasshouse.analyst.answers.estimates`):
+Beside the published tables, as they are, stands what the release teaches (`glasshouse.population`):
+
+``expected``
+    One row for every combination of single values that people may have: the quasi-identifiers, the sensitive column,
+    and ``People``, how many are expected to have it. A count is the sum of ``People`` over the rows that satisfy a
+    condition, and is what `glasshouse.analyst.answers.query` answers. With several sensitive columns: ``expected of
+    <column>``; with several generalized tables of ANGEL ``expected of <table>``, with both ``expected of <column> by
+    <table>``. Where the release does not teach how the sensitive value depends on other columns, every value of a
+    group is as likely for everybody in it. There is none with ``model="uniform"``, where people are too few (under
+    200), and where cells do not say which values they stand for.
+
+Then the tables of the papers' model (`glasshouse.analyst.answers.estimates`):
 
 ``seats``
     One row for every different combination of quasi-identifiers in a group: the attributes as published, ``Group-ID``,
@@ -28,8 +39,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from glasshouse.analyst.answers.learned_answers import MODELS
 from glasshouse.analyst.answers.perturbed_answers import retention
-from glasshouse.errors import InputError, MissingExtra, NotSupported
+from glasshouse.errors import InputError, MissingExtra, NotSupported, ParameterError
+from glasshouse.population.learn import learned_from
 from glasshouse.release.layout import ANGEL, BATCH, COUNT, GROUP
 from glasshouse.supports.evidence import Evidence
 from glasshouse.supports.supports import Endless, Listed, OrMissing, Span, value_at
@@ -38,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
+    from glasshouse.population.population import Population
     from glasshouse.release import Release
     from glasshouse.release.contents import Published, Seats
     from glasshouse.supports.supports import Support
@@ -60,6 +74,7 @@ def to_duckdb(
     connection: Any = None,
     *,
     schema: str = "main",
+    model: str = "learned",
     taxonomies: Mapping[str, Taxonomy] | None = None,
     ordered: Mapping[str, Sequence[Any]] | None = None,
 ) -> Any:
@@ -73,6 +88,9 @@ def to_duckdb(
         Where to open it; by default a new database in memory.
     schema
         The schema that the tables go to; it is made if there is none.
+    model
+        ``learned`` for the table of what the release teaches beside those of the papers' model; ``uniform`` for the
+        latter alone, which takes no time to learn.
     taxonomies, ordered
         As for `query`: what cells refer to.
 
@@ -92,13 +110,21 @@ def to_duckdb(
     ...          WHERE Age <= 30 AND Zipcode BETWEEN 10001 AND 20000 AND Disease = 'pneumonia' '''
     >>> to_duckdb(release).execute(sql).fetchall()
     [(1.0,)]
+
+    The same by what a release teaches, where people are enough to learn from:
+
+    >>> release = gh.publish(gh.synthetic.hospital(2_000, seed=1), principle=gh.LDiversity(ell=3))
+    >>> sql = '''SELECT sum("People") FROM expected WHERE age < 40 AND disease = 'asthma' '''
+    >>> ((count,),) = to_duckdb(release).execute(sql).fetchall()
+    >>> abs(count - float(gh.query(release, "SELECT COUNT(*) WHERE age < 40 AND disease = 'asthma'"))) < 1e-6
+    True
     """
     try:
         import duckdb
     except ImportError:
         raise MissingExtra("opening a release in DuckDB", extra="frames") from None
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
-    tables = {**release.tables, **_tables(evidence)}
+    tables = {**release.tables, **_tables(evidence), **_expected_tables(evidence, model)}
     connection = duckdb.connect() if connection is None else connection
     into = _quoted(schema)
     _run(connection, f"CREATE SCHEMA IF NOT EXISTS {into}")
@@ -147,6 +173,45 @@ def _tables(evidence: Evidence) -> dict[str, pa.Table]:
             columns = {"Cell": pa.array(cells), "Value": pa.array(values), "Share": pa.array(rows.values())}
             found[f"cells of {attribute}"] = pa.table(columns)
     return found
+
+
+def _expected_tables(evidence: Evidence, model: str) -> dict[str, pa.Table]:
+    """What the release teaches, by name: for every sensitive column and every table of seats."""
+    if model not in MODELS:
+        raise ParameterError("to_duckdb", "model", " or ".join(map(repr, MODELS)), model)
+    if model == "uniform":
+        return {}
+    sensitive = evidence.release.recipe.sensitive
+    found: dict[str, pa.Table] = {}
+    for column in sensitive or (None,):
+        published = evidence.published(column)
+        names = _names_of_seats(evidence.release, published)
+        for seats, name in zip(published.seats, names, strict=True):
+            population = _population(evidence, published, seats)
+            if population is None:
+                continue
+            parts = [str(column)] if len(sensitive) > 1 else []
+            parts += [name] if len(names) > 1 else []
+            found[" of ".join(["expected", " by ".join(parts)]) if parts else "expected"] = _expected(population)
+    return found
+
+
+def _population(evidence: Evidence, published: Published, seats: Seats) -> Population | None:
+    try:
+        return learned_from(evidence, published, seats)
+    except InputError:  # cells that do not say which values they stand for
+        return None
+
+
+def _expected(population: Population) -> pa.Table:
+    points, expected = population.points, population.expected()
+    columns = {
+        name: pa.array(values).take(pa.array(codes[expected.point]))
+        for name, values, codes in zip(points.names, points.values, points.codes, strict=True)
+    }
+    if population.column:
+        columns[population.column] = pa.array(population.values).take(pa.array(expected.code))
+    return pa.table({**columns, "People": pa.array(expected.amount)})
 
 
 def _names_of_seats(release: Release, published: Published) -> list[str]:

@@ -22,7 +22,7 @@ from glasshouse.errors import InputError, ParameterError
 from glasshouse.population.learn import learned_from
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from glasshouse.supports.evidence import Evidence
     from glasshouse.supports.value_sets import ValueSet
 
-__all__ = ["MODELS", "LearnedTotals", "learned_totals"]
+__all__ = ["MODELS", "LearnedTotals", "learned_population", "learned_totals"]
 
 MODELS: Final = ("learned", "uniform")
 """What may answer: what a release teaches, or the papers' estimator."""
@@ -41,22 +41,35 @@ MODELS: Final = ("learned", "uniform")
 def learned_totals(
     evidence: Evidence, published: Published, seats: Seats, attributes: Sequence[str], model: str
 ) -> LearnedTotals | None:
-    """What a release teaches, for a question about some attributes; None where the papers' estimator answers it.
+    """What a release teaches, for a question about some attributes; None where the papers' estimator answers it."""
+    population = learned_population(evidence, published, seats, attributes, model)
+    return None if population is None else LearnedTotals(population)
+
+
+def learned_population(
+    evidence: Evidence,
+    published: Published,
+    seats: Seats,
+    attributes: Sequence[str],
+    model: str,
+    report: Callable[[float], None] = lambda _: None,
+    *,
+    owner: str = "query",
+) -> Population | None:
+    """What a release teaches of some attributes; None where the papers' model serves.
 
     It does if it is asked for, if the release teaches nothing, if its cells do not say which values they stand for, and
-    if the question is about quasi-identifiers that are published exactly.
+    if the attributes are quasi-identifiers that are published exactly.
     """
     if model not in MODELS:
-        raise ParameterError("query", "model", " or ".join(map(repr, MODELS)), model)
+        raise ParameterError(owner, "model", " or ".join(map(repr, MODELS)), model)
     if model == "uniform" or (evidence.is_exact and published.column not in attributes):
         return None
     try:
-        population = learned_from(evidence, published, seats)
+        population = learned_from(evidence, published, seats, report)
     except InputError:
         return None
-    if population is None or population.model == "uniform":
-        return None
-    return LearnedTotals(population)
+    return None if population is None or population.model == "uniform" else population
 
 
 @dataclass(frozen=True, eq=False)

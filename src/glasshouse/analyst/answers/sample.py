@@ -1,29 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sample: tuples drawn from what a release says, as a plain table for tools that know nothing of cells and groups."""
+"""Sample: plain tables drawn from a release, for tools that know nothing of cells and groups.
+
+By the learned model a table is *complete*: everybody who was published, each with one value in every column, drawn from
+the posterior distribution of what the release teaches (`glasshouse.population`). It agrees with everything that was
+published, and between two such tables lies what the release leaves open. By the papers' model tuples are drawn one by
+one from the reconstructed distribution.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pyarrow as pa
 
 from glasshouse.analyst.answers.distribution import reconstructed
+from glasshouse.analyst.answers.learned_answers import learned_population
 from glasshouse.errors import ParameterError
 from glasshouse.randomness import Source
 from glasshouse.supports.evidence import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
+    from glasshouse.population.population import Drawn, Population
     from glasshouse.release import Release
 
-__all__ = ["sample"]
+__all__ = ["NOBODY", "sample"]
+
+NOBODY = "drawn from a release: no row is a person"
+"""What the schema of every drawn table says."""
 
 _STEPS = 2**53
+_SEED_WORDS = 8  # of 32 bits each
+
+
+@overload
+def sample(
+    release: Release,
+    n: int | None = ...,
+    source: Source | None = ...,
+    *,
+    tables: None = ...,
+    model: str = ...,
+    attributes: Sequence[str] | None = ...,
+    taxonomies: Mapping[str, Taxonomy] | None = ...,
+    ordered: Mapping[str, Sequence[Any]] | None = ...,
+    report: Callable[[float], None] = ...,
+) -> pa.Table: ...
+
+
+@overload
+def sample(
+    release: Release,
+    n: int | None = ...,
+    source: Source | None = ...,
+    *,
+    tables: int,
+    model: str = ...,
+    attributes: Sequence[str] | None = ...,
+    taxonomies: Mapping[str, Taxonomy] | None = ...,
+    ordered: Mapping[str, Sequence[Any]] | None = ...,
+    report: Callable[[float], None] = ...,
+) -> list[pa.Table]: ...
 
 
 def sample(
@@ -31,49 +73,145 @@ def sample(
     n: int | None = None,
     source: Source | None = None,
     *,
+    tables: int | None = None,
+    model: str = "learned",
     attributes: Sequence[str] | None = None,
     taxonomies: Mapping[str, Taxonomy] | None = None,
     ordered: Mapping[str, Sequence[Any]] | None = None,
-) -> pa.Table:
-    """Draw tuples from the distribution that a release gives.
+    report: Callable[[float], None] = lambda _: None,
+) -> pa.Table | list[pa.Table]:
+    """Draw flat tables from a release: single values in every column, rows in random order.
 
-    Every tuple is drawn independently of the others: a tuple of the release, a point of its cells, and a sensitive
-    value of its group, each as likely as any other. Of a perturbed sample the value is drawn from what inverting the
-    perturbation gives. A drawn tuple is nobody: it is as blurred as the release, and the schema's metadata say so.
+    By the learned model every table is drawn from the posterior distribution of the population: weights of the model
+    first, then a value for everybody, and a point of everybody's cells. So the values of every group are those that
+    were published, and only who has which differs from table to table. An estimate is made from each of several tables,
+    and its variance is that within tables plus that between them (Rubin 1987; docs/analysing.md has the formula).
+
+    By the papers' model, and where the release teaches nothing, every tuple is drawn independently of the others: a
+    tuple of the release, a point of its cells, and a sensitive value of its group, each as likely as any other. Of a
+    perturbed sample the value is drawn from what inverting the perturbation gives.
+
+    A drawn row is nobody, and the schema's metadata say so and which model it was. Nothing is read but the release:
+    what is drawn costs no privacy beyond what the release itself costs.
 
     Parameters
     ----------
     release, attributes, taxonomies, ordered
         As for `glasshouse.analyst.answers.distribution.reconstructed`.
     n
-        How many tuples; by default as many as were published.
+        How many rows; by default as many as were published. By the learned model fewer rows are chosen from a complete
+        table without replacement, and more are drawn from one with replacement.
     source
         Where random choices come from: the operating system's secure source unless a test gives a seeded one.
+    tables
+        How many tables, which are given as a list; left out, one table is given by itself. The first of several is the
+        one that the same seed gives alone.
+    model
+        ``learned``, or ``uniform`` for the papers' model.
+    report
+        Is told how much of the learning is done, from 0 to 1.
 
     Examples
     --------
     >>> import glasshouse as gh
-    >>> release = gh.publish(gh.examples.anatomy_table1(), principle=gh.LDiversity(ell=2))
-    >>> drawn = sample(release, 100)
+    >>> release = gh.publish(gh.synthetic.hospital(900, seed=1), principle=gh.LDiversity(ell=3))
+    >>> drawn = sample(release)
     >>> drawn.num_rows, drawn.column_names, drawn.schema.metadata[b"glasshouse.sample"].decode()
-    (100, ['Age', 'Sex', 'Zipcode', 'Disease'], 'drawn from a release: no row is a person')
+    (900, ['age', 'sex', 'zipcode', 'disease'], 'drawn from a release: no row is a person')
+    >>> [some.num_rows for some in sample(release, 100, tables=3)]
+    [100, 100, 100]
     """
     n = release.n_tuples if n is None else n
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
         raise ParameterError("sample", "n", "a whole number, 0 or more", n)
+    if tables is not None and (isinstance(tables, bool) or not isinstance(tables, int) or tables < 1):
+        raise ParameterError("sample", "tables", "a whole number, 1 or more, or nothing", tables)
     source = Source.secure() if source is None else source.for_one_release()
     reading = Reading.of(release, attributes, taxonomies=taxonomies, ordered=ordered)
+    population = learned_population(
+        reading.evidence, reading.published, reading.seats, reading.attributes, model, report, owner="sample"
+    )
+    sensitive = release.recipe.sensitive
+    notes = [f"of the sensitive columns {', '.join(sensitive)} none is there: name one among the attributes"]
+    notes = notes if attributes is None and len(sensitive) > 1 else []
+    sources = [source, *(source.child("table", number) for number in range(1, tables or 1))]
+    if population is None:
+        found = [_independent(reading, n, own, notes) for own in sources]
+    else:
+        deviations = population.more_deviations(len(sources), _generator(source.child("weights")))
+        found = [
+            _complete(reading, population, deviation, n, own, notes)
+            for deviation, own in zip(deviations, sources, strict=True)
+        ]
+    return found if tables is not None else found[0]
+
+
+def _said(model: str, notes: Sequence[str]) -> dict[str, str]:
+    """What the schema says of a drawn table."""
+    told = {"glasshouse.notes": "; ".join(notes)} if notes else {}
+    return {"glasshouse.sample": NOBODY, "glasshouse.model": model, **told}
+
+
+# --- the learned model ------------------------------------------------------------------------------------------------
+
+
+def _complete(
+    reading: Reading,
+    population: Population,
+    deviation: NDArray[np.float64],
+    n: int,
+    source: Source,
+    notes: Sequence[str],
+) -> pa.Table:
+    """A table of everybody by weights of its own; with fewer or more rows, some of these."""
+    drawn = population.drawn(_generator(source.child("people")), population.fitted.weights + deviation)
+    rows = _rows(len(drawn.point), n, source.child("rows"))
+    columns = {name: _column(population, name, drawn, rows) for name in reading.attributes}
+    return pa.table(columns).replace_schema_metadata(_said(population.model, [*population.notes, *notes]))
+
+
+def _rows(people: int, n: int, source: Source) -> NDArray[np.int64]:
+    """Which people are the rows, in random order."""
+    if n > people:
+        return source.belows(people, n)
+    chosen = source.choose(people, n)
+    source.shuffle(chosen)
+    return chosen
+
+
+def _column(population: Population, name: str, drawn: Drawn, rows: NDArray[np.int64]) -> pa.Array:
+    if name == population.column:
+        return pa.array(population.values).take(pa.array(drawn.code[rows]))
+    place = population.points.names.index(name)
+    codes = population.points.codes[place][drawn.point[rows]]
+    return pa.array(population.points.values[place]).take(pa.array(codes))
+
+
+def _generator(source: Source) -> np.random.Generator:
+    """Random numbers for whole arrays, from a seed that the source chooses.
+
+    They need not withstand attacks: what they hide is nobody's, for everything is drawn from what was published.
+    """
+    return np.random.Generator(np.random.PCG64(source.belows(1 << 32, _SEED_WORDS).tolist()))
+
+
+# --- the papers' model ------------------------------------------------------------------------------------------------
+
+
+def _independent(reading: Reading, n: int, source: Source, notes: Sequence[str]) -> pa.Table:
+    """Tuples that are drawn one by one."""
     ends = np.cumsum(reading.seats.count)
     seat = np.searchsorted(ends, source.child("tuple").belows(int(ends[-1]), n), side="right")
     columns = {
         axis.name: axis.draw(reading.cells(axis)[seat], source.child("attribute", axis.name)) for axis in reading.axes
     }
-    said = {"glasshouse.sample": "drawn from a release: no row is a person"}
+    told: tuple[str, ...] = ()
     if reading.column is not None and reading.published.kind == "sample":
-        columns[reading.column], said["glasshouse.notes"] = _deperturbed(reading, seat, source.child("value"))
+        columns[reading.column], told = _deperturbed(reading, seat, source.child("value"))
     elif reading.column is not None:
         columns[reading.column] = _dealt(reading, seat, source.child("value"))
-    return pa.table({name: columns[name] for name in reading.attributes}).replace_schema_metadata(said)
+    drawn = pa.table({name: columns[name] for name in reading.attributes})
+    return drawn.replace_schema_metadata(_said("uniform", [*told, *notes]))
 
 
 def _dealt(reading: Reading, seat: NDArray[np.int64], source: Source) -> pa.Array:
@@ -86,7 +224,7 @@ def _dealt(reading: Reading, seat: NDArray[np.int64], source: Source) -> pa.Arra
     return pa.array(published.values).take(pa.array(published.codes[entry]))
 
 
-def _deperturbed(reading: Reading, seat: NDArray[np.int64], source: Source) -> tuple[pa.Array, str]:
+def _deperturbed(reading: Reading, seat: NDArray[np.int64], source: Source) -> tuple[pa.Array, tuple[str, ...]]:
     """A value of each tuple's place, as likely as its weight to within 2^-53, and what must be said of it."""
     evidence = reading.evidence
     shape = reconstructed(
@@ -98,4 +236,4 @@ def _deperturbed(reading: Reading, seat: NDArray[np.int64], source: Source) -> t
     share = source.belows(_STEPS, len(seat)) / _STEPS
     entry = np.searchsorted(ends, bounds[place] + share * (bounds[place + 1] - bounds[place]), side="right")
     entry = np.clip(entry, shape.weights.offsets[place], shape.weights.offsets[place + 1] - 1)
-    return pa.array(shape.values).take(pa.array(shape.weights.codes[entry])), "; ".join(shape.notes)
+    return pa.array(shape.values).take(pa.array(shape.weights.codes[entry])), tuple(shape.notes)

@@ -361,7 +361,8 @@ def _has_other_kinds(X: Any) -> bool:  # noqa: N803
 
 
 def _arrow(X: Any) -> pa.Table:  # noqa: N803
-    return X if isinstance(X, pa.Table) else pa.table(X)
+    """A frame as an Arrow table; the index of pandas, which numbers rows, is no column."""
+    return pa.Table.from_pandas(X, preserve_index=False) if hasattr(X, "iloc") else pa.table(X)
 
 
 def _goes_left(node: Node, axis: Axis, places: NDArray[Any]) -> NDArray[np.bool_]:
