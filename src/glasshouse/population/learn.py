@@ -11,6 +11,7 @@ import numpy as np
 
 from glasshouse import bounds
 from glasshouse.errors import NotSupported
+from glasshouse.population.combinations import with_combinations
 from glasshouse.population.deals import Deals
 from glasshouse.population.doubt import doubt_of
 from glasshouse.population.features import Features
@@ -39,9 +40,6 @@ _SEED: Final = 1
 _IN_CELLS, _EXACT = 2, 3  # attributes that a feature combines
 _FEWEST: Final = 200  # people; of fewer nothing is learned
 _FOR_RIDGES, _FOR_WEIGHTS = 60_000, 200_000  # people whose groups they are learned from
-_PLAIN: Final = (0.1, 5.0)  # ridges of a first look at single attributes
-_WORK: Final = 12_000_000  # points x values x blocks
-_LEAST_COMBINED: Final = 6  # blocks of several attributes
 
 _kept: WeakKeyDictionary[Release, dict[tuple[Any, ...], Population]] = WeakKeyDictionary()
 
@@ -88,7 +86,9 @@ def _learned(evidence: Evidence, published: Published, seats: Seats, report: Cal
     base = np.bincount(seen.code_of_entry, weights=_values(seen, points.n_places, len(values)), minlength=len(values))
     logs = np.log(np.maximum(base / base.sum(), 1e-12))
     whole = Regression(_plain_features(seen, points), points.mixture, logs, seen)
-    regression = _with_combinations(_sampled(whole, _FOR_RIDGES, random), whole, seen, points)
+    order = _EXACT if points.mixture is None else _IN_CELLS
+    people = _people(seen, points)
+    regression = with_combinations(whole, _sampled(whole, _FOR_RIDGES, random), points.attributes(), people, order)
     found = fitted(_sampled(regression, _FOR_RIDGES, random), random, report)
     sample = _sampled(regression, _FOR_WEIGHTS, random)
     deviations = np.zeros((_DRAWS, *regression.shape))
@@ -120,26 +120,6 @@ def _people(seen: Observations, points: Points) -> NDArray[np.float64]:
     """How many people are at every point."""
     people = seen.people_at(points.n_places)
     return people if points.mixture is None else np.asarray(points.mixture.T @ people)
-
-
-def _with_combinations(sample: Regression, regression: Regression, seen: Observations, points: Points) -> Regression:
-    """Add blocks of two and three attributes, those first that tell most by themselves, as many as time allows."""
-    blocks = regression.features.blocks
-    weights = sample.fit(np.array([_PLAIN[block.order] for block in blocks]), tolerance=2.0)
-    people = _people(seen, points)
-    at_level = regression.features.transposed @ people
-    told = at_level * (weights**2 @ np.exp(regression.base))
-    strengths = np.zeros(len(points.names))
-    for block, start in zip(blocks, regression.features.starts, strict=False):
-        for i in block.attributes:
-            strengths[i] += float(told[start : start + block.n_levels].sum())
-    n_points = len(np.unique(sample.features.codes, axis=1).T)
-    most = int(_WORK / (n_points * len(regression.base))) - len(blocks)
-    order = _EXACT if points.mixture is None else _IN_CELLS
-    features = regression.features.combined(
-        points.attributes(), people, strengths, order=order, most=max(most, _LEAST_COMBINED)
-    )
-    return replace(regression, features=features)
 
 
 def _observations(

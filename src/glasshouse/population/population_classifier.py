@@ -20,6 +20,7 @@ except ImportError:
     raise MissingExtra("a classifier of the population", extra="trees") from None
 
 from glasshouse.cells import key_of
+from glasshouse.population.combinations import with_combinations
 from glasshouse.population.features import Attribute, Features
 from glasshouse.population.fit import fitted
 from glasshouse.population.observations import Shown
@@ -122,11 +123,11 @@ class PopulationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         ]
         seen = Shown(place, labels.reshape(-1).astype(np.int32), np.ones(len(place), np.int64), _KEPT)
         base = np.log(np.bincount(labels.reshape(-1)) / len(place))
-        features = Features.of(attributes, people, _ORDER)
-        regression = Regression(features, None, base, seen)
+        plain = Regression(Features.of(attributes, people), None, base, seen)
+        regression = with_combinations(plain, plain, attributes, people, _ORDER)
         found = fitted(regression, np.random.Generator(np.random.PCG64(_SEED)))
         # With labels there is no switch: what few rows say is held back by the ridges alone.
-        self._keep(features, base, found.weights if found.is_used else regression.fit(found.ridges))
+        self._keep(regression.features, base, found.weights if found.is_used else regression.fit(found.ridges))
         return self
 
     def _keep(self, features: Features, base: NDArray[np.float64], weights: NDArray[np.float64]) -> None:

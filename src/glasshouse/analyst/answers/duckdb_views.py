@@ -39,8 +39,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from glasshouse.analyst.answers.learned_answers import MODELS
 from glasshouse.analyst.answers.perturbed_answers import retention
+from glasshouse.analyst.answers.population_answers import MODELS
 from glasshouse.errors import InputError, MissingExtra, NotSupported, ParameterError
 from glasshouse.population.learn import learned_from
 from glasshouse.release.layout import ANGEL, BATCH, COUNT, GROUP

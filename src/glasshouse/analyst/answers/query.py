@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.analyst.answers.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
-from glasshouse.analyst.answers.learned_answers import LearnedTotals, learned_totals
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
+from glasshouse.analyst.answers.population_answers import LearnedTotals, learned_totals
 from glasshouse.analyst.questions.asked_values import settled
 from glasshouse.analyst.questions.question import Question, disjoint_terms
 from glasshouse.analyst.questions.sql import question_of
@@ -181,8 +181,8 @@ def query(
     Returns
     -------
     Answer
-        Estimates with standard errors and 95 % intervals, derived in `glasshouse.analyst.answers.learned_answers` and
-        `glasshouse.analyst.answers.estimates`; the model that gave them, and notes on what the reader should know.
+        Estimates with standard errors and 95 % intervals, derived in `glasshouse.analyst.answers.population_answers`
+        and `glasshouse.analyst.answers.estimates`; the model that gave them, and notes on what to know of them.
 
     Raises
     ------

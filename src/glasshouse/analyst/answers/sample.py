@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.analyst.answers.distribution import reconstructed
-from glasshouse.analyst.answers.learned_answers import learned_population
+from glasshouse.analyst.answers.population_answers import learned_population
 from glasshouse.errors import ParameterError
 from glasshouse.randomness import Source
 from glasshouse.supports.evidence import Reading

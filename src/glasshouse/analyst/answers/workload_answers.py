@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.answers.learned_answers import learned_totals
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
+from glasshouse.analyst.answers.population_answers import learned_totals
 from glasshouse.analyst.questions.asked_values import check_domain
 from glasshouse.errors import InputError, ParameterError, SchemaError
 from glasshouse.kernels import compiled
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.analyst.answers.learned_answers import LearnedTotals
+    from glasshouse.analyst.answers.population_answers import LearnedTotals
     from glasshouse.analyst.usefulness.workloads import Workload
     from glasshouse.microdata import Microdata
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
