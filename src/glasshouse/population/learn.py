@@ -68,7 +68,8 @@ def learned_from(
     if int(seats.count.sum()) < _FEWEST:
         return None
     kept = _kept.setdefault(evidence.release, {})
-    key = (published.column, seats.quasi, tuple(evidence.taxonomies), tuple(evidence.ordered))
+    orders = tuple((name, tuple(order)) for name, order in evidence.ordered.items())
+    key = (published.column, seats.quasi, tuple(evidence.taxonomies.items()), orders)
     if key not in kept:
         kept[key] = _learned(evidence, published, seats, report)
     return kept[key]
