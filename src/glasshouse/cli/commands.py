@@ -14,6 +14,7 @@ from glasshouse.cli.compare import compare
 from glasshouse.cli.demo import demo
 from glasshouse.cli.exits import fail, plainly
 from glasshouse.cli.inspect import init, inspect
+from glasshouse.cli.learn import learn
 from glasshouse.cli.printing import say_json, say_text, say_usage
 from glasshouse.cli.publish import marginals, publish
 from glasshouse.cli.query import query
@@ -84,5 +85,7 @@ def completion(shell: str, *, as_json: bool) -> None:
         say_text(script)
 
 
-for command in (inspect, init, compare, publish, marginals, verify, attack, query, show, demo, reproduce, completion):
+for command in (
+    inspect, init, compare, publish, marginals, verify, attack, learn, query, show, demo, reproduce, completion,
+):  # fmt: skip
     glasshouse.add_command(command)

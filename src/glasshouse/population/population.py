@@ -13,16 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.population.influence import influences_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.population.doubt import Doubt
     from glasshouse.population.fit import Fitted
+    from glasshouse.population.influence import Influence
     from glasshouse.population.observations import Observations
     from glasshouse.population.points import Points
     from glasshouse.population.regression import Regression
+    from glasshouse.release import Release
 
 __all__ = ["Drawn", "Expected", "Population"]
 
@@ -68,6 +74,8 @@ class Population:
     seen: Observations
     deviations: NDArray[np.float64]  # of the weights, from their posterior distribution
     doubt: Doubt
+    determined: NDArray[np.float64]  # how many weights of each block the release determines, and not the ridge
+    release: str  # a digest of what was published
     _drawn: list[Drawn] = field(default_factory=list, init=False)
     _expected: list[Expected] = field(default_factory=list, init=False)
 
@@ -92,6 +100,34 @@ class Population:
             return f"Population({by}; {self.model})"
         gain = f"{self.fitted.z:.1f} standard errors better than base rates on groups that were held out"
         return f"Population({self.column!r} by {by}; {self.model}, {gain})"
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        release: Release,
+        *,
+        taxonomies: Mapping[str, Taxonomy] | None = None,
+        ordered: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Population:
+        """Read what was learned from this release before; `SourceError` if it was another one, or is damaged.
+
+        Questions to this release object are then answered by it. ``taxonomies`` and ``ordered`` are those that were
+        given when it was learned.
+        """
+        from glasshouse.population.learn import restored
+
+        return restored(path, release, taxonomies=taxonomies, ordered=ordered)
+
+    def save(self, path: str | Path) -> None:
+        """Keep what was learned in a file, as plain JSON; a file that is there is replaced."""
+        from glasshouse.population.population_file import PopulationFile
+
+        PopulationFile.of(self, path).write()
+
+    def influences(self) -> tuple[Influence, ...]:
+        """How much each quasi-identifier tells about the sensitive column, the most telling first."""
+        return influences_of(self)
 
     def chances(self) -> NDArray[np.float64]:
         """The chance of every value at every point (points x values)."""

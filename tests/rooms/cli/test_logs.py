@@ -50,6 +50,7 @@ LINES = {
     "marginals": f"marginals patients.csv --identifier patient {ROLES} --marginal age,disease --out out",
     "verify": f"verify any_tool_output.csv {ROLES} --ell 2",
     "attack": "attack out/release --external voters.csv --identifier name --attack reverse-engineering",
+    "learn": "learn out/release",
     "query": "query out/release 'SELECT disease, COUNT(*) GROUP BY disease'",
     "show": "show out/release",
     "compare": f"compare patients.csv {ROLES} --ell 3 --methods mirror --recodings boxes",

@@ -24,7 +24,7 @@ OTHERWISE = {
     "--method": {"attack"},
     "--with": {"attack"},
     "--marginal": set(),
-    "--out": {"init", "attack", "compare", "demo", "marginals", "reproduce"},
+    "--out": {"init", "attack", "compare", "demo", "learn", "marginals", "reproduce"},
     "--seed": {"attack"},
     "--rows": {"attack", "demo", "reproduce"},
 }
@@ -35,7 +35,7 @@ def options_of(command: str) -> list[click.Option]:
 
 
 def test_the_commands_are_all_there() -> None:
-    expected = ["attack", "completion", "demo", "init", "inspect", "marginals", "publish", "query", "show", "verify"]
+    expected = ["attack", "completion", "demo", "init", "inspect", "learn", "marginals", "publish", "query", "show"]
 
     assert set(expected) <= set(COMMANDS)
 
@@ -77,6 +77,7 @@ def test_every_command_prints_one_document_of_json(world: Path) -> None:
         "verify": f"verify any_tool_output.csv {ROLES} --ell 3",
         "attack": "attack out/release --external voters.csv --identifier name",
         "compare": f"compare patients.csv {ROLES} --ell 3 --methods mirror,separate --processes 0",
+        "learn": "learn out/release",
         "query": "query out/release 'SELECT COUNT(*) WHERE age > 30'",
         "show": "show out/release",
         "demo": "demo --rows 500",
