@@ -64,12 +64,12 @@ def query(release: Path, sql: str, keep: Path | None, *, as_json: bool, **given:
             "ordered": choices.get("order", {}),
         }
         if keep is not None and keep.exists():
-            with step("read", rows=loaded.n_tuples):
+            with step("learn", rows=loaded.n_tuples):
                 learn(loaded, keep=keep, **known)
         with step("answer", rows=loaded.n_tuples):
             answer = ask(loaded, sql, **known)
         if keep is not None and not keep.exists():
-            with step("keep", rows=loaded.n_tuples):
+            with step("learn", rows=loaded.n_tuples):
                 _keep(loaded, answer, keep, known)
     if as_json:
         say_json(answer.to_dict())
