@@ -180,3 +180,20 @@ def test_people_who_are_alike_have_exact_logarithms_by_scaling() -> None:
     moved = other.deals.expected(other.chances)[1] - tiny.deals.expected(tiny.chances)[1]
     wanted = by_twin(other, other.deals)[1][0] - by_twin(tiny, tiny.deals)[1][0]
     assert moved.tolist() == pytest.approx([wanted], abs=1e-8)
+
+
+def test_a_group_with_too_many_states_is_near_what_all_states_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    n, copies = 13, 1500
+    parts = np.random.default_rng(11).integers(1, 30, (n, n))
+    tiny = Tiny([(list(range(n)), list(range(n)))], parts)
+    assert len(tiny.deals._large) == 1
+    scaled, _ = tiny.deals.expected(tiny.chances)
+    drawn = Tiny(tiny.groups * copies, parts).deals.draw(tiny.chances, np.random.default_rng(2)).reshape(copies, n)
+    monkeypatch.setattr(module, "MOST_STATES", 1 << n)
+    exact, _ = tiny.deals.expected(tiny.chances)
+
+    assert exact.reshape(n, n).sum(axis=0).tolist() == pytest.approx([1.0] * n, abs=1e-9)
+    assert np.abs(scaled - exact).max() < 0.04
+    found = np.stack([np.bincount(drawn[:, i], minlength=n) / copies for i in range(n)])
+    assert np.abs(found.reshape(-1) - exact).max() < 5 * (0.25 / copies) ** 0.5
+    assert np.abs(found.reshape(-1) - exact).mean() < 1.5 * np.sqrt(exact * (1 - exact) / copies).mean()
