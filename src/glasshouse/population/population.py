@@ -98,7 +98,8 @@ class Population:
         by = ", ".join(self.points.names)
         if not self.column:
             return f"Population({by}; {self.model})"
-        gain = f"{self.fitted.z:.1f} standard errors better than base rates on groups that were held out"
+        z = self.fitted.z
+        gain = f"{abs(z):.1f} standard errors {'better' if z >= 0 else 'worse'} than base rates on held-out groups"
         return f"Population({self.column!r} by {by}; {self.model}, {gain})"
 
     @classmethod
