@@ -4,8 +4,10 @@
 Not evenly. Where a box is the smallest around a group, somebody has each end of an interval, and each value of a set.
 All others follow the distribution of the attribute inside the cell, and that is estimated from all cells together by
 expectation and maximisation (Turnbull 1976): start with an even one, share the people of every cell out by it, take
-the sums as the next one. Labels of a taxonomy, and cells of other tools, need not have anybody at their ends; there
-everybody follows the distribution.
+the sums as the next one. This is done a few times and not until nothing changes any more: where cells overlap, such as
+{D, E} and {E, F}, the most likely distribution has everybody in what they share, and only because nothing says
+otherwise. Labels of a taxonomy, and cells of other tools, need not have anybody at their ends; there everybody follows
+the distribution.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ __all__ = ["CellShares", "domain_of"]
 
 _MOST_LISTED: Final = 4096  # values of a range that are gone through one by one
 _BETWEEN: Final = 3  # values between two ends that stand for all between them, where there are more
-_ROUNDS: Final = 60
+_ROUNDS: Final = 3
 
 
 def domain_of(name: str, kind: str, supports: Sequence[Support]) -> tuple[Any, ...]:

@@ -98,3 +98,18 @@ def test_the_domain_is_what_cells_stand_for() -> None:
     assert list(wide) == sorted(wide)
     with pytest.raises(InputError, match="'name' has cells of which nobody says"):
         domain_of("name", "category", (Endless(ValueSet.everything()),))
+
+
+def test_cells_that_overlap_do_not_draw_everybody_into_what_they_share() -> None:
+    """The most likely marginal of {D, E} and {E, F} has everybody at E, which no cell says."""
+    supports = (Listed(("D", "E")), Listed(("E", "F")))
+    known = CellShares.of(
+        supports,
+        Places(("D", "E", "F"), "category"),
+        3,
+        attained=True,
+        cells=np.array([0, 1]),
+        people=np.array([1000, 1000]),
+    )
+    assert known.shares[0] > 0.05
+    assert known.shares[2] > 0.05
