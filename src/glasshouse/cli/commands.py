@@ -14,6 +14,7 @@ from glasshouse.cli.compare import compare
 from glasshouse.cli.demo import demo
 from glasshouse.cli.exits import fail, plainly
 from glasshouse.cli.inspect import init, inspect
+from glasshouse.cli.learn import learn
 from glasshouse.cli.printing import say_json, say_text, say_usage
 from glasshouse.cli.publish import marginals, publish
 from glasshouse.cli.query import query
@@ -93,6 +94,7 @@ for command in (
     marginals,
     verify,
     attack,
+    learn,
     query,
     sample,
     show,

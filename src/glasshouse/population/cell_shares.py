@@ -4,10 +4,12 @@
 Not evenly. Where a box is the smallest around a group, somebody has each end of an interval, and each value of a set.
 All others follow the distribution of the attribute inside the cell, and that is estimated from all cells together by
 expectation and maximisation (Turnbull 1976): start with an even one, share the people of every cell out by it, take
-the sums as the next one. Where small groups were made for their sensitive values and boxes put around them, a cell with
-two values has more of the rarer one than the whole table has; how far cells differ is seen from how few different
-values they list (`_pull`). Labels of a taxonomy, and cells of other tools, need not have anybody at their ends; there
-everybody follows the distribution.
+the sums as the next one. This is done a few times and not until nothing changes any more: where cells overlap, such as
+{D, E} and {E, F}, the most likely distribution has everybody in what they share, and only because nothing says
+otherwise. Where small groups were made for their sensitive values and boxes put around them, a cell with two values has
+more of the rarer one than the whole table has; how far cells differ is seen from how few different values they list
+(`_pull`). Labels of a taxonomy, and cells of other tools, need not have anybody at their ends; there everybody follows
+the distribution.
 """
 
 from __future__ import annotations
@@ -36,9 +38,9 @@ __all__ = ["CellShares", "domain_of"]
 
 _MOST_LISTED: Final = 4096  # values of a range that are gone through one by one
 _BETWEEN: Final = 3  # values between two ends that stand for all between them, where there are more
-_ROUNDS: Final = 60
+_ROUNDS: Final = 4
 _SMALL: Final = 12  # people of a cell, of whom a value that is listed may well be half
-_AGAIN: Final = 10  # rounds after which it is estimated anew how far cells differ
+_AGAIN: Final = 2  # rounds after which it is estimated anew how far cells differ
 
 
 def domain_of(name: str, kind: str, supports: Sequence[Support]) -> tuple[Any, ...]:

@@ -141,6 +141,7 @@ class Deals:
         not depend on the chances.
         """
         kernels = compiled(_KERNELS)
+        chances = np.ascontiguousarray(chances, np.float64)
         expected, logs = np.zeros(int(self.entries[-1])), np.zeros(self.n_groups)
 
         def exact(stack: _Stack, rows: NDArray[np.int64]) -> None:
@@ -158,6 +159,7 @@ class Deals:
     def draw(self, chances: NDArray[np.float64], random: np.random.Generator) -> NDArray[np.int32]:
         """Deal every group's values at random: the value of everybody, seat by seat."""
         kernels = compiled(_KERNELS)
+        chances = np.ascontiguousarray(chances, np.float64)
         drawn = np.zeros(int(self.persons[-1]), np.int32)
         numbers = random.random(len(drawn))
         large = self._large

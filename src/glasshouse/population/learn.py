@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from glasshouse import bounds
-from glasshouse.errors import NotSupported
+from glasshouse.errors import InputError, NotSupported
 from glasshouse.population.combinations import with_combinations
 from glasshouse.population.deals import Deals
 from glasshouse.population.doubt import doubt_of
@@ -19,24 +20,29 @@ from glasshouse.population.fit import fitted
 from glasshouse.population.observations import Grouped, Shown
 from glasshouse.population.points import points_of
 from glasshouse.population.population import Population
+from glasshouse.population.population_file import PopulationFile, digest_of
 from glasshouse.population.regression import Regression
 from glasshouse.supports.evidence import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
+    from glasshouse.population.fit import Fitted
     from glasshouse.population.observations import Observations
     from glasshouse.population.points import Points
     from glasshouse.release import Release
     from glasshouse.release.contents import Published, Seats
 
-__all__ = ["learn", "learned_from"]
+__all__ = ["learn", "learned_from", "restored"]
 
 _DRAWS: Final = 20
 _SEED: Final = 1
+_DRAWS_SEED: Final = 2  # of the draws alone, so that they can be made again from the weights
+_DIGITS: Final = 6  # behind the point of a weight
 _IN_CELLS, _EXACT = 2, 3  # attributes that a feature combines
 _FEWEST: Final = 200  # people; of fewer nothing is learned
 _FOR_RIDGES, _FOR_WEIGHTS = 60_000, 200_000  # people whose groups they are learned from
@@ -50,9 +56,37 @@ def learn(
     *,
     taxonomies: Mapping[str, Taxonomy] | None = None,
     ordered: Mapping[str, Sequence[Any]] | None = None,
+    keep: str | Path | None = None,
     report: Callable[[float], None] = lambda _: None,
 ) -> Population:
-    """Learn from a release alone how a sensitive value depends on quasi-identifiers."""
+    """Learn from a release alone how a sensitive value depends on quasi-identifiers.
+
+    Parameters
+    ----------
+    release
+        What was published.
+    column
+        The sensitive column; the first of the release if none is named.
+    taxonomies, ordered
+        Public knowledge that the cells of the release refer to, as for `query`.
+    keep
+        A file. If it is there, what it holds is taken, and nothing is learned; else what is learned is written to it.
+        A file that belongs to another release, or is damaged, is refused with a `SourceError`.
+    report
+        Is told how much of the work is done, from 0 to 1.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> patients = gh.synthetic.hospital(3_000)
+    >>> release = gh.publish(patients, principle=gh.LDiversity(ell=3), method=gh.Anatomize(), recoding=gh.Anatomy(),
+    ...                      source=gh.Source.seeded(1))
+    >>> population = learn(release)
+    >>> population.model, population.influences()[0].name
+    ('learned', 'age')
+    """
+    if keep is not None and os.path.lexists(keep):
+        return restored(keep, release, column, taxonomies=taxonomies, ordered=ordered)
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
     published = evidence.published(column)
     seats = max(published.seats, key=lambda own: len(own.quasi))
@@ -62,7 +96,34 @@ def learn(
             f"learning from a release of {release.n_tuples:,} people",
             instead=f"it takes {_FEWEST} at least; questions are answered without a model",
         )
+    if keep is not None:
+        found.save(keep)
     return found
+
+
+def restored(
+    path: str | Path,
+    release: Release,
+    column: str | None = None,
+    *,
+    taxonomies: Mapping[str, Taxonomy] | None = None,
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+) -> Population:
+    """What was learned from a release before and kept in a file; questions are then answered by it."""
+    file = PopulationFile.read(path)
+    file.check_release(digest_of(release))
+    if column is not None and column != file.column:
+        raise InputError(f"{file.path} holds what was learned of {file.column!r}, and not of {column!r}")
+    evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
+    published = evidence.published(file.column or None)
+    seats = next((own for own in published.seats if own.quasi == file.quasi), None)
+    if seats is None:
+        file.refuse("no table of the release has its quasi-identifiers")
+    ready = _Ready.of(evidence, published, seats)
+    found = ready.population(file.fitted(ready.values, ready.points, ready.regression))
+    if found.model != file.data["model"]:
+        file.refuse("its model is not the one that its numbers give")
+    return _kept.setdefault(release, {}).setdefault(_key(evidence, published, seats), found)
 
 
 def learned_from(
@@ -71,32 +132,72 @@ def learned_from(
     """Learn from one table of seats, once for every release; None if it has too few people for that."""
     if int(seats.count.sum()) < _FEWEST:
         return None
-    kept = _kept.setdefault(evidence.release, {})
-    key = (published.column, seats.quasi, tuple(evidence.taxonomies), tuple(evidence.ordered))
+    kept, key = _kept.setdefault(evidence.release, {}), _key(evidence, published, seats)
     if key not in kept:
-        kept[key] = _learned(evidence, published, seats, report)
+        ready = _Ready.of(evidence, published, seats)
+        found = fitted(_sampled(ready.regression, _FOR_RIDGES, ready.random), ready.random, report)
+        if found.is_used:
+            found = replace(found, weights=ready.sample.fit(found.ridges, found.weights))
+        kept[key] = ready.population(replace(found, weights=found.weights.round(_DIGITS)))
     return kept[key]
 
 
-def _learned(evidence: Evidence, published: Published, seats: Seats, report: Callable[[float], None]) -> Population:
-    random = np.random.Generator(np.random.PCG64(_SEED))
-    points = points_of(evidence, seats)
-    values = evidence.domain_of(published)
-    seen = _observations(evidence, published, seats, points, values)
-    base = np.bincount(seen.code_of_entry, weights=_values(seen, points.n_places, len(values)), minlength=len(values))
-    logs = np.log(np.maximum(base / base.sum(), 1e-12))
-    whole = Regression(_plain_features(seen, points), points.mixture, logs, seen)
-    order = _EXACT if points.mixture is None else _IN_CELLS
-    people = _people(seen, points)
-    regression = with_combinations(whole, _sampled(whole, _FOR_RIDGES, random), points.attributes(), people, order)
-    found = fitted(_sampled(regression, _FOR_RIDGES, random), random, report)
-    sample = _sampled(regression, _FOR_WEIGHTS, random)
-    deviations = np.zeros((_DRAWS, *regression.shape))
-    if found.is_used:
-        found = replace(found, weights=sample.fit(found.ridges, found.weights))
-        deviations = sample.draws(found.weights, found.ridges, _DRAWS, random, accuracy=0.2).deviations
-    doubt = doubt_of(evidence.release)
-    return Population(published.column, values, points, regression, found, seen, deviations, doubt, sample)
+def _key(evidence: Evidence, published: Published, seats: Seats) -> tuple[Any, ...]:
+    """What a model of a release depends on."""
+    orders = tuple((name, tuple(order)) for name, order in evidence.ordered.items())
+    return published.column, seats.quasi, tuple(evidence.taxonomies.items()), orders
+
+
+@dataclass(frozen=True, eq=False)
+class _Ready:
+    """Everything that is read from a release before weights are fitted; the same every time."""
+
+    release: Release
+    column: str
+    values: tuple[Any, ...]
+    points: Points
+    regression: Regression  # of all groups
+    sample: Regression  # of those that weights are fitted to
+    random: np.random.Generator
+
+    @classmethod
+    def of(cls, evidence: Evidence, published: Published, seats: Seats) -> _Ready:
+        random = np.random.Generator(np.random.PCG64(_SEED))
+        points = points_of(evidence, seats)
+        values = evidence.domain_of(published)
+        seen = _observations(evidence, published, seats, points, values)
+        amounts = _values(seen, points.n_places, len(values))
+        base = np.bincount(seen.code_of_entry, weights=amounts, minlength=len(values))
+        logs = np.log(np.maximum(base / base.sum(), 1e-12))
+        people = _people(seen, points)
+        plain = Regression(Features.of(points.attributes(), people), points.mixture, logs, seen)
+        order = _EXACT if points.mixture is None else _IN_CELLS
+        some = _sampled(plain, _FOR_RIDGES, random)
+        regression = with_combinations(plain, some, points.attributes(), people, order)
+        sample = _sampled(regression, _FOR_WEIGHTS, random)
+        return cls(evidence.release, published.column, values, points, regression, sample, random)
+
+    def population(self, found: Fitted) -> Population:
+        """What the release teaches, by these weights."""
+        deviations = np.zeros((_DRAWS, *self.regression.shape))
+        determined = np.zeros(len(found.ridges))
+        if found.is_used:
+            random = np.random.Generator(np.random.PCG64(_DRAWS_SEED))
+            draws = self.sample.draws(found.weights, found.ridges, _DRAWS, random, accuracy=0.2)
+            deviations, determined = draws.deviations, draws.determined
+        return Population(
+            self.column,
+            self.values,
+            self.points,
+            self.regression,
+            found,
+            self.regression.seen,
+            deviations,
+            doubt_of(self.release),
+            self.sample,
+            determined,
+            digest_of(self.release),
+        )
 
 
 def _values(seen: Observations, n_places: int, n_values: int) -> NDArray[np.float64]:
@@ -110,10 +211,6 @@ def _sampled(regression: Regression, most: int, random: np.random.Generator) -> 
     if n_people <= most:
         return regression
     return regression.some(np.sort(random.permutation(n_groups)[: int(n_groups * most / n_people)]))
-
-
-def _plain_features(seen: Observations, points: Points) -> Features:
-    return Features.of(points.attributes(), _people(seen, points))
 
 
 def _people(seen: Observations, points: Points) -> NDArray[np.float64]:

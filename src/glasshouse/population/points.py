@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["Points", "points_of"]
 
 _LINE: Final = ("integer", "float", "date", "timestamp")
-_LEAST_POINTS, _MOST_POINTS, _ALL_POINTS = 4, 32, 80_000  # that stand for the cells of a place, and of all places
+_LEAST_POINTS, _MOST_POINTS, _ALL_POINTS = 4, 1024, 80_000  # that stand for the cells of a place, and of all places
+_ENOUGH_POINTS, _FOR_EVERY_PERSON = 32, 4  # for a place, however few people it has; and for each of its people
 _SEED: Final = 20090629
 
 
@@ -73,7 +74,7 @@ def points_of(evidence: Evidence, seats: Seats) -> Points:
     cells = [codes[first].astype(np.int64) for codes in seats.of_seat]
     exact = evidence.is_exact
     random = np.random.Generator(np.random.PCG64(_SEED))
-    n_points = 1 if exact else int(np.clip(_ALL_POINTS // max(len(first), 1), _LEAST_POINTS, _MOST_POINTS))
+    n_points = 1 if exact else _points_for(people)
     columns = []
     for name, kind, own, domain, cell in zip(seats.quasi, kinds, spelled, domains, cells, strict=True):
         places = Places(domain, kind)
@@ -107,6 +108,13 @@ def points_of(evidence: Evidence, seats: Seats) -> Points:
     mixture = sp.csr_matrix((weights, (rows, number.reshape(-1))), shape=shape)
     mixture.sum_duplicates()
     return Points(seats.quasi, values, ordered, np.ascontiguousarray(distinct), mixture, place)
+
+
+def _points_for(people: NDArray[np.int64]) -> int:
+    """How many points stand for a place: more where places have many people, as few as must be where there are many."""
+    n_places = max(len(people), 1)
+    wanted = np.clip(_FOR_EVERY_PERSON * int(people.sum()) // n_places, _ENOUGH_POINTS, _MOST_POINTS)
+    return int(np.clip(wanted, _LEAST_POINTS, max(_ALL_POINTS // n_places, _LEAST_POINTS)))
 
 
 def _spread(n_places: int, n_points: int, random: np.random.Generator) -> NDArray[np.float64]:

@@ -14,18 +14,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.errors import NotSupported
+from glasshouse.population.influence import influences_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.population.doubt import Doubt
     from glasshouse.population.fit import Fitted
+    from glasshouse.population.influence import Influence
     from glasshouse.population.observations import Observations
     from glasshouse.population.points import Points
     from glasshouse.population.population_classifier import PopulationClassifier
     from glasshouse.population.regression import Regression
+    from glasshouse.release import Release
 
     ClassOf = Mapping[Any, Any] | Callable[[Any], Any]
 
@@ -74,6 +79,8 @@ class Population:
     deviations: NDArray[np.float64]  # of the weights, from their posterior distribution
     doubt: Doubt
     fitted_to: Regression  # the groups that the weights were fitted to: all, or some of very many
+    determined: NDArray[np.float64]  # how many weights of each block the release determines, and not the ridge
+    release: str  # a digest of what was published
     _drawn: list[Drawn] = field(default_factory=list, init=False)
     _expected: list[Expected] = field(default_factory=list, init=False)
 
@@ -93,8 +100,40 @@ class Population:
         return (self.doubt.note,) if self.doubt.note else ()
 
     def __repr__(self) -> str:
-        gain = f"{self.fitted.z:.1f} standard errors better than base rates on groups that were held out"
-        return f"Population({self.column!r} by {', '.join(self.points.names)}; {self.model}, {gain})"
+        by = ", ".join(self.points.names)
+        if not self.column:
+            return f"Population({by}; {self.model})"
+        z = self.fitted.z
+        gain = f"{abs(z):.1f} standard errors {'better' if z >= 0 else 'worse'} than base rates on held-out groups"
+        return f"Population({self.column!r} by {by}; {self.model}, {gain})"
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        release: Release,
+        *,
+        taxonomies: Mapping[str, Taxonomy] | None = None,
+        ordered: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Population:
+        """Read what was learned from this release before; `SourceError` if it was another one, or is damaged.
+
+        Questions to this release object are then answered by it. ``taxonomies`` and ``ordered`` are those that were
+        given when it was learned.
+        """
+        from glasshouse.population.learn import restored
+
+        return restored(path, release, taxonomies=taxonomies, ordered=ordered)
+
+    def save(self, path: str | Path) -> None:
+        """Keep what was learned in a file, as plain JSON; a file that is there is replaced."""
+        from glasshouse.population.population_file import PopulationFile
+
+        PopulationFile.of(self, path).write()
+
+    def influences(self) -> tuple[Influence, ...]:
+        """How much each quasi-identifier tells about the sensitive column, the most telling first."""
+        return influences_of(self)
 
     def chances(self) -> NDArray[np.float64]:
         """The chance of every value at every point (points x values)."""
@@ -122,15 +161,9 @@ class Population:
         place_of, code_of = np.divmod(key, n_values)
         if self.points.mixture is None:
             return Expected(place_of, code_of, amount)
-        mixture = self.points.mixture
-        width = np.diff(mixture.indptr)[place_of]
-        entry = np.repeat(mixture.indptr[place_of] - (np.cumsum(width) - width), width) + np.arange(int(width.sum()))
-        of = np.repeat(np.arange(len(place_of)), width)
-        point = mixture.indices[entry].astype(np.int64)
-        weight = mixture.data[entry] * at_points[point, code_of[of]]
-        weight *= (amount / np.maximum(np.bincount(of, weights=weight, minlength=len(amount)), 1e-300))[of]
+        of, point, weight = self._shares(at_points, place_of, code_of)
         key, number = np.unique(point * n_values + code_of[of], return_inverse=True)
-        total = np.bincount(number.reshape(-1), weights=weight).astype(np.float64)
+        total = np.bincount(number.reshape(-1), weights=weight * amount[of]).astype(np.float64)
         return Expected(key // n_values, key % n_values, total)
 
     def classifier(self, class_of: ClassOf | None = None) -> PopulationClassifier:
@@ -146,6 +179,22 @@ class Population:
         if not self.points.names or self.column == "":
             raise NotSupported("a classifier from a release without a sensitive column", instead="there is no value")
         return PopulationClassifier.of(self, class_of)
+
+    def _shares(
+        self, at_points: NDArray[np.float64], place: NDArray[np.int64], code: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Where in its cells a person is whose place and value are known: for some pairs of both, points with shares.
+
+        The shares of a pair's points add up to 1; the number of the pair is given with each of them.
+        """
+        mixture = self.points.mixture
+        assert mixture is not None
+        width = np.diff(mixture.indptr)[place].astype(np.int64)
+        entry = np.repeat(mixture.indptr[place] - (np.cumsum(width) - width), width) + np.arange(int(width.sum()))
+        of = np.repeat(np.arange(len(place)), width)
+        point = mixture.indices[entry].astype(np.int64)
+        weight = mixture.data[entry] * np.maximum(at_points[point, code[of]], 1e-300)
+        return of, point, weight / np.bincount(of, weights=weight, minlength=len(place))[of]
 
     def draws(self) -> list[Drawn]:
         """Complete tables, each by weights of its own from the posterior distribution; always the same ones."""
@@ -169,17 +218,14 @@ class Population:
         place, code = self.seen.draw(self.regression.mixed(at_points), random)
         if self.points.mixture is None:
             return Drawn(place.astype(np.int32), code)
-        mixture = self.points.mixture
-        point = np.empty(len(place), np.int32)
-        widest = int(np.diff(mixture.indptr).max())
-        for first in range(0, len(place), 1 << 18):
-            own = place[first : first + (1 << 18)]
-            starts, width = mixture.indptr[own], np.diff(mixture.indptr)[own]
-            offsets = np.arange(widest)
-            entry = np.minimum(starts[:, np.newaxis] + offsets, len(mixture.indices) - 1)
-            some = mixture.indices[entry]
-            weight = mixture.data[entry] * at_points[some, code[first : first + (1 << 18), np.newaxis]]
-            sums = np.cumsum(np.where(offsets < width[:, np.newaxis], weight, 0.0), axis=1)
-            chosen = (sums < random.random(len(own))[:, np.newaxis] * sums[:, -1:]).sum(axis=1)
-            point[first : first + len(own)] = some[np.arange(len(own)), np.minimum(chosen, width - 1)]
-        return Drawn(point, code)
+        n_values = len(self.values)
+        key, number = np.unique(place.astype(np.int64) * n_values + code, return_inverse=True)
+        of, point, share = self._shares(at_points, key // n_values, key % n_values)
+        # One line for all pairs of a place and a value: each is as long as its shares add up to.
+        ends = np.cumsum(share)
+        first = np.searchsorted(of, np.arange(len(key) + 1))
+        marks = np.append(0.0, ends)[first]
+        number = number.reshape(-1)
+        wanted = marks[number] + random.random(len(number)) * np.diff(marks)[number]
+        chosen = np.clip(np.searchsorted(ends, wanted), first[number], first[number + 1] - 1)
+        return Drawn(point[chosen].astype(np.int32), code)

@@ -75,6 +75,8 @@ def lines(place: Path) -> dict[str, tuple[list[str], int]]:
         "verify by a wrong number": (["verify", file, "--quasi", CITY, "--t", EVIL, "--sensitive", ILL], 2),
         "show": (["show", release], 0),
         "show nothing": (["show", str(place / f"no{EVIL}")], 2),
+        "learn from few": (["learn", release], 2),
+        "learn nothing": (["learn", release, "--column", EVIL], 2),
         "query": (["query", release, f'SELECT COUNT(*), "{ILL}" GROUP BY "{ILL}"'], 0),
         "query nothing": (["query", release, f'SELECT COUNT(*) WHERE "x{EVIL}" = 1'], 2),
         "attack": (attack, 0),

@@ -47,6 +47,7 @@ WRONG = {
         "attack out/release --external missing.csv",
         "attack out/release --external voters.csv --fail-above lots",
     ],
+    "learn": ["learn nothing", "learn out/release --column age", "learn out/release --out out/release/x.json"],
     "query": ["query nothing 'SELECT COUNT(*)'", "query out/release 'DELETE FROM t'", "query out/release"],
     "sample": [
         "sample nothing --out flat",

@@ -50,6 +50,7 @@ LINES = {
     "marginals": f"marginals patients.csv --identifier patient {ROLES} --marginal age,disease --out out",
     "verify": f"verify any_tool_output.csv {ROLES} --ell 2",
     "attack": "attack out/release --external voters.csv --identifier name --attack reverse-engineering",
+    "learn": "learn out/release",
     "query": "query out/release 'SELECT disease, COUNT(*) GROUP BY disease'",
     "sample": "sample out/release --tables 2 --out flat",
     "show": "show out/release",

@@ -24,7 +24,7 @@ OTHERWISE = {
     "--method": {"attack"},
     "--with": {"attack"},
     "--marginal": set(),
-    "--out": {"init", "attack", "compare", "demo", "marginals", "reproduce", "sample"},
+    "--out": {"init", "attack", "compare", "demo", "learn", "marginals", "reproduce", "sample"},
     "--format": {"sample"},
     "--seed": {"attack", "sample"},
     "--rows": {"attack", "demo", "reproduce", "sample"},
@@ -36,7 +36,7 @@ def options_of(command: str) -> list[click.Option]:
 
 
 def test_the_commands_are_all_there() -> None:
-    expected = ["attack", "completion", "demo", "init", "inspect", "marginals", "publish", "query", "show", "verify"]
+    expected = ["attack", "completion", "demo", "init", "inspect", "learn", "marginals", "publish", "query", "show"]
 
     assert set(expected) <= set(COMMANDS)
 
@@ -78,6 +78,7 @@ def test_every_command_prints_one_document_of_json(world: Path) -> None:
         "verify": f"verify any_tool_output.csv {ROLES} --ell 3",
         "attack": "attack out/release --external voters.csv --identifier name",
         "compare": f"compare patients.csv {ROLES} --ell 3 --methods mirror,separate --processes 0",
+        "learn": "learn out/release",
         "query": "query out/release 'SELECT COUNT(*) WHERE age > 30'",
         "sample": "sample out/release --tables 2 --out flat",
         "show": "show out/release",

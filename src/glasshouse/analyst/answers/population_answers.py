@@ -36,6 +36,7 @@ __all__ = ["MODELS", "LearnedTotals", "learned_population", "learned_totals"]
 
 MODELS: Final = ("learned", "uniform")
 """What may answer: what a release teaches, or the papers' estimator."""
+_ROUNDING: Final = 1e-7
 
 
 def learned_totals(
@@ -153,6 +154,11 @@ class LearnedTotals:
     def _totals(self, means: NDArray[np.float64], drawn: NDArray[np.float64], papers: Totals) -> Totals:
         doubt = self.population.doubt
         spread = drawn - drawn.mean(axis=1, keepdims=True)
+        # What every draw says is what was published: it is so, and what is left of a difference is rounding.
+        certain = (drawn == drawn[:, :1]).all(axis=1) & np.isclose(means, drawn[:, 0], rtol=_ROUNDING, atol=_ROUNDING)
+        means = np.where(certain, drawn[:, 0], means)
         covariances = spread @ spread.T / (drawn.shape[1] - 1) * doubt.noise**2
         move = (means - papers.means) * doubt.move
+        move[np.abs(move) <= _ROUNDING * np.maximum(np.abs(means), 1.0)] = 0.0
+        covariances[certain] = covariances[:, certain] = 0.0
         return Totals(means, covariances + np.outer(move, move))
