@@ -8,7 +8,7 @@ every level and sensitive value. Blocks are kept apart because each has a ridge 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
@@ -113,6 +113,7 @@ class Features:
 
     blocks: tuple[Block, ...]
     codes: NDArray[np.int32]
+    number: type[np.floating[Any]] = np.float32  # single precision is enough for weights, and twice as fast
 
     @classmethod
     def of(cls, attributes: Sequence[Attribute], people: NDArray[np.float64]) -> Features:
@@ -146,11 +147,11 @@ class Features:
             room = max(most - (len(blocks) - len(self.blocks)), 0)
             room = room if size == order else max(2 * room // 3, min(room, 1))
             blocks += [Block.of(some, [coarse[i] for i in some], self.codes) for some in chosen[:room]]
-        return Features(tuple(blocks), self.codes)
+        return replace(self, blocks=tuple(blocks))
 
     def at(self, points: NDArray[np.int64]) -> Features:
         """The same blocks for some of the points."""
-        return Features(self.blocks, np.ascontiguousarray(self.codes[:, points]))
+        return replace(self, codes=np.ascontiguousarray(self.codes[:, points]))
 
     @property
     def starts(self) -> NDArray[np.int64]:
@@ -168,7 +169,7 @@ class Features:
         known = levels >= 0
         columns = (levels + self.starts[:-1])[known].astype(np.int32)
         ends = np.append(0, np.cumsum(known.sum(axis=1))).astype(np.int64)
-        ones = np.ones(len(columns), np.float32)
+        ones = np.ones(len(columns), self.number)
         return sp.csr_matrix((ones, columns, ends), shape=(codes.shape[1], self.n_levels))
 
     @cached_property

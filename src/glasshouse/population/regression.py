@@ -97,8 +97,8 @@ class Regression:
 
     def at_points(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """The chances of every value at every point."""
-        chances = np.asarray(self._x @ weights.astype(np.float32))
-        chances += self.base.astype(np.float32)
+        chances = np.asarray(self._x @ weights.astype(self.features.number))
+        chances += self.base.astype(self.features.number)
         chances -= chances.max(axis=1, keepdims=True)
         np.exp(chances, out=chances)
         chances /= chances.sum(axis=1, keepdims=True)
@@ -160,7 +160,7 @@ class Regression:
         starts, key = self.seen.starts, place.astype(np.int64) * len(self.base) + code
 
         def curvature(direction: NDArray[np.float64]) -> NDArray[np.float64]:
-            along = np.asarray(self._x @ direction.astype(np.float32))
+            along = np.asarray(self._x @ direction.astype(self.features.number))
             moved = self.mixed(light * (along - np.einsum("pv,pv->p", light, along)[:, np.newaxis]))
             by_group = np.add.reduceat(slopes * moved.reshape(-1)[key], starts)
             return np.asarray(self._back(slopes * by_group[group], light) + ridge * direction)
@@ -169,7 +169,7 @@ class Regression:
         squares = self._by_place(surprise**2)
         squares = squares if self.mixture is None else self._mixture_back @ squares
         conditioner = 1 / (np.asarray(self._x_back @ squares) + ridge + 1e-9)
-        light = points.astype(np.float32)
+        light = points.astype(self.features.number)
         found, determined = [], np.zeros(len(ridges))
         for _ in range(n):
             noise = random.standard_normal(self.shape)
@@ -192,7 +192,7 @@ class Regression:
         """The derivative by the weights, from that by the chances at entries."""
         by_chance = self._by_place(slopes)
         by_chance = by_chance if self.mixture is None else np.asarray(self._mixture_back @ by_chance)
-        light, own = points.astype(np.float32, copy=False), by_chance.astype(np.float32)
+        light, own = points.astype(self.features.number, copy=False), by_chance.astype(self.features.number)
         centred = light * (own - np.einsum("pv,pv->p", light, own)[:, np.newaxis])
         return np.asarray(self._x_back @ centred, np.float64)
 

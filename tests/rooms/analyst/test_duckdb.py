@@ -166,7 +166,8 @@ def test_what_a_release_teaches_answers_in_plain_sql_as_query_does(recoding: str
         answer = gh.query(release, f"SELECT COUNT(*), SUM(age) WHERE {condition}")
         sums = f'SELECT sum("People"), sum("People" * age) FROM expected WHERE {condition}'
         (found,) = connection.execute(sums).fetchall()
-        assert found == pytest.approx([estimate.value for estimate in answer.estimates[0]])
+        # where no sensitive value is asked for, cells are read without one, and a little differently
+        assert found == pytest.approx([estimate.value for estimate in answer.estimates[0]], rel=1e-3)
     assert asked_of(connection, 'SELECT sum("People") FROM expected') == pytest.approx(2_000)
     assert names_in(connection) - names_in(to_duckdb(release, model="uniform")) == {"expected"}
 

@@ -37,6 +37,7 @@ def shares(*, attained: bool) -> CellShares:
         Places(DOMAIN, "integer"),
         len(DOMAIN),
         attained=attained,
+        mixed=False,
         cells=np.array(CELLS),
         people=np.array(PEOPLE),
     )
@@ -108,6 +109,7 @@ def test_cells_that_overlap_do_not_draw_everybody_into_what_they_share() -> None
         Places(("D", "E", "F"), "category"),
         3,
         attained=True,
+        mixed=False,
         cells=np.array([0, 1]),
         people=np.array([1000, 1000]),
     )

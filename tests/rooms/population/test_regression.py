@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -26,9 +27,9 @@ def regression(kind: str, seed: int = 0) -> Regression:
     """Six points of two attributes; the places are the points, or four cells that stand for two or three of them."""
     rng = np.random.default_rng(seed)
     codes = [np.array([0, 0, 0, 1, 1, 1], np.int32), np.array([0, 1, 2, 0, 1, 2], np.int32)]
-    features = Features.of(
-        [Attribute("a", codes[0], ordered=False), Attribute("b", codes[1], ordered=True)], np.ones(6), 2
-    )
+    attributes = [Attribute("a", codes[0], ordered=False), Attribute("b", codes[1], ordered=True)]
+    features = Features.of(attributes, np.ones(6)).combined(attributes, np.ones(6), np.ones(2), order=2, most=9)
+    features = replace(features, number=np.float64)  # differences of single precision would be noise
     mixture, n_places = None, 6
     if kind.endswith("mixture"):
         shares = rng.random((4, 6)) * (rng.random((4, 6)) < 0.5) + 0.1 * np.eye(4, 6)

@@ -270,7 +270,7 @@ def _learned(
             asked = workload.wanted[d][some]
             own = np.append(asked, np.all(asked, axis=1, keepdims=True), axis=1)
             inside *= own[:, where[d]]
-        means[some] = ((learned.expected.T @ inside.T).T * wanted[some]).sum(axis=1)
+        means[some] = ((learned.expected.T @ inside.T).T * wanted[some]).sum(axis=1).round(9)  # no rounding errors
         drawn = (learned.drawn.T @ inside.T).T.reshape(-1, n_draws, wanted.shape[1])
         variances[some] = np.einsum("qdv,qv->qd", drawn, wanted[some]).var(axis=1, ddof=1)
     doubt = learned.population.doubt
