@@ -35,25 +35,10 @@ class Doubt:
 
 _BY_METHOD: Final = {
     "always": Doubt(1.15, 0.05),
-    "unless a test failed": Doubt(
-        1.5,
-        0.35,
-        "the method of this release tests its groups, and what a failed test says of them is not in the model: "
-        "intervals are made wider for it, and may still be too narrow",
-    ),
-    "never": Doubt(
-        3.0,
-        0.6,
-        "the method of this release ties the values of different groups to each other, which is not in the model: "
-        "intervals are made much wider for it, and may still be too narrow",
-    ),
+    "unless a test failed": Doubt(1.5, 0.35, "intervals are rough: the method of this release tests its groups"),
+    "never": Doubt(3.0, 0.6, "intervals are very rough: the method of this release ties its groups to each other"),
 }
-_BOXES: Final = Doubt(
-    3.0,
-    0.6,
-    "where in its cells a person is can only be guessed: intervals are made much wider for it, and may still be too "
-    "narrow",
-)
+_BOXES: Final = Doubt(3.0, 0.6, "intervals are very rough: where in its cells a person is can only be guessed")
 
 
 def doubt_of(release: Release) -> Doubt:

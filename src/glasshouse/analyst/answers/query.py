@@ -40,7 +40,7 @@ __all__ = ["Answer", "query"]
 
 _MOST_ROWS = 10_000
 _SAID = {
-    "learned": "learned from the release (--model uniform, or model='uniform', for the papers' estimator)",
+    "learned": "learned from the release",
     "cells": "the papers' estimator, with what the cells of the release tell of quasi-identifiers",
 }
 
