@@ -54,7 +54,9 @@ class RiskAttack:
     needs_algorithm: ClassVar[bool] = False
     """Whether it must be told what made the release."""
     needs_values: ClassVar[bool] = False
-    """Whether it looks at people's sensitive values, to see who was right."""
+    """Whether it cannot do without people's sensitive values, to see who was right."""
+    takes_values: ClassVar[bool] = False
+    """Whether it looks at people's sensitive values if they are there, to see who was right."""
     depends_on_size: ClassVar[bool] = True
     """Whether success is likelier, or less likely, among fewer people."""
     question: ClassVar[str]
