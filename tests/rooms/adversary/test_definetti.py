@@ -28,7 +28,6 @@ from glasshouse.population.population import Population
 from tests.twins import definetti as twin
 
 QUASI = ["age", "sex"]
-SEEDED = {"source": gh.Source.seeded(1)}
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +53,9 @@ RELEASES: dict[str, Callable[[gh.Microdata], gh.Release]] = {
 
 
 def _published(table: gh.Microdata, method: Any, recoding: Any) -> gh.Release:
-    return gh.publish(table, principle=gh.LDiversity(ell=2), method=method, recoding=recoding, **SEEDED)
+    return gh.publish(
+        table, principle=gh.LDiversity(ell=2), method=method, recoding=recoding, source=gh.Source.seeded(1)
+    )
 
 
 def given_weights(monkeypatch: pytest.MonkeyPatch, seed: int) -> dict[str, Population]:
@@ -213,7 +214,7 @@ def test_of_a_perturbed_sample_beliefs_are_those_of_corruption_with_the_model_as
         table,
         principle=gh.RhoBreach(rho1="0.3", rho2="0.8", k=3),
         recoding=gh.Perturbed(p="0.1", domain=tuple("abcde")),
-        **SEEDED,
+        source=gh.Source.seeded(1),
     )
     kept = given_weights(monkeypatch, 2)
     more = {"age": [*SMALL["age"], 21], "sex": [*SMALL["sex"], "M"]}  # somebody who is not in the table
@@ -396,20 +397,26 @@ def test_what_cannot_be_used_is_refused() -> None:
 
 
 def test_dropped_people_are_believed_of_as_elsewhere() -> None:
-    random = np.random.default_rng(3)
-    smokes = np.arange(600) % 2 == 0
-    ill = np.where(smokes == (random.random(600) < 0.9), "flu", random.choice(list("abc"), 600)).tolist()
-    rows = {"age": (np.arange(600) + 600 * smokes).tolist(), "smokes": smokes.tolist(), "ill": ["flu"] * 40 + ill[40:]}
-    table = gh.read(rows, quasi=["age", "smokes"], sensitive="ill")
+    random, n = np.random.default_rng(3), 1200
+    smokes = np.arange(n) % 2 == 0
+    ill = np.where(smokes == (random.random(n) < 0.9), "flu", random.choice(list("abc"), n))
+    ill[:80] = "flu"  # more than half of all
+    rows = {"number": (np.arange(n) + n * smokes).tolist(), "smokes": smokes.tolist(), "ill": ill.tolist()}
+    table = gh.read(rows, quasi=["number", "smokes"], sensitive="ill")
     release = gh.publish(
-        table, principle=gh.LDiversity(ell=2), method=gh.Anatomize(), recoding=gh.Anatomy(), suppress="0.1", **SEEDED
+        table,
+        principle=gh.LDiversity(ell=2),
+        method=gh.Anatomize(),
+        recoding=gh.Anatomy(),
+        suppress="0.1",
+        source=gh.Source.seeded(3),
     )
     found = gh.attack(release, gh.DeFinetti(), knowledge=gh.Knowledge(external=table))
 
     assert release.n_dropped > 0
     assert found.model == "learned"
     assert "tuples were dropped" in found.notes[0]
-    sure = [row for row in range(600) if found.of(row) == {"flu": 1.0} and "dropped" in found.explain(row)]
+    sure = [row for row in range(n) if found.of(row) == {"flu": 1.0} and "dropped" in found.explain(row)]
     assert len(sure) == release.n_dropped
 
 

@@ -71,4 +71,5 @@ def _scaled(
         of_column *= tuples / filled
         if spare > 0:
             nowhere *= spare / (nowhere * of_row.sum())
-    return np.asarray(of_row[row] * of_column[column], np.float64)
+    reached = np.bincount(row, weights=of_column[column], minlength=len(people)) + nowhere
+    return np.asarray((people / reached)[row] * of_column[column], np.float64)
