@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from glasshouse.adversary.learning.guesses import Guesses, judged
-from glasshouse.adversary.learning.known_people import regression_of
+from glasshouse.adversary.learning.people_points import regression_of
 from glasshouse.adversary.matching import Kinds
 from glasshouse.adversary.risks.true_values import true_values
 from glasshouse.population.deals import Deals
@@ -153,8 +153,8 @@ def measured_cost(
     first half, and of every kind and value which part of the belief comes of such groups.
     """
     truth = true_values(scene, scene.table, population.values)
-    limits = [*([found.limit] if found.limit is not None else []), Fraction(1, 2), 0.9]
-    limits = [float(limit) if limit == Fraction(1, 2) else limit for limit in dict.fromkeys(limits)]
+    promised = [] if found.limit in (None, Fraction(1, 2)) else [found.limit]
+    limits: list[Fraction | float] = [*(limit for limit in promised if limit is not None), 0.5, 0.9]
     own = np.zeros((len(found.presence), len(found.values)))
     own[np.repeat(np.arange(len(own)), np.diff(found.offsets)), found.codes] = found.beliefs
     base = np.exp(population.regression.base)[np.newaxis, :]
@@ -187,7 +187,7 @@ def _other_half(
     kinds: Kinds,
     truth: NDArray[np.int64],
     halves: tuple[NDArray[np.bool_], NDArray[np.float64]],
-    limits: list[Any],
+    limits: list[Fraction | float],
 ) -> Guesses:
     """What a model that was fitted to one half of the groups believes of the people of the other half."""
     half, in_first = halves

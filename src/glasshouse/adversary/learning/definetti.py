@@ -15,8 +15,8 @@ import numpy as np
 from glasshouse.adversary.dropped_people import count_dropped
 from glasshouse.adversary.learning.cost import measured_cost
 from glasshouse.adversary.learning.group_beliefs import group_beliefs
-from glasshouse.adversary.learning.known_people import regression_of
 from glasshouse.adversary.learning.learned_posterior import LearnedPosterior
+from glasshouse.adversary.learning.people_points import regression_of
 from glasshouse.adversary.learning.sample_beliefs import sample_beliefs
 from glasshouse.adversary.linking import Linking
 from glasshouse.adversary.risks.risk_attack import Scene, control_people, other_people

@@ -34,7 +34,7 @@ def evenly_seated(sitting: Sitting, seats: Seats, n_alike: NDArray[np.int64]) ->
         return sitting
     kinds, kind = np.unique(sitting.kinds[rough], return_inverse=True)
     places, place = np.unique(sitting.places[rough], return_inverse=True)
-    tuples = np.bincount(seats.place, weights=seats.count, minlength=len(seats))
+    tuples = np.bincount(seats.place, weights=seats.count, minlength=len(seats)).astype(np.float64)
     share = _scaled(kind.reshape(-1), place.reshape(-1), n_alike[kinds].astype(np.float64), tuples[places])
     sits = sitting.sits.copy()
     sits[rough] = share / n_alike[sitting.kinds[rough]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Known people: the model of a population, applied to people whose quasi-identifiers are known exactly."""
+"""People's points: the model of a population, applied to people whose quasi-identifiers are known exactly."""
 
 from __future__ import annotations
 
