@@ -61,7 +61,7 @@ def main(name: str, file: str | None, chosen: list[str]) -> None:
     print(
         f"| {name}, l = {ell}, {table.n_tuples:,} people | top guess right | above 1/{ell} (right) | "
         "above .5 (right) | above .9 (right) | calibration | belief in the truth | not in the table | best outsider | "
-        "base rate | cost | no double | seconds |\n" + "| --- " * 13 + "|"
+        "base rate | linking | cost | no double | seconds |\n" + "| --- " * 14 + "|"
     )
     for recoding in ("anatomy", "angel", "boxes"):
         for title, method in METHODS.items():
@@ -90,7 +90,10 @@ def main(name: str, file: str | None, chosen: list[str]) -> None:
                 f"{own.right:.3f}",
                 *(f"{one.share:.1%} ({one.right:.0%})" for one in own.above),
                 f"{own.calibration:.3f}",
-                *(f"{one.in_truth:.3f}" for one in (own, cost.outsider, cost.best_outsider, cost.base_rate)),
+                *(
+                    f"{one.in_truth:.3f}"
+                    for one in (own, cost.outsider, cost.best_outsider, cost.base_rate, cost.linked)
+                ),
                 f"{cost.cost:.3f}",
                 f"{cost.alone.in_truth:.3f} ({cost.alone_outsider.in_truth:.3f})",
                 f"{time.perf_counter() - start:.0f}",

@@ -255,6 +255,8 @@ def test_kifer_tells_apart_what_every_group_keeps_together() -> None:
     assert found.cost.in_table.right > 0.65
     assert found.share_above() > 0.9
     assert found.cost.cost > 0.3
+    assert found.cost.linked.in_truth == pytest.approx(0.5, abs=0.01)
+    assert found.cost.linked.right == pytest.approx(0.5, abs=0.03)
     assert "likelier by it than by base rates" in str(found)
     assert "by all groups of the release together" in found.explain(0)
 

@@ -26,7 +26,6 @@ from glasshouse.adversary.learning.people_points import regression_of
 from glasshouse.adversary.matching import Kinds
 from glasshouse.adversary.risks.true_values import true_values
 from glasshouse.population.deals import Deals
-from glasshouse.population.fit import fitted
 from glasshouse.population.observations import Grouped
 
 if TYPE_CHECKING:
@@ -44,6 +43,7 @@ __all__ = ["Cost", "measured_cost"]
 
 _MOST_PEOPLE: Final = 100_000  # whose groups, or whose values, a half of the table is fitted to
 _SEED: Final = 20090701
+_ROUGHLY: Final = 0.5  # units of log-likelihood that a fit may leave
 _95: Final = 1.959963984540054
 
 
@@ -55,6 +55,8 @@ class Cost:
     ----------
     in_table
         Beliefs about the people in the table.
+    linked
+        The same without the model: every way to deal the values of a group is equally likely, as linking has it.
     outsider
         What the same model believes of people who are not in the table.
     best_outsider
@@ -69,6 +71,7 @@ class Cost:
     """
 
     in_table: Guesses
+    linked: Guesses
     outsider: Guesses
     best_outsider: Guesses
     base_rate: Guesses
@@ -92,6 +95,7 @@ class Cost:
             "cost": self.cost,
             "error": self.error,
             "in_table": self.in_table.to_dict(),
+            "linked": self.linked.to_dict(),
             "outsider": self.outsider.to_dict(),
             "best_outsider": self.best_outsider.to_dict(),
             "base_rate": self.base_rate.to_dict(),
@@ -105,6 +109,7 @@ class Cost:
         outsiders = "people who are not in it" if self.outsiders_are == "control" else "people of the other half"
         rows = [
             ("people in the table", self.in_table),
+            ("the same by linking alone", self.linked),
             (outsiders, self.outsider),
             ("the best possible outsider", self.best_outsider),
             ("base rates", self.base_rate),
@@ -132,14 +137,16 @@ class Cost:
         return (
             f"Being in the table costs {self.cost:.4f} (give or take {self.error:.4f}): the learning adversary "
             f"believes {self.in_table.in_truth:.4f} in the true value of a person in the table on average, and the "
-            f"same model {self.outsider.in_truth:.4f} in that of {who}. Somebody who learned from the true values of "
-            f"others would believe {self.best_outsider.in_truth:.4f} without any release."
+            f"same model {self.outsider.in_truth:.4f} in that of {who}. Linking alone would believe "
+            f"{self.linked.in_truth:.4f} of people in the table. Somebody who learned from the true values of others "
+            f"would believe {self.best_outsider.in_truth:.4f} without any release."
         )
 
 
 def measured_cost(
     scene: Scene,
     found: Posterior,
+    linked: Posterior,
     population: Population,
     people: Regression,
     kinds: Kinds,
@@ -147,7 +154,7 @@ def measured_cost(
     halves: tuple[NDArray[np.bool_], NDArray[np.float64]],
     progress: Callable[[float], None],
 ) -> Cost:
-    """Judge beliefs about the people of the table, and those of three outsiders.
+    """Judge beliefs about the people of the table, with and without what was learned, and those of three outsiders.
 
     ``people`` is the model at every kind of people of the table. ``halves`` says of every group whether it is in the
     first half, and of every kind and value which part of the belief comes of such groups.
@@ -155,10 +162,9 @@ def measured_cost(
     truth = true_values(scene, scene.table, population.values)
     promised = [] if found.limit in (None, Fraction(1, 2)) else [found.limit]
     limits: list[Fraction | float] = [*(limit for limit in promised if limit is not None), 0.5, 0.9]
-    own = np.zeros((len(found.presence), len(found.values)))
-    own[np.repeat(np.arange(len(own)), np.diff(found.offsets)), found.codes] = found.beliefs
+    own = _dense(found)
     base = np.exp(population.regression.base)[np.newaxis, :]
-    best = _best_outsider(people, kinds, truth)
+    best = _best_outsider(people, kinds, truth, population.fitted.ridges)
     progress(0.5)
     if control is not None:
         others = Kinds.of(control, population.points.names)
@@ -172,6 +178,7 @@ def measured_cost(
     chances, row = best
     return Cost(
         in_table=judged(own, found.kind, truth, limits),
+        linked=judged(_dense(linked), linked.kind, truth, limits),
         outsider=outsider,
         best_outsider=judged(chances, row, truth, limits),
         alone=judged(own, found.kind[alone], truth[alone], limits),
@@ -179,6 +186,13 @@ def measured_cost(
         base_rate=judged(base, nobody, truth, limits),
         outsiders_are="halves" if control is None else "control",
     )
+
+
+def _dense(found: Posterior) -> NDArray[np.float64]:
+    """Beliefs as a table of kinds of people and values."""
+    dense = np.zeros((len(found.presence), len(found.values)))
+    dense[np.repeat(np.arange(len(dense)), np.diff(found.offsets)), found.codes] = found.beliefs
+    return dense
 
 
 def _other_half(
@@ -198,7 +212,7 @@ def _other_half(
         if population.fitted.is_used and len(groups):
             some = _at_most(groups, float(population.seen.people_at(population.points.n_places).sum()) / 2, random)
             own = population.regression.with_observations(population.seen.some(some))
-            weights = own.fit(population.fitted.ridges, tolerance=0.5)
+            weights = own.fit(population.fitted.ridges, tolerance=_ROUGHLY)
         fits.append(people.at_points(weights))
     n_kinds, n_values = fits[0].shape
     first = in_first[kinds.of_person, np.minimum(truth, n_values - 1)]
@@ -219,11 +233,12 @@ def _at_most(groups: NDArray[np.int64], people: float, random: np.random.Generat
 
 
 def _best_outsider(
-    people: Regression, kinds: Kinds, truth: NDArray[np.int64]
+    people: Regression, kinds: Kinds, truth: NDArray[np.int64], ridges: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Fit the same regression to the true values of one half of the people, to believe of the other half; both ways.
 
-    The chances of every kind, by either fit, and the row of them that is meant for each person.
+    It has the ridges that were learned from the release. The answer is the chances of every kind, by either fit, and
+    the row of them that is meant for each person.
     """
     random = np.random.Generator(np.random.PCG64(_SEED + 1))
     n_values, n_kinds = people.shape[1], kinds.n_kinds
@@ -237,5 +252,5 @@ def _best_outsider(
         # people with the same quasi-identifiers and the same value are a group: there is one way to deal its values
         slots = (np.arange(len(keys) + 1), code, counts)
         known = people.with_observations(Grouped(Deals.of(np.arange(len(keys)), place, counts, slots)))
-        found.append(known.at_points(fitted(known, random).weights))
+        found.append(known.at_points(known.fit(ridges, tolerance=_ROUGHLY)))
     return np.concatenate(found), kinds.of_person + np.where(first, n_kinds, 0)

@@ -14,11 +14,12 @@ import numpy as np
 
 from glasshouse.adversary.dropped_people import count_dropped
 from glasshouse.adversary.learning.cost import measured_cost
+from glasshouse.adversary.learning.even_seating import evenly_seated
 from glasshouse.adversary.learning.group_beliefs import group_beliefs
 from glasshouse.adversary.learning.learned_posterior import LearnedPosterior
 from glasshouse.adversary.learning.people_points import regression_of
 from glasshouse.adversary.learning.sample_beliefs import sample_beliefs
-from glasshouse.adversary.linking import Linking
+from glasshouse.adversary.linking import Linking, Sitting
 from glasshouse.adversary.risks.risk_attack import Scene, control_people, other_people
 from glasshouse.adversary.task import Attack
 from glasshouse.errors import InputError, NotSupported
@@ -119,12 +120,12 @@ class DeFinetti(Attack):
         if population is None:
             return _labelled(Linking(column=self.column).believe(task), "none", why_not, None)
         people = regression_of(population, task.knowledge.external, task.kinds.examples)
-        half = np.random.Generator(np.random.PCG64(_SEED)).random(population.seen.n_groups) < 0.5
-        found = self._believed(task, seats, population, people, half)
-        believed = self._posterior(task, population, people, found)
-        if not population.fitted.is_used:  # the same numbers, by the papers' names
-            believed = replace(Linking(column=self.column).believe(task), notes=believed.notes)
-        cost, notes = self._cost(task, population, people, found, believed, half)
+        reasoning = _Reasoning.of(task, seats, people, self.most_states)
+        found = reasoning.beliefs(population)
+        believed = reasoning.posterior(population, found)
+        if not population.fitted.is_used:  # the same numbers, by linking's own way to count
+            believed = Linking(column=self.column, most_states=self.most_states).believe(task)
+        cost, notes = self._cost(population, reasoning, found, believed)
         model, learning = ("learned" if population.fitted.is_used else "none"), _learning(population)
         return _labelled(replace(believed, notes=(*believed.notes, *notes)), model, learning, cost)
 
@@ -151,49 +152,11 @@ class DeFinetti(Attack):
             )
         return population, ""
 
-    def _believed(
-        self, task: Task, seats: Seats, population: Population, people: Regression, half: NDArray[np.bool_]
-    ) -> LearnedBeliefs:
-        chances = people.at_points(population.fitted.weights)
-        if task.contents.kind == "sample":
-            return sample_beliefs(task, seats, population, chances, half)
-        return group_beliefs(task, seats, population, chances, half, most_states=self.most_states)
-
-    def _posterior(self, task: Task, population: Population, people: Regression, found: LearnedBeliefs) -> Posterior:
-        chances = people.at_points(population.fitted.weights)
-
-        def because(kind: int, code: int) -> str:
-            return (
-                "by all groups of the release together, a person with these quasi-identifiers has it with "
-                f"{chances[kind, code]:.4f}, in the table or not, and the values of the groups that such a person may "
-                "be in do the rest"
-            )
-
-        believed = task.posterior(
-            "learned",
-            task.kinds.of_person,
-            found.beliefs,
-            found.presence,
-            values=population.values,
-            because=because,
-            notes=[*found.notes, *self._widest(task)],
-        )
-        return believed if task.contents.kind == "sample" else count_dropped(believed, task)
-
-    def _widest(self, task: Task) -> list[str]:
-        n = len(task.contents.seats)
-        return [f"of {n} generalized tables the one with most attributes is used"] if n > 1 else []
-
     def _cost(
-        self,
-        task: Task,
-        population: Population,
-        people: Regression,
-        found: LearnedBeliefs,
-        believed: Posterior,
-        half: NDArray[np.bool_],
+        self, population: Population, reasoning: _Reasoning, found: LearnedBeliefs, believed: Posterior
     ) -> tuple[Cost | None, list[str]]:
         """What being in the table costs, if the true values are there, and what to know of it."""
+        task = reasoning.task
         table = self._true_values(task)
         if table is None:
             return None, []
@@ -203,14 +166,17 @@ class DeFinetti(Attack):
         owner, codes = found.beliefs.owner, found.beliefs.codes
         some = found.beliefs.beliefs > 0
         in_first[owner[some], codes[some]] = np.clip(found.in_half[some] / found.beliefs.beliefs[some], 0.0, 1.0)
+        nothing = replace(population.fitted, weights=np.zeros(population.regression.shape))
+        unlearned = replace(population, fitted=nothing)
         cost = measured_cost(
             scene,
             believed,
+            reasoning.posterior(unlearned, reasoning.beliefs(unlearned)),
             population,
-            people,
+            reasoning.people,
             task.kinds,
             control,
-            (half, in_first),
+            (reasoning.half(population), in_first),
             lambda share: self._tell(0.6 + 0.4 * share),
         )
         return cost, other_people(scene)
@@ -224,6 +190,57 @@ class DeFinetti(Attack):
     def _tell(self, share: float) -> None:
         if self.progress is not None:
             self.progress(share)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reasoning:
+    """What beliefs follow from, whatever the model is: who may sit where, and everybody's quasi-identifiers."""
+
+    task: Task
+    seats: Seats
+    people: Regression  # the model at every kind of people
+    sitting: Sitting | None  # None of a perturbed sample
+
+    @classmethod
+    def of(cls, task: Task, seats: Seats, people: Regression, most_states: int) -> _Reasoning:
+        if task.contents.kind == "sample":
+            return cls(task, seats, people, None)
+        sitting = Sitting.of(task, seats, most_states=most_states)
+        return cls(task, seats, people, evenly_seated(sitting, seats, task.kinds.n_alike))
+
+    def half(self, population: Population) -> NDArray[np.bool_]:
+        """Half of the groups, at random, and always the same."""
+        return np.random.Generator(np.random.PCG64(_SEED)).random(population.seen.n_groups) < 0.5
+
+    def beliefs(self, population: Population) -> LearnedBeliefs:
+        """What is believed of everybody who is published."""
+        chances, half = self.people.at_points(population.fitted.weights), self.half(population)
+        if self.sitting is None:
+            return sample_beliefs(self.task, self.seats, population, chances, half)
+        return group_beliefs(self.task, self.seats, self.sitting, population, chances, half)
+
+    def posterior(self, population: Population, found: LearnedBeliefs) -> Posterior:
+        """The same, with people who may have been dropped."""
+        chances, n = self.people.at_points(population.fitted.weights), len(self.task.contents.seats)
+
+        def because(kind: int, code: int) -> str:
+            return (
+                "by all groups of the release together, a person with these quasi-identifiers has it with "
+                f"{chances[kind, code]:.4f}, in the table or not, and the values of the groups that such a person may "
+                "be in do the rest"
+            )
+
+        widest = [f"of {n} generalized tables the one with most attributes is used"] if n > 1 else []
+        believed = self.task.posterior(
+            "learned",
+            self.task.kinds.of_person,
+            found.beliefs,
+            found.presence,
+            values=population.values,
+            because=because,
+            notes=[*found.notes, *widest],
+        )
+        return believed if self.sitting is None else count_dropped(believed, self.task)
 
 
 def _learning(population: Population) -> str:

@@ -29,8 +29,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from glasshouse.adversary.learning.even_seating import evenly_seated
-from glasshouse.adversary.linking import Sitting
 from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.population.observations import Grouped
 
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.adversary.linking import Sitting
     from glasshouse.adversary.task import Task
     from glasshouse.population.population import Population
     from glasshouse.release.contents import Seats
@@ -61,17 +60,16 @@ class LearnedBeliefs(NamedTuple):
 def group_beliefs(
     task: Task,
     seats: Seats,
+    sitting: Sitting,
     population: Population,
     chances: NDArray[np.float64],
     half: NDArray[np.bool_],
-    *,
-    most_states: int,
 ) -> LearnedBeliefs:
     """Believe by the model inside the groups; ``chances`` are P(v | q) of every kind of people.
 
-    ``half`` says of every group whether it is in the half of which ``in_half`` tells.
+    ``sitting`` is how likely they sit where by the cells alone. ``half`` says of every group whether it is in the half
+    of which ``in_half`` tells.
     """
-    sitting = evenly_seated(Sitting.of(task, seats, most_states=most_states), seats, task.kinds.n_alike)
     n_kinds = len(chances)
     found = list(_by_chunks(sitting, seats, population, chances, half))
     offsets = np.concatenate([np.zeros(1, np.int64), *(own.offsets[1:] for own, _ in found)])
