@@ -398,6 +398,23 @@ def test_what_cannot_be_used_is_refused() -> None:
     assert "cannot be told without true values" in str(found)
 
 
+def test_beliefs_that_are_not_to_be_taken_at_their_word_are_told() -> None:
+    table = kifer()
+    release = _published(table, gh.Anatomize(), gh.Anatomy())
+    cost = gh.attack(release, gh.DeFinetti(), knowledge=gh.Knowledge(external=table)).cost
+    assert cost is not None
+    for calibration in (0.09, 0.31):
+        told = "\n".join(replace(cost, in_table=replace(cost.in_table, calibration=calibration)).lines())
+        assert ("not to be taken at their word" in told) == (calibration > 0.1)
+
+
+def test_a_release_without_quasi_identifiers_beside_values_is_refused() -> None:
+    table = gh.read(SMALL, quasi=QUASI, sensitive="ill")
+    release = _published(table, gh.Anatomize(), gh.Angel(k=3, marginals=(("age",), ("sex",))))
+    with pytest.raises(gh.NotSupported, match="none of whose tables ties"):
+        gh.attack(release, gh.DeFinetti(), knowledge=gh.Knowledge(external=table))
+
+
 def test_dropped_people_are_believed_of_as_elsewhere() -> None:
     random, n = np.random.default_rng(3), 1200
     smokes = np.arange(n) % 2 == 0

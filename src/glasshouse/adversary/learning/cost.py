@@ -45,6 +45,7 @@ _MOST_PEOPLE: Final = 100_000  # whose groups, or whose values, a half of the ta
 _SEED: Final = 20090701
 _ROUGHLY: Final = 0.5  # units of log-likelihood that a fit may leave
 _95: Final = 1.959963984540054
+_ROUGH: Final = 0.1  # beliefs that are farther from frequencies than this are not to be taken at their word
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,8 +125,17 @@ class Cost:
             told = [f"{own.in_truth:.4f}", f"{own.right:.1%}", *above, f"{own.calibration:.3f}"]
             lines.append(f"  {name:<28}{', '.join(told)}")
         share = self.alone.people / max(self.in_table.people, 1)
+        doubt = (
+            "  These beliefs are not to be taken at their word: the values that are believed most are true more or "
+            f"less often than that, by {self.in_table.calibration:.2f} on average. Right guesses are counted all the same."
+        )
         double = f"{share:.1%} of people have no double: nobody else in the table has their quasi-identifiers."
-        return [*lines, f"  {self.sentence()}", *([f"  {double}"] if self.alone.people < self.in_table.people else [])]
+        return [
+            *lines,
+            f"  {self.sentence()}",
+            *([f"  {double}"] if self.alone.people < self.in_table.people else []),
+            *([doubt] if self.in_table.calibration > _ROUGH else []),
+        ]
 
     def sentence(self) -> str:
         """What being in the table costs, in words."""

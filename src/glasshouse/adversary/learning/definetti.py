@@ -22,6 +22,7 @@ from glasshouse.adversary.learning.sample_beliefs import sample_beliefs
 from glasshouse.adversary.linking import Linking, Sitting
 from glasshouse.adversary.risks.risk_attack import Scene, control_people, other_people
 from glasshouse.adversary.task import Attack
+from glasshouse.declarations import Declared
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.population.learn import learned_from
 from glasshouse.supports.evidence import Evidence
@@ -115,6 +116,11 @@ class DeFinetti(Attack):
                 "control people are compared with those of the table by their true values: the external table must be "
                 f"the one that was published, with its sensitive column {task.contents.column!r}"
             )
+        if not task.contents.seats:
+            raise NotSupported(
+                "learning from a release none of whose tables ties quasi-identifiers to sensitive values",
+                instead="there is nothing to learn about people",
+            )
         seats = max(task.contents.seats, key=lambda own: len(own.quasi))
         population, why_not = self._learned(task, seats)
         if population is None:
@@ -132,7 +138,7 @@ class DeFinetti(Attack):
     def _learned(self, task: Task, seats: Seats) -> tuple[Population | None, str]:
         """The model; or None, and why there is none."""
         columns = [column for column in task.knowledge.external.quasi if column.name in seats.quasi]
-        known = Evidence(release=task.release).declared
+        known = Declared.carried_by(task.release)
         trees = {c.name: c.domain.tree for c in columns if c.domain.tree is not None and c.name in known.untold}
         orders = {
             c.name: list(c.domain.declared_order)
