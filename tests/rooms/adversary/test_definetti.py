@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse.adversary.learning import definetti
+from glasshouse.adversary.learning.even_seating import _scaled
 from glasshouse.adversary.learning.guesses import judged
 from glasshouse.adversary.linking import Sitting
 from glasshouse.adversary.task import Task
@@ -177,6 +178,25 @@ def test_where_seats_cannot_be_counted_everybody_sits_once_all_the_same(monkeypa
     assert [even.present(row) for row in range(12)] == pytest.approx([1.0] * 12)
     assert [sum(even.of(row).values()) for row in range(12)] == pytest.approx([1.0] * 12)
     assert 0 < differences(even, [(counted.of(row), 1.0) for row in range(12)]) < 0.15
+
+
+@pytest.mark.parametrize("more", [-3.0, 0.0, 3.0])
+def test_every_place_is_full_and_nobody_sits_twice(more: float) -> None:
+    random = np.random.default_rng(7)
+    fits = random.random((12, 5)) < 0.6
+    fits[:, 0] = True
+    row, column = np.nonzero(fits)
+    people, tuples = random.integers(1, 5, 12).astype(float), np.full(5, 6.0)
+    people *= (tuples.sum() + more) / people.sum()
+    share = _scaled(row, column, people, tuples)
+    seated = np.bincount(row, weights=share, minlength=12)
+    filled = np.bincount(column, weights=share, minlength=5)
+
+    assert (seated <= people * (1 + 1e-9)).all()
+    assert seated.sum() == pytest.approx(min(people.sum(), tuples.sum()), rel=1e-3)
+    assert (filled <= tuples * (1 + 1e-3)).all()
+    if more >= 0:
+        assert filled == pytest.approx(tuples, rel=1e-3)
 
 
 @pytest.mark.parametrize("broken", ["the model alone", "the share of the group"])

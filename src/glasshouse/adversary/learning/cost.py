@@ -127,7 +127,7 @@ class Cost:
         share = self.alone.people / max(self.in_table.people, 1)
         doubt = (
             "  These beliefs are not to be taken at their word: the values that are believed most are true more or "
-            f"less often than that, by {self.in_table.calibration:.2f} on average. Right guesses are counted all the same."
+            f"less often than that, by {self.in_table.calibration:.2f} on average. Right guesses are counted anyway."
         )
         double = f"{share:.1%} of people have no double: nobody else in the table has their quasi-identifiers."
         return [
