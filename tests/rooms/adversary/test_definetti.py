@@ -39,7 +39,7 @@ def quiet() -> None:
 # --- by force ---------------------------------------------------------------------------------------------------------
 
 # A number of people who are alike, and every value three times.
-SMALL = {
+SMALL: dict[str, list[Any]] = {
     "age": [20, 20, 21, 22, 23, 23, 24, 30, 30, 31, 32, 33],
     "sex": list("FFMFMMFMFFMM"),
     "ill": list("abcdabcdabcd"),
@@ -93,7 +93,7 @@ def by_force(release: gh.Release, people: gh.Microdata, model: Population) -> li
     for g in range(published.n_groups):
         some = slice(published.offsets[g], published.offsets[g + 1])
         codes = np.repeat(published.codes[some], published.counts[some])
-        own = [seat for seat in np.flatnonzero(seats.group == g) for _ in range(seats.count[seat])]
+        own = [seat for seat in np.flatnonzero(seats.group == g).tolist() for _ in range(seats.count[seat])]
         groups[g] = (own, [published.values[code] for code in codes])
     sitting = Sitting.of(task, seats, most_states=10**6)
     columns = [people.column(name).domain.decode(people.column(name).codes).to_pylist() for name in QUASI]
@@ -154,7 +154,7 @@ def test_beliefs_are_those_of_every_deal_by_force(name: str, seed: int, monkeypa
 def test_people_on_the_list_who_need_not_be_in_the_table_are_weighed_too(monkeypatch: pytest.MonkeyPatch) -> None:
     release = RELEASES["angel"](gh.read(SMALL, quasi=QUASI, sensitive="ill"))
     kept = given_weights(monkeypatch, 1)
-    more = {"age": [*SMALL["age"], 21, 32, 90], "sex": [*SMALL["sex"], "M", "M", "F"]}
+    more: dict[str, list[Any]] = {"age": [*SMALL["age"], 21, 32, 90], "sex": [*SMALL["sex"], "M", "M", "F"]}
     voters = gh.read(more, quasi=QUASI)
     found = gh.attack(release, gh.DeFinetti(), knowledge=gh.Knowledge(external=voters))
 
@@ -237,7 +237,10 @@ def test_of_a_perturbed_sample_beliefs_are_those_of_corruption_with_the_model_as
         source=gh.Source.seeded(1),
     )
     kept = given_weights(monkeypatch, 2)
-    more = {"age": [*SMALL["age"], 21], "sex": [*SMALL["sex"], "M"]}  # somebody who is not in the table
+    more: dict[str, list[Any]] = {
+        "age": [*SMALL["age"], 21],
+        "sex": [*SMALL["sex"], "M"],
+    }  # somebody who is not in the table
     voters = gh.read(more, quasi=QUASI)
     found = gh.attack(release, gh.DeFinetti(), knowledge=gh.Knowledge(external=voters))
     model = kept["model"]
@@ -372,7 +375,8 @@ def test_judging_counts_ties_in_parts_and_values_that_are_not_shown_as_wrong() -
 
     assert found.right == pytest.approx((0.5 + 0 + 1 + 0) / 4)
     assert found.in_truth == pytest.approx((0.5 + 0 + 0.9 + 0) / 4)
-    assert found.above[0] == ("0.4", 1.0, pytest.approx(0.375))
+    assert found.above[0][:2] == ("0.4", 1.0)
+    assert found.above[0].right == pytest.approx(0.375)
     assert found.above[1].share == 0.0  # at a limit is not above it
     assert found.calibration == pytest.approx((abs(1.0 - 0.5) + abs(1.8 - 1.0)) / 4)
 
