@@ -31,6 +31,7 @@ __version__ = VERSION
 # `make fix` writes these names into __init__.pyi, where type checkers look for them.
 _HOMES = {
     "glasshouse.adversary.knowledge": "ABSENT Knowledge",
+    "glasshouse.adversary.learning.learned_posterior": "LearnedPosterior",
     "glasshouse.adversary.posterior": "Posterior",
     "glasshouse.adversary.risks.risk": "MeasuredRisk",
     "glasshouse.analyst.answers.workload_answers": "answer",

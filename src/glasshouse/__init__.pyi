@@ -5,6 +5,8 @@ from glasshouse.adversary.corruption.corruption import Corruption as Corruption
 from glasshouse.adversary.intersection.intersection import Intersection as Intersection
 from glasshouse.adversary.knowledge import ABSENT as ABSENT
 from glasshouse.adversary.knowledge import Knowledge as Knowledge
+from glasshouse.adversary.learning.definetti import DeFinetti as DeFinetti
+from glasshouse.adversary.learning.learned_posterior import LearnedPosterior as LearnedPosterior
 from glasshouse.adversary.linking import Linking as Linking
 from glasshouse.adversary.minimality import Minimality as Minimality
 from glasshouse.adversary.posterior import Posterior as Posterior

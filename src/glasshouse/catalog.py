@@ -145,6 +145,7 @@ ATTACKS: Classes[Any] = Classes(
         "minimality": "minimality.Minimality",
         "corruption": "corruption.corruption.Corruption",
         "intersection": "intersection.intersection.Intersection",
+        "definetti": "learning.definetti.DeFinetti",
         "singling-out": "risks.singling_out.SinglingOut",
         "linkability": "risks.linkability.Linkability",
         "inference": "risks.inference.Inference",

@@ -13,6 +13,7 @@ from tests.architecture.house import PLAIN, SOURCES, compare, place
 # Words of the field, or names of public classes.
 FIELD = {"linking", "matching", "sampling", "counting", "recoding", "grouping", "sorting", "scoring", "engineering"}
 FIELD |= {"singling"}  # singling out, a risk that regulators name
+FIELD |= {"learning", "learned"}  # the learning adversary, and a model that is learned
 FIELD |= {"reading", "writing", "packing", "unpacking", "streaming", "comparing", "perturbed", "refined", "delimited"}
 FIELD |= {
     "dropped",

@@ -6,6 +6,8 @@
 `posterior.Posterior`. What several attacks need lies here: `permanents` counts ways to share things out, `sampling`
 draws worlds where there are too many, `dropped_people` accounts for people who were dropped.
 
+`learning` has the learning adversary, who learns a model of the population from the release, and believes by it.
+
 The attacks in `risks` give a `MeasuredRisk` instead: with the table at hand, the steward counts how often an
 attacker would be right.
 """

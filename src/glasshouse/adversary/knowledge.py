@@ -46,7 +46,8 @@ class Knowledge:
     ----------
     external
         The people on the adversary's list, with their quasi-identifiers, as `read` gives them: a voter list, or the
-        steward's own table, whose sensitive column is then not looked at. People who are not in the table may be here.
+        steward's own table, whose sensitive column is then not looked at (but to judge beliefs by it, where an attack
+        says so). People who are not in the table may be here.
     recipe
         How the release was made; by default what the release itself says.
     corrupted

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from glasshouse.adversary.task import Task
     from glasshouse.release.contents import Published, Seats
 
-__all__ = ["Linking", "most_telling"]
+__all__ = ["Linking", "Sitting", "most_telling"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,46 +81,72 @@ class Linking(Attack):
 
     def _with(self, task: Task, seats: Seats) -> Posterior:
         """The beliefs by one table of seats."""
-        matches, n_alike, published = task.fits(seats), task.kinds.n_alike, task.contents
-        of_kind = matches.of_match
+        published, found = task.contents, Sitting.of(task, seats, most_states=self.most_states)
+        matches, n_kinds = found.matches, task.kinds.n_kinds
+        row, one = _alike(found.kinds, found.places, found.sits, n_kinds)
+        numbers = np.full(n_kinds, -1)
+        numbers[one] = np.arange(len(one))
+        shown = np.flatnonzero(numbers[matches.of_match] >= 0)
+        groups = seats.group[matches.seats[shown]].astype(np.int64)
+        of_pair, entry = entries_of(published.offsets, groups)  # the distributions of groups are mixed
+        mass = found.weight[shown][of_pair] * (published.counts[entry] / published.sizes[groups[of_pair]])
+        who, n_values = numbers[matches.of_match[shown]][of_pair], len(published.values)
+        beliefs = Beliefs.joined(who, published.codes[entry], mass, n_kinds=len(one), n_values=n_values)
+        rest = ""
+        if found.how == "mixture":
+            most = _most(published, seats, matches, ~found.is_exact)
+            rest = f"; none can be above {most:.4f}{' for those who are published' if task.release.n_dropped else ''}"
+        notes = [*found.notes(task.kinds.n_alike, rest), *task.by_itself]
+        return task.posterior(found.how, row[task.kinds.of_person], beliefs, found.presence[one], notes=notes)
+
+
+@dataclass(frozen=True, eq=False)
+class Sitting:
+    """How likely people of every kind sit on each of the seats that cover them, if nothing but cells is looked at."""
+
+    matches: Matches
+    weight: NDArray[np.float64]  # of every match: how likely a person of the kind sits there
+    presence: NDArray[np.float64]  # of every kind: how likely such a person sits anywhere
+    # kinds, places, sits: every kind once at each place that covers it, and how likely such a person sits there
+    kinds: NDArray[np.int64]
+    places: NDArray[np.int64]
+    sits: NDArray[np.float64]
+    is_exact: NDArray[np.bool_]  # of every kind: whether this is exact
+    n_strangers: int  # tuples of people who are not on the list; 0 where it is not exact
+
+    @classmethod
+    def of(cls, task: Task, seats: Seats, *, most_states: int) -> Sitting:
+        """Share the tuples of every place out among all who fit it: exactly, or as if nobody had a choice."""
+        matches, n_alike = task.fits(seats), task.kinds.n_alike
         place = seats.place[matches.seats]
-        pairs, pair = np.unique(of_kind * (len(seats) + 1) + place, return_inverse=True)  # each kind once at each place
+        pairs, pair = np.unique(matches.of_match * (len(seats) + 1) + place, return_inverse=True)
         kinds, places = pairs // (len(seats) + 1), pairs % (len(seats) + 1)
         tuples = np.bincount(seats.place, weights=seats.count, minlength=len(seats))
         rivals = np.bincount(places, weights=n_alike[kinds].astype(float), minlength=len(seats))
-
-        # a seat's tuples are shared out among all who fit its place: exactly, or as if nobody had a choice
         starts = np.searchsorted(kinds, np.arange(len(n_alike) + 1))
-        exact = exact_shares(n_alike, starts, places, tuples.astype(np.int64), most_states=self.most_states)
+        exact = exact_shares(n_alike, starts, places, tuples.astype(np.int64), most_states=most_states)
         share = tuples[places] / rivals[places]
         total = np.bincount(kinds, weights=share, minlength=len(n_alike)).astype(np.float64)
         mixed = share / total[kinds] * np.minimum(1.0, total)[kinds]
         sits = np.where(exact.is_exact[kinds], exact.probability, mixed)
         presence = np.minimum(1.0, np.bincount(kinds, weights=sits, minlength=len(n_alike)))
         weight = sits[pair.reshape(-1)] * seats.count[matches.seats] / tuples[place]
-        how = "exact" if exact.is_exact.all() else "mixture"
-        notes = []
-        if how == "mixture":
-            rough = int(n_alike[~exact.is_exact].sum())
-            notes.append(
-                f"of {rough:,} people, who fit cells that overlap too often to be counted, beliefs are approximate; "
-                f"none can be above {_most(published, seats, matches, ~exact.is_exact):.4f}"
-                f"{' for those who are published' if task.release.n_dropped else ''}"
-            )
-        strangers = int(np.maximum(tuples - rivals, 0).sum()) if how == "exact" else 0
-        if strangers:
-            notes.append(f"{strangers:,} tuples are of people whom the external table lacks")
-        notes += task.by_itself
-        row, one = _alike(kinds, places, sits, len(n_alike))
-        numbers = np.full(len(n_alike), -1)
-        numbers[one] = np.arange(len(one))
-        shown = np.flatnonzero(numbers[of_kind] >= 0)
-        groups = seats.group[matches.seats[shown]].astype(np.int64)
-        of_pair, entry = entries_of(published.offsets, groups)  # the distributions of groups are mixed
-        mass = weight[shown][of_pair] * (published.counts[entry] / published.sizes[groups[of_pair]])
-        who, n_values = numbers[of_kind[shown]][of_pair], len(published.values)
-        beliefs = Beliefs.joined(who, published.codes[entry], mass, n_kinds=len(one), n_values=n_values)
-        return task.posterior(how, row[task.kinds.of_person], beliefs, presence[one], notes=notes)
+        strangers = int(np.maximum(tuples - rivals, 0).sum()) if exact.is_exact.all() else 0
+        return cls(matches, weight, presence, kinds, places, sits, exact.is_exact, strangers)
+
+    @property
+    def how(self) -> str:
+        """``exact``, or ``mixture`` where cells overlap too often for the ways to be counted."""
+        return "exact" if self.is_exact.all() else "mixture"
+
+    def notes(self, n_alike: NDArray[np.int64], rest: str = "") -> list[str]:
+        """What was approximated, and for how many people; who is not on the list."""
+        if self.how == "mixture":
+            rough = int(n_alike[~self.is_exact].sum())
+            who = f"of {rough:,} people, who fit cells that overlap too often to be counted, beliefs are approximate"
+            return [f"{who}{rest}"]
+        strangers = f"{self.n_strangers:,} tuples are of people whom the external table lacks"
+        return [strangers] if self.n_strangers else []
 
 
 def most_telling(found: Iterable[Posterior]) -> Posterior:

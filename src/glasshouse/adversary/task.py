@@ -58,6 +58,10 @@ class Attack:
     """Whether the method is run again, which may have looked at taxonomies and orders even where cells do not."""
     needs_algorithm: ClassVar[bool] = False
     """Whether it must be told what made the release."""
+    needs_values: ClassVar[bool] = False
+    """Whether it cannot do without people's sensitive values, to see who was right."""
+    takes_values: ClassVar[bool] = False
+    """Whether it looks at people's sensitive values if they are there, to see who was right."""
 
     column: str | None = None
     """The sensitive column, where the release has several."""

@@ -15,7 +15,7 @@ from glasshouse.cli import options
 from glasshouse.cli.exits import NOT_MET, having_written, plainly
 from glasshouse.cli.printing import say, say_json, say_text
 from glasshouse.cli.progress import progress_bar
-from glasshouse.errors import InputError
+from glasshouse.errors import InputError, SchemaError
 from glasshouse.log import step
 from glasshouse.policy import choices as asked
 
@@ -72,8 +72,9 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
     default="linking",
     show_default=True,
     help="How she reasons: from the release alone, from the algorithm too, from its minimality alone, from what she "
-    "found out about others, or from several releases. The last three count how often an attacker is right: FILE of "
-    "--external is then the table that was published.",
+    "found out about others, from several releases, or from what all groups together teach of the population "
+    "(definetti, the learning adversary). The last three count how often an attacker is right: FILE of --external is "
+    "then the table that was published.",
 )
 @click.option("--how", type=click.Choice(["exact", "bound", "sampled"]), help="Reverse engineering: only so.")
 @click.option(
@@ -92,7 +93,8 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
     "--control",
     metavar="FILE",
     type=click.Path(),
-    help="Singling out, linkability, inference: people who are not in the release, with the columns of the table.",
+    help="Singling out, linkability, inference, definetti: people who are not in the release, with the columns of the "
+    "table.",
 )
 @click.option("--ends", type=click.IntRange(min=1), metavar="N", help="Singling out: ends of N attributes at once.")
 @click.option("--first", metavar="COLUMNS", help="Linkability: the columns on one list, separated by commas.")
@@ -118,7 +120,9 @@ def attack(
     columns, and --method and a principle say how it was made. --identifier names people in the external table. The
     exit code is 1 if somebody's belief is above --fail-above. Singling out, linkability and inference are measured by
     those who hold the table: --external is the table, --control are people who are not in the release, and what is
-    compared with --fail-above is the risk, or the rate of success where there is no control.
+    compared with --fail-above is the risk, or the rate of success where there is no control. The learning adversary
+    (definetti) believes of any list of people; if --external is the table that was published, with its sensitive
+    column, what being in the table costs is measured too.
 
     \b
     Examples:
@@ -126,6 +130,7 @@ def attack(
       glasshouse attack out/release --external voters.csv --identifier name --attack reverse-engineering --save
       glasshouse attack out/release --external voters.csv --identifier name --fail-above 1/3
       glasshouse attack out/release --external patients.csv --control others.csv --attack singling-out
+      glasshouse attack out/release --external patients.csv --control others.csv --attack definetti
       glasshouse attack arx.csv --quasi age,zipcode --sensitive disease --method mondrian-strict --ell 2 \\
                  --external people.csv --attack reverse-engineering
     """
@@ -236,16 +241,22 @@ def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowle
 
 
 def _people(release: Release, file: str, given: dict[str, Any]) -> Microdata:
-    """Read a list of people, with their sensitive values where the attack judges guesses by them."""
+    """Read a list of people, with their sensitive values where the attack judges guesses by them, if they are there."""
     from glasshouse.microdata import read
 
     named = ("identifier", "taxonomy", "order", "categorical", "normalise", "delimiter", "encoding", "decimal")
     choices = {name: value for name, value in options.chosen(given).items() if name in named}
     choices |= {"quasi": release.recipe.quasi, "missing": "category"}
     attack = catalog.ATTACKS[given["attack_"]]
-    if attack.answers == "risk" and attack.needs_values:
-        choices["sensitive"] = [given["column"]] if given["column"] else list(release.recipe.sensitive)
-    return read(file, **asked.read_arguments(choices))
+    if not (attack.needs_values or attack.takes_values):
+        return read(file, **asked.read_arguments(choices))
+    values = [given["column"]] if given["column"] else list(release.recipe.sensitive)
+    try:
+        return read(file, **asked.read_arguments({**choices, "sensitive": values}))
+    except SchemaError as error:
+        if attack.needs_values or error.column not in values:
+            raise
+        return read(file, **asked.read_arguments(choices))
 
 
 def _corrupted(file: str | None, people: Microdata, by_text: dict[str, Any]) -> dict[Any, Any]:

@@ -17,6 +17,8 @@ from glasshouse.recoding.generalization import Boxes
 from glasshouse.release.layout import FOREIGN, layout_of
 
 if TYPE_CHECKING:
+    from glasshouse.adversary.learning.definetti import DeFinetti
+    from glasshouse.adversary.learning.learned_posterior import LearnedPosterior
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.risks.risk import MeasuredRisk
     from glasshouse.adversary.risks.risk_attack import RiskAttack
@@ -36,6 +38,10 @@ def attack(
 
 
 @overload
+def attack(release: Release, attack: DeFinetti | Literal["definetti"], *, knowledge: Knowledge) -> LearnedPosterior: ...
+
+
+@overload
 def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -> Posterior: ...
 
 
@@ -49,9 +55,9 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
     attack
         How the adversary reasons: an attack, or the name of one, which then has its usual parameters. ``"linking"``,
         from the release alone, is the default; others are ``"reverse-engineering"``, from the algorithm too,
-        ``"minimality"``, ``"corruption"`` and ``"intersection"``. ``"singling-out"``, ``"linkability"`` and
-        ``"inference"`` count how often an attacker would be right, and give a `MeasuredRisk`; for these the external
-        table is the one that was published.
+        ``"minimality"``, ``"corruption"``, ``"intersection"`` and ``"definetti"``, from what all groups of the release
+        together teach of the population. ``"singling-out"``, ``"linkability"`` and ``"inference"`` count how often an
+        attacker would be right, and give a `MeasuredRisk`; for these the external table is the one that was published.
     knowledge
         What the adversary holds beside the release. The external table is coded in the taxonomies and orders that the
         release carries. Where it carries only a part of what is needed, read the table with the whole, or be refused.
@@ -59,7 +65,8 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
     Returns
     -------
     Posterior
-        The beliefs, how they were obtained, and who is most exposed; a `MeasuredRisk` from attacks that count.
+        The beliefs, how they were obtained, and who is most exposed; a `LearnedPosterior` of the learning adversary; a
+        `MeasuredRisk` from attacks that count.
 
     Examples
     --------

@@ -58,7 +58,9 @@ def test_every_folder_of_the_journey_is_a_room() -> None:
     notations = {"cells"}  # whose page is a table that tests of its own hold it to
     beneath = {"population", "supports"}  # of which the page of the analyst tells
 
-    assert ROOMS.keys() | doors | below | notations | beneath == {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    assert ROOMS.keys() | doors | below | notations | beneath == {
+        path.parent.name for path in SOURCE.glob("*/__init__.py")
+    }
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from glasshouse.adversary.knowledge import key_of
 from glasshouse.adversary.matching import Kinds, match
 from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.risks.risk import Rate
 from glasshouse.adversary.risks.risk_attack import RiskAttack
-from glasshouse.errors import InputError, SchemaError
+from glasshouse.adversary.risks.true_values import true_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +73,7 @@ class Inference(RiskAttack):
     def success(self, scene: Scene, people: Microdata, draws: Draws) -> Rate:
         """Guess by the groups of people's boxes."""
         kinds, scores = _scores(scene.contents, people)
-        truth = _truth(scene, people)
+        truth = true_values(scene, people)
         shown = np.diff(scores.offsets) > 0
         largest = np.zeros(kinds.n_kinds)
         np.maximum.at(largest, scores.owner, scores.beliefs)
@@ -90,7 +89,7 @@ class Inference(RiskAttack):
 
     def baseline(self, scene: Scene, people: Microdata, draws: Draws) -> Rate:
         """Guess the most frequent published value."""
-        return Rate(float(_by_frequency(scene.contents)[_truth(scene, people)].sum()), people.n_tuples)
+        return Rate(float(_by_frequency(scene.contents)[true_values(scene, people)].sum()), people.n_tuples)
 
 
 def _scores(contents: Contents, people: Microdata) -> tuple[Kinds, Beliefs]:
@@ -117,26 +116,3 @@ def _by_frequency(contents: Contents) -> NDArray[np.float64]:
     n_tuples = np.bincount(contents.codes, weights=contents.counts, minlength=len(contents.values))
     most = n_tuples == n_tuples.max(initial=0)
     return np.append(most / max(1, most.sum()), 0.0)
-
-
-def _truth(scene: Scene, people: Microdata) -> NDArray[np.int64]:
-    """Everybody's published value by its code; one more than the last for a value that the release does not show."""
-    contents, which = scene.contents, "the table" if people is scene.table else "the control table"
-    column = next((one for one in people.sensitive if one.name == contents.column), None)
-    if column is None:
-        raise SchemaError(
-            f"{which} has no sensitive column {contents.column!r}, by which guesses are judged: read it with "
-            f"sensitive={contents.column!r}",
-            column=contents.column,
-        )
-    place = {key_of(value): code for code, value in enumerate(contents.values)}
-    codes = [place.get(key_of(value), len(place)) for value in column.domain.listed()]
-    truth = np.array([*codes, len(place)], np.int64)[column.codes]
-    strange = int(np.count_nonzero(truth == len(place)))
-    may_be_gone = scene.release.n_dropped > 0 or contents.kind == "sample" or people is not scene.table
-    if strange and (not may_be_gone or strange == people.n_tuples):
-        raise InputError(
-            f"{strange:,} people of {which} have a value of {contents.column!r} that the release does not show: read "
-            "it as the published table was read, with the same bins=, categorical= and normalise="
-        )
-    return truth

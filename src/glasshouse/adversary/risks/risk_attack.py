@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from glasshouse.release import Release
     from glasshouse.release.contents import Contents
 
-__all__ = ["RiskAttack", "Scene"]
+__all__ = ["RiskAttack", "Scene", "check_columns", "control_people", "other_people"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,7 +54,9 @@ class RiskAttack:
     needs_algorithm: ClassVar[bool] = False
     """Whether it must be told what made the release."""
     needs_values: ClassVar[bool] = False
-    """Whether it looks at people's sensitive values, to see who was right."""
+    """Whether it cannot do without people's sensitive values, to see who was right."""
+    takes_values: ClassVar[bool] = False
+    """Whether it looks at people's sensitive values if they are there, to see who was right."""
     depends_on_size: ClassVar[bool] = True
     """Whether success is likelier, or less likely, among fewer people."""
     question: ClassVar[str]
@@ -88,12 +90,12 @@ class RiskAttack:
                 f"{self.name} with corrupted people or a prior",
                 instead="leave them out: rates are counted, not believed",
             )
-        _check_columns(knowledge.external, release, "the table")
+        check_columns(knowledge.external, release, "the table")
         table = coded_as_published((release,), knowledge, runs_method=False).external
-        control = self._control(release, knowledge)
+        control = None if self.control is None else control_people(self.control, release, knowledge)
         scene = Scene(release=release, contents=self._contents(release), table=table)
         draws = Source.secure() if self.source is None else self.source
-        notes = [*_other_people(scene), *self.notes(scene)]
+        notes = [*other_people(scene), *self.notes(scene)]
         compared = None
         measured = self.success(scene, table, draws)
         guessed = self.baseline(scene, table, draws)
@@ -128,36 +130,35 @@ class RiskAttack:
         sensitive = release.recipe.sensitive
         return Published.of(release, sensitive[0]) if sensitive else Published.without_values(release)
 
-    def _control(self, release: Release, knowledge: Knowledge) -> Microdata | None:
-        """The control people, coded as those of the table; refused where they cannot be what they are said to be."""
-        people = self.control
-        if people is None:
-            return None
-        if not hasattr(people, "quasi"):
-            raise InputError("control must be people as gh.read gives them: gh.read(file, quasi=...)")
-        _check_columns(people, release, "the control table")
-        if not people.n_tuples:
-            raise InputError("the control table has nobody in it")
-        table = knowledge.external
-        if people is table:
-            raise InputError("the control table is the table itself: it must hold people who are not in the release")
-        if people.identifier is not None and table.identifier is not None:
-            if people.identifier.type != table.identifier.type:
-                raise InputError("the control table names people by another type of identifier than the table does")
-            known = pc.sum(pc.is_in(people.identifier, value_set=table.identifier)).as_py()
-            if known:
-                raise InputError(f"{known:,} people of the control table are in the table: leave them out of it")
-        return coded_as_published((release,), replace(knowledge, external=people), runs_method=False).external
+
+def control_people(people: Microdata, release: Release, knowledge: Knowledge) -> Microdata:
+    """The control people, coded as those of the table; refused where they cannot be what they are said to be."""
+    if not hasattr(people, "quasi"):
+        raise InputError("control must be people as gh.read gives them: gh.read(file, quasi=...)")
+    check_columns(people, release, "the control table")
+    if not people.n_tuples:
+        raise InputError("the control table has nobody in it")
+    table = knowledge.external
+    if people is table:
+        raise InputError("the control table is the table itself: it must hold people who are not in the release")
+    if people.identifier is not None and table.identifier is not None:
+        if people.identifier.type != table.identifier.type:
+            raise InputError("the control table names people by another type of identifier than the table does")
+        known = pc.sum(pc.is_in(people.identifier, value_set=table.identifier)).as_py()
+        if known:
+            raise InputError(f"{known:,} people of the control table are in the table: leave them out of it")
+    return coded_as_published((release,), replace(knowledge, external=people), runs_method=False).external
 
 
-def _check_columns(people: Microdata, release: Release, which: str) -> None:
+def check_columns(people: Microdata, release: Release, which: str) -> None:
+    """Refuse people whose list lacks a quasi-identifier of the release."""
     known = [column.name for column in people.quasi]
     for name in release.recipe.quasi:
         if name not in known:
             raise SchemaError(f"{which} has no quasi-identifier {name!r}, which the release has", column=name)
 
 
-def _other_people(scene: Scene) -> list[str]:
+def other_people(scene: Scene) -> list[str]:
     """Say where the table is not the one that the release was made from."""
     published, held = scene.release.n_tuples + scene.release.n_dropped, scene.table.n_tuples
     if published == held:

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Guesses: how beliefs about people compare with what these people have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+__all__ = ["Guesses", "Judged", "judged"]
+
+_EQUAL: Final = 1e-9  # beliefs that differ by less, relative to the largest, are equal
+_BINS: Final = 10
+
+
+class Judged(NamedTuple):
+    """People of whom something is believed above a limit: their share, and the share of them of whom it is true."""
+
+    limit: str
+    share: float
+    right: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guesses:
+    """Beliefs about people, judged by what they have.
+
+    Attributes
+    ----------
+    people
+        How many people they are about.
+    in_truth
+        The mean belief in the value that a person has.
+    error
+        The standard error of that mean, people being taken for independent.
+    right
+        How often the value that is believed most is the true one. Of several that are believed alike one is guessed at
+        random, and the expected number is counted.
+    above
+        Of how many people the largest belief is above some limits, and how often it is right then.
+    calibration
+        The mean over people of the difference between belief and frequency: people are put into ten bins by the largest
+        belief about them, and in each bin the mean belief is compared with how often it is right.
+    """
+
+    people: int
+    in_truth: float
+    error: float
+    right: float
+    above: tuple[Judged, ...]
+    calibration: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "people": self.people,
+            "in_truth": self.in_truth,
+            "error": self.error,
+            "right": self.right,
+            "above": [own._asdict() for own in self.above],
+            "calibration": self.calibration,
+        }
+
+
+def judged(
+    beliefs: NDArray[np.float64],
+    kind: NDArray[np.int64],
+    truth: NDArray[np.int64],
+    limits: Sequence[Fraction | float],
+    weights: NDArray[np.float64] | None = None,
+) -> Guesses:
+    """Judge beliefs (kinds x values) about people of these kinds, whose values are known.
+
+    A value that is no column is believed with 0. People may count with ``weights``.
+
+    Examples
+    --------
+    >>> found = judged(np.array([[0.75, 0.25]]), np.array([0, 0, 0, 0]), np.array([0, 0, 0, 1]), [0.5])
+    >>> found.in_truth, found.right, found.above, found.calibration
+    (0.625, 0.75, (Judged(limit='0.5', share=1.0, right=0.75),), 0.0)
+    """
+    largest = beliefs.max(axis=1, initial=0.0)
+    best = (beliefs >= largest[:, np.newaxis] * (1 - _EQUAL)) & (largest > 0)[:, np.newaxis]
+    ties = np.maximum(best.sum(axis=1), 1)
+    known = truth < beliefs.shape[1]
+    code = np.where(known, truth, 0)
+    weight = np.ones(len(kind)) if weights is None else weights
+    n = max(float(weight.sum()), 1e-300)
+    top = largest[kind]
+    right = np.where(known & best[kind, code], 1 / ties[kind], 0.0)
+    in_truth = np.where(known, beliefs[kind, code], 0.0)
+    mean = float(weight @ in_truth) / n
+    above = []
+    for limit in limits:
+        who = weight * (top > float(limit) * (1 + _EQUAL))
+        share = float(who.sum())
+        above.append(Judged(str(limit), share / n, float(who @ right) / share if share else 0.0))
+    place = np.minimum((top * _BINS).astype(np.int64), _BINS - 1)
+    gap = np.bincount(place, weights=weight * (top - right), minlength=_BINS)
+    return Guesses(
+        people=round(n),
+        in_truth=mean,
+        error=float(np.sqrt(weight @ (in_truth - mean) ** 2)) / n,
+        right=float(weight @ right) / n,
+        above=tuple(above),
+        calibration=float(np.abs(gap).sum()) / n,
+    )
