@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Grouped", "Observations", "Shown"]
 
-_LEAST = 1e-300
+_LEAST = 1e-30  # what single precision can still invert
 
 
 class Observations(Protocol):

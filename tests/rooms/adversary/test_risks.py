@@ -416,7 +416,9 @@ def test_the_command_measures_with_a_control_file(folder: Path, name: str) -> No
 
 def test_the_command_refuses_what_does_not_fit(folder: Path) -> None:
     more = "--control others.csv"
-    assert "belongs to --attack singling-out or linkability or inference" in run(folder, f"{MEASURED} {more}", code=2)
+    assert "belongs to --attack definetti or singling-out or linkability or inference" in run(
+        folder, f"{MEASURED} {more}", code=2
+    )
     assert "belongs to --attack linkability" in run(folder, f"{MEASURED} --attack inference --first age", code=2)
     assert "use --json" in run(folder, f"{MEASURED} --attack inference --out b.csv", code=2)
     assert "are in the table" in run(folder, f"{MEASURED} --control table.csv --attack inference", code=2)
