@@ -193,7 +193,7 @@ def main(folder: str | None, only: str = "") -> None:
     ratios: list[float] = []
     covers: list[float] = []
     for case in cases(folder):
-        if only and only not in case.name:
+        if only and only not in f"{case.name}, l":
             continue
         for title, (method, recoding) in WAYS.items():
             start = time.process_time()
