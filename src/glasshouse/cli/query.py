@@ -26,14 +26,8 @@ __all__ = ["query"]
 @click.command(short_help="What a release says about the population, with error bars.")
 @click.argument("release", type=click.Path(path_type=Path))
 @click.argument("sql")
-@click.option(
-    "--model",
-    type=click.Choice(["learned", "uniform"]),
-    default="learned",
-    show_default=True,
-    help="What answers: a model of the population that is learned from the release, or the estimator of the papers.",
-)
 @options.column_options
+@options.choice("--model", ["learned", "uniform"], "What answers: what the release teaches, or the papers' estimator.")
 @click.option(
     "--keep",
     type=click.Path(path_type=Path),

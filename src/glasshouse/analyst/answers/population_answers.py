@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from glasshouse.analyst.answers.estimates import Totals
+from glasshouse.cells import key_of
 from glasshouse.errors import InputError, ParameterError
 from glasshouse.population.learn import learned_from
 
@@ -103,6 +104,24 @@ class LearnedTotals:
                 own, codes = self._attribute(name)
                 found &= np.array([value in values for value in own], bool)[codes]
         return found
+
+    def where(self, values: Mapping[str, Any]) -> NDArray[np.bool_]:
+        """Which points have these values."""
+        found = np.ones(self.population.points.n_points, bool)
+        for name, value in values.items():
+            if name in self.population.points.names:
+                code = self._codes[name].get(None if value is None else key_of(value), -1)
+                found &= self._attribute(name)[1] == code
+        return found
+
+    @cached_property
+    def _codes(self) -> dict[str, dict[str | None, int]]:
+        """The code of every value of every attribute."""
+        points = self.population.points
+        return {
+            name: {None if value is None else key_of(value): code for code, value in enumerate(own)}
+            for name, own in zip(points.names, points.values, strict=True)
+        }
 
     def _attribute(self, name: str) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
         place = self.population.points.names.index(name)

@@ -344,8 +344,7 @@ class _Asked:
 
     def _by_learning(self, fixed: _Fixed | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         assert self.learned is not None
-        chosen = {} if fixed is None else {name: ValueSet.of([value]) for name, value in fixed.values.items()}
-        here = self.learned.inside(chosen)
+        here = self.learned.where({} if fixed is None else fixed.values)
         terms = [(self._inside[t] & here, self.of_class[:, t]) for t in range(len(self.terms))]
         return self.learned.totals(terms, self.dealt, self.columns)
 

@@ -167,7 +167,7 @@ def _complete(
     drawn = population.drawn(_generator(source.child("people")), population.fitted.weights + deviation)
     rows = _rows(len(drawn.point), n, source.child("rows"))
     columns = {name: _column(population, name, drawn, rows) for name in reading.attributes}
-    return pa.table(columns).replace_schema_metadata(_said(population.model, [*population.notes, *notes]))
+    return pa.table(columns).replace_schema_metadata(_said(population.model, notes))
 
 
 def _rows(people: int, n: int, source: Source) -> NDArray[np.int64]:

@@ -6,8 +6,8 @@ regression, for any tool will do), or by the truth. Of flat tables: counts of ev
 every quasi-identifier that at least 200 people have, as the mean of ten tables, with the mean error in percent of the
 people who have the value of the quasi-identifier, and the share of 95 % intervals by Rubin's rules that hold the truth.
 
-    python benchmarks/flat.py ADULT.parquet        # Adult of UCI, as a Parquet file
-    python benchmarks/flat.py                      # as many people of the synthetic hospital
+    python benchmarks/flat_tables.py ADULT.parquet        # Adult of UCI, as a Parquet file
+    python benchmarks/flat_tables.py                      # as many people of the synthetic hospital
 """
 
 from __future__ import annotations
