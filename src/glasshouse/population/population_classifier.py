@@ -25,7 +25,7 @@ from glasshouse.population.features import Attribute, Features
 from glasshouse.population.fit import fitted
 from glasshouse.population.observations import Shown
 from glasshouse.population.regression import Regression
-from glasshouse.population.scales import Scale, distinct
+from glasshouse.population.scales import Scale, arrow_of, distinct, has_other_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,12 +159,12 @@ class PopulationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _read(self, X: Any, y: Any) -> tuple[list[str], list[Any], NDArray[Any]]:  # noqa: N803
         """A table to learn from: numbers in the way of scikit-learn, frames of other kinds by columns."""
-        self._by_name = _has_other_kinds(X)
+        self._by_name = has_other_kinds(X)
         if not self._by_name:
             matrix, y = validate_data(self, X, y, dtype=np.float64)
             names = [str(name) for name in getattr(self, "feature_names_in_", range(matrix.shape[1]))]
             return names, list(matrix.T), y
-        table = _arrow(X)
+        table = arrow_of(X)
         if y is None:
             raise InputError(f"{_OWNER} requires y to be passed, but the target y is None")
         y = np.asarray(y.to_pylist() if isinstance(y, pa.Array | pa.ChunkedArray) else y)
@@ -192,7 +192,7 @@ class PopulationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if not self._by_name:
             return list(validate_data(self, X, dtype=np.float64, reset=False).T)
         if isinstance(X, pa.Table | Mapping) or hasattr(X, "__arrow_c_stream__"):
-            table = _arrow(X)
+            table = arrow_of(X)
             for name in self.feature_names_in_:
                 if name not in table.column_names:
                     raise SchemaError.unknown(name, table.column_names, role="a quasi-identifier of the model")
@@ -201,21 +201,6 @@ class PopulationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if rows.ndim != 2 or rows.shape[1] != self.n_features_in_:
             raise InputError(f"rows must have {self.n_features_in_:,} columns, got an array of shape {rows.shape}")
         return list(rows.T)
-
-
-def _has_other_kinds(X: Any) -> bool:  # noqa: N803
-    """Whether a table is a frame with columns that are not numbers, or Arrow's own."""
-    if isinstance(X, pa.Table):
-        return True
-    if not hasattr(X, "__arrow_c_stream__") or not hasattr(X, "columns"):
-        return False
-    kinds = [field.type for field in _arrow(X[:0]).schema]
-    return not all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
-
-
-def _arrow(X: Any) -> pa.Table:  # noqa: N803
-    """A frame as an Arrow table; the index of pandas, which numbers rows, is no column."""
-    return pa.Table.from_pandas(X, preserve_index=False) if hasattr(X, "iloc") else pa.table(X)
 
 
 def _scale(name: str, column: Any, categorical: bool) -> Scale:  # noqa: FBT001

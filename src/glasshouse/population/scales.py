@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Scale", "distinct"]
+__all__ = ["Scale", "arrow_of", "distinct", "has_other_kinds"]
 
 _DAY_0 = dt.datetime(1970, 1, 1)
 
@@ -140,3 +140,18 @@ def _nearest(numbers: NDArray[np.float64], wanted: float) -> int:
     if at == 0 or (at < len(numbers) and numbers[at] - wanted < wanted - numbers[at - 1]):
         return at
     return at - 1
+
+
+def has_other_kinds(X: Any) -> bool:  # noqa: N803
+    """Whether a table is a frame with columns that are not numbers, or Arrow's own."""
+    if isinstance(X, pa.Table):
+        return True
+    if not hasattr(X, "__arrow_c_stream__") or not hasattr(X, "columns"):
+        return False
+    kinds = [field.type for field in arrow_of(X[:0]).schema]
+    return not all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
+
+
+def arrow_of(X: Any) -> pa.Table:  # noqa: N803
+    """A frame as an Arrow table; the index of pandas, which numbers rows, is no column."""
+    return pa.Table.from_pandas(X, preserve_index=False) if hasattr(X, "iloc") else pa.table(X)

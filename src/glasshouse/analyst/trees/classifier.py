@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.errors import InputError, MissingExtra, NotSupported, ParameterError, SchemaError
+from glasshouse.population.scales import arrow_of, has_other_kinds
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -304,12 +305,12 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _read(self, X: Any, y: Any) -> tuple[list[Axis], NDArray[Any], int]:  # noqa: N803
         """A table to learn from, as axes; numbers in the way of scikit-learn, frames of other kinds by columns."""
-        self._by_name = _has_other_kinds(X)
+        self._by_name = has_other_kinds(X)
         if not self._by_name:
             matrix, y = validate_data(self, X, y, dtype=np.float64)
             names = [str(name) for name in getattr(self, "feature_names_in_", range(matrix.shape[1]))]
             return axes_of_values(matrix, names, self._categorical(names)), y, len(matrix)
-        table = _arrow(X)
+        table = arrow_of(X)
         if y is None:
             raise InputError(f"{_OWNER} requires y to be passed, but the target y is None")
         y = np.asarray(y if not isinstance(y, pa.Array | pa.ChunkedArray) else y.to_pylist())
@@ -339,7 +340,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             matrix = validate_data(self, X, dtype=np.float64, reset=False)
             return list(matrix.T), len(matrix)
         if isinstance(X, pa.Table | Mapping) or hasattr(X, "__arrow_c_stream__"):
-            table = _arrow(X)
+            table = arrow_of(X)
             for name in self.feature_names_in_:
                 if name not in table.column_names:
                     raise SchemaError.unknown(name, table.column_names, role="an attribute of the tree")
@@ -348,21 +349,6 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         if rows.ndim != 2 or rows.shape[1] != self.n_features_in_:
             raise InputError(f"rows must have {self.n_features_in_:,} columns, got an array of shape {rows.shape}")
         return [rows[:, i] for i in range(rows.shape[1])], len(rows)
-
-
-def _has_other_kinds(X: Any) -> bool:  # noqa: N803
-    """Whether a table is a frame with columns that are not numbers, or Arrow's own."""
-    if isinstance(X, pa.Table):
-        return True
-    if not hasattr(X, "__arrow_c_stream__") or not hasattr(X, "columns"):
-        return False
-    kinds = [field.type for field in _arrow(X[:0]).schema]
-    return not all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
-
-
-def _arrow(X: Any) -> pa.Table:  # noqa: N803
-    """A frame as an Arrow table; the index of pandas, which numbers rows, is no column."""
-    return pa.Table.from_pandas(X, preserve_index=False) if hasattr(X, "iloc") else pa.table(X)
 
 
 def _goes_left(node: Node, axis: Axis, places: NDArray[Any]) -> NDArray[np.bool_]:
