@@ -49,6 +49,7 @@ from glasshouse.grouping.mirror.mirror import Mirror as Mirror
 from glasshouse.grouping.opt_gen import OptGen as OptGen
 from glasshouse.grouping.refinement import Refined as Refined
 from glasshouse.grouping.separate import Separate as Separate
+from glasshouse.grouping.sift.sift import Sift as Sift
 from glasshouse.grouping.transparent.ace import Ace as Ace
 from glasshouse.grouping.transparent.hybrid import Hybrid as Hybrid
 from glasshouse.grouping.transparent.tailor import Tailor as Tailor

@@ -115,6 +115,7 @@ METHODS: Classes[Method] = Classes(
         "hybrid": "transparent.hybrid.Hybrid",
         "anatomize": "anatomize.anatomize.Anatomize",
         "mirror": "mirror.mirror.Mirror",
+        "sift": "sift.sift.Sift",
         "even-split": "cuts.even_split.EvenSplit",
         "greedy": "along_order.greedy.Greedy",
         "randomised-greedy": "along_order.greedy.RandomisedGreedy",

@@ -98,6 +98,74 @@ def deal(
     return label, found
 
 
+def deal_around(
+    first: cython.longlong[::1],
+    sizes: cython.longlong[::1],
+    starts: cython.longlong[::1],
+    ell: cython.longlong,
+    blocks: cython.longlong[::1],
+    orders: cython.int[::1],
+    cells: cython.longlong[::1],
+    fill: cython.longlong[::1],
+    slots: cython.int[::1],
+) -> cython.longlong:
+    """Deal the tuples of every segment to its groups in turn, block by block; fill the slots, return how many groups.
+
+    Tuples are laid out bucket after bucket, in the first of the segment's ``orders``, and dealt to ``n // l`` groups in
+    turn; of these every ``blocks``-th one belongs to the same block, so that a block has its share of every bucket and
+    no more of one than it has groups. The tuples of a block are then laid out in an order of its own, and dealt to its
+    groups in turn. No bucket is larger than the number of groups, so no group takes a value twice. ``cells`` is zeros,
+    a place per block and bucket of a segment, and stays zeros; ``fill`` has a place per bucket of a segment.
+    """
+    n: cython.longlong
+    top: cython.longlong
+    groups: cython.longlong
+    many: cython.longlong
+    inside: cython.longlong
+    p: cython.longlong
+    place: cython.longlong
+    label: cython.longlong = 0
+    at: cython.longlong = 0
+    with cython.nogil:
+        for g in range(first.shape[0] - 1):
+            a = first[g]
+            w = first[g + 1] - a
+            many = blocks[g]
+            n = 0
+            top = 0
+            for i in range(w):
+                fill[i] = starts[a + i]
+                n += sizes[a + i]
+                top = sizes[a + i] if sizes[a + i] > top else top
+            groups = n // ell
+            if top > groups or groups == 0:  # not eligible: it stays whole
+                for place in range(starts[a], starts[a] + n):
+                    slots[place] = label
+                label += 1 if n > 0 else 0
+                at += (many + 1) * w
+                continue
+            p = 0
+            for k in range(w):
+                i = orders[at + k]
+                for _ in range(sizes[a + i]):
+                    cells[p % many * w + i] += 1
+                    p = p + 1 if p + 1 < groups else 0
+            at += w
+            for b in range(many):
+                inside = (groups - b + many - 1) // many
+                p = 0
+                for k in range(w):
+                    i = orders[at + k]
+                    for _ in range(cells[b * w + i]):
+                        slots[fill[i]] = label + p
+                        fill[i] += 1
+                        p = p + 1 if p + 1 < inside else 0
+                    cells[b * w + i] = 0
+                at += w
+                label += inside
+    return label
+
+
 def settle(
     residues: cython.longlong[::1],
     bases: cython.longlong[::1],

@@ -16,6 +16,7 @@ import numpy as np
 
 from glasshouse.engines import Memory
 from glasshouse.engines.sorting import along, pieces_of_runs, share, shuffle_runs, spread
+from glasshouse.errors import ParameterError
 from glasshouse.grouping.along_order.orderings import canonical, is_seeded
 from glasshouse.grouping.method import Method, frequency_ell
 from glasshouse.kernels import compiled
@@ -46,6 +47,16 @@ class Anatomize(Method):
     a uniformly random tuple of each, and of values with equally many tuples those that come first in the column's own
     order. The fewer than l tuples that remain have different values (Property 1), and each joins a uniformly random
     group that lacks its value (Property 2).
+
+    Parameters
+    ----------
+    varied
+        Whether values are combined in as many ways as their numbers allow, instead of the most frequent ones first.
+        Where there are few values, the figure's rule makes few different combinations: values that are always
+        published together cannot be told apart by an analyst who learns from the release. With ``varied`` tuples are
+        laid out value by value and dealt to the ``n // l`` groups in turn, as cards are, in blocks of about as many
+        groups as there are values, each block with the values in a random order of its own. What is promised is the
+        same, for the same reason.
 
     Guarantee
     ---------
@@ -85,6 +96,12 @@ class Anatomize(Method):
     looks_at: ClassVar[str] = "sensitive values"
     randomised: ClassVar[bool] = True
 
+    varied: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.varied, bool):
+            raise ParameterError("Anatomize", "varied", "true or false", self.varied)
+
     @property
     def exchangeable(self) -> Exchangeable:
         """Groups are drawn by values alone, people with a value at random."""
@@ -110,7 +127,7 @@ class Anatomize(Method):
         order = canonical(table, source, engine) if is_seeded(source) else None
         codes = column.codes if order is None else along(column.codes, order, engine)
         whole = np.array([0, len(codes)])
-        labels = anatomize_segments(codes, whole, column.domain.size, ell, source, engine)
+        labels = anatomize_segments(codes, whole, column.domain.size, ell, source, engine, varied=self.varied)
         n_groups = int(labels.max(initial=-1)) + 1
         return Groups(labels if order is None else spread(labels, order, len(codes), engine), n_groups)
 
@@ -122,6 +139,8 @@ def anatomize_segments(
     ell: int,
     source: Draws,
     engine: Memory | None = None,
+    *,
+    varied: bool = False,
 ) -> NDArray[np.int32]:
     """Anatomize every segment of a list of tuples by itself; a segment that is not l-diverse stays whole.
 
@@ -140,6 +159,8 @@ def anatomize_segments(
         after segment, and shuffles every bucket.
     engine
         Says how many threads there may be; it changes nothing but the time.
+    varied
+        Whether groups take values in many different combinations, rather than the most frequent values first.
 
     Returns
     -------
@@ -154,7 +175,8 @@ def anatomize_segments(
     >>> sorted(labels[:4].tolist()), labels[4:].tolist()
     ([0, 0, 1, 1], [2, 2])
     """
-    return labelled_segments(_anatomize, "anatomize", sensitive, offsets, n_values, ell, source, engine or Memory())
+    work = _deal_around if varied else _anatomize
+    return labelled_segments(work, "anatomize", sensitive, offsets, n_values, ell, source, engine or Memory())
 
 
 def labelled_segments(
@@ -229,6 +251,35 @@ def _anatomize(
     )
     buckets, bases, choices = residues[:, :n_residues]
     kernels.settle(buckets, bases, source.belows(choices), sizes, starts, slots)
+    shuffle_runs(slots, starts, source, engine)
+    kernels.hand_out(codes, offsets, first, values, starts, np.zeros(n_values, np.int64), slots, labels)
+    return int(n_groups)
+
+
+def _deal_around(
+    codes: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    n_values: int,
+    ell: int,
+    source: Draws,
+    engine: Memory,
+    labels: NDArray[np.int32],
+) -> int:
+    """Deal the tuples of every segment of one piece to its groups in turn: fill ``labels`` and count the groups."""
+    kernels = compiled("glasshouse.grouping.anatomize._kernels")
+    first, values, sizes = Counts(codes, offsets, n_values).histogram
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    widths = np.diff(first)
+    tuples = np.diff(offsets)
+    blocks = np.maximum(tuples // ell // np.maximum(widths, 2), 1)
+    lengths = np.repeat(widths, blocks + 1)  # the order of values in which they are laid out, and one for each block
+    runs = np.concatenate([[0], np.cumsum(lengths)])
+    orders = np.arange(runs[-1], dtype=np.int32) - np.repeat(runs[:-1], lengths).astype(np.int32)
+    source.child("orders of values").shuffle_runs(orders, runs)
+    slots = np.empty(len(codes), np.int32)
+    cells = np.zeros(int((widths * blocks).max(initial=0)), np.int64)
+    fill = np.empty(int(widths.max(initial=0)), np.int64)
+    n_groups = kernels.deal_around(first, sizes, starts, ell, blocks, orders, cells, fill, slots)
     shuffle_runs(slots, starts, source, engine)
     kernels.hand_out(codes, offsets, first, values, starts, np.zeros(n_values, np.int64), slots, labels)
     return int(n_groups)

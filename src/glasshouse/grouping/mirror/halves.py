@@ -130,6 +130,16 @@ class HalvedRows:
         untested = engine.visit(Nodes(np.array([start]), np.array([start + n])), step)
         return untested, Nodes.join(failed)
 
+    def halve(self, nodes: Nodes) -> None:
+        """Put the left half of every node before its right one, whatever becomes of them."""
+        with self._at_work(1, 1, Fraction(1)) as halving:
+            self._halving.halve_nodes(halving, nodes.starts, nodes.stops, np.ones(len(nodes), np.int64))
+
+    def part(self, kernel: Callable[..., None], nodes: Nodes, *what: NDArray[Any]) -> None:
+        """Let a kernel move tuples inside of nodes."""
+        places = np.empty(self.packed.n_values, np.int64)
+        kernel(self.packed.tuples, self._spare, self._stride, nodes.starts, nodes.stops, *what[:-1], places, what[-1])
+
     def take(self, nodes: Nodes) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
         """The sensitive codes and the row numbers of some nodes, node after node, and where each node begins."""
         offsets = np.concatenate([[0], np.cumsum(nodes.sizes)])

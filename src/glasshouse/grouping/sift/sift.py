@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sift: set aside what is too frequent, halve the others by quasi-identifiers, and deal out what cannot be halved.
+
+A method of this project, for frequency l-diversity of one column. Nothing is ever tested: a node is halved only if its
+histogram alone shows that every half of it is safe, whoever has which value. So neither a cut nor a missing one says
+anything about a person, and what an attacker believes depends on the few people of a group, whatever the attacker
+knows beforehand about single people. Definition, theorem and proof are in the documentation, under "Sift".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from glasshouse.engines import Memory, Nodes
+from glasshouse.engines.sorting import pieces_of_runs, share
+from glasshouse.errors import SchemaError
+from glasshouse.grouping.anatomize.anatomize import anatomize_segments
+from glasshouse.grouping.method import Method, check_priority, chosen_blindly, frequency_ell
+from glasshouse.grouping.mirror.halves import HalvedRows
+from glasshouse.grouping.mirror.mirror import alike_together
+from glasshouse.grouping.perimeter import multipliers, read_weights, weigh, weighted_places
+from glasshouse.grouping.transparent.packed_rows import packed_rows
+from glasshouse.kernels import compiled
+from glasshouse.microdata.counts import Counts
+from glasshouse.microdata.groups import Groups
+from glasshouse.principles.principle import Adversary, Claim
+
+if TYPE_CHECKING:
+    from glasshouse.grouping.method import Exchangeable
+    from glasshouse.grouping.perimeter import Weights
+    from glasshouse.microdata import Microdata
+    from glasshouse.principles.principle import Requirement
+    from glasshouse.randomness import Draws, Source
+
+__all__ = ["Sift"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sift(Method):
+    """Halve the table, and each half again, where no assignment of values could make a half unsafe.
+
+    1. *Halving.* A node of n tuples whose most frequent value has at most ``n / (2 l)`` of them is halved along one
+       attribute, at its median: every half of such a node is l-diverse. Of all attributes the one with the least total
+       perimeter is taken, weighted if there are ``weights``, then the first. Tuples with equal values are ordered by
+       all quasi-identifiers.
+    2. *Setting aside.* In other nodes some tuples are set aside first: as few as leave ``2 l K`` tuples in which no
+       value occurs more than K times, while those set aside are l-diverse themselves. How many of each value is a
+       function of the node's histogram; who of those with a value, a uniformly random choice. Those set aside are a
+       leaf, and the others are halved.
+    3. *Leaves*, which are what was set aside and what cannot be halved even so, are divided by `Anatomize` with varied
+       sets of values.
+
+    Parameters
+    ----------
+    priority
+        The quasi-identifiers that may be halved, the first of them preferred where perimeters are equal; all of them if
+        it is empty. It must not be chosen by a look at this table's sensitive values.
+    weights
+        What questions ask about, and how often: numbers from 0 on by quasi-identifier, as `Mirror` takes them. As
+        public as ``priority`` must be.
+
+    Guarantee
+    ---------
+    Needs frequency l-diversity of one sensitive column. Holds against an *algorithm-aware* adversary, for every prior
+    under which people are independent (Theorem S1): the tables that could have given the release are all ways to deal
+    each group's values to its members, each as likely as it was beforehand. Under the uniform prior no belief is above
+    1/l; an attacker who holds a value up to d times as likely for one person as for another, compared with any other
+    value, believes at most ``d / (l - 1 + d)``.
+
+    Cost
+    ----
+    O(n d log n) time, and memory as `Mirror`.
+
+    Examples
+    --------
+    >>> from glasshouse.microdata import examples
+    >>> from glasshouse.principles.l_diversity import LDiversity
+    >>> from glasshouse.principles.principle import Requirement
+    >>> table = examples.transparent_t1()
+    >>> groups = Sift().divide(table, Requirement.of(LDiversity(ell=2), table))
+    >>> groups.sizes.tolist()
+    [2, 2, 2, 2]
+    """
+
+    name: ClassVar[str] = "sift"
+    in_words: ClassVar[str] = (
+        "The table is halved, and each half again, where no half can be unsafe, no matter which person has which "
+        "value. People with values that are too frequent for this are set aside at random before, and grouped among "
+        "themselves."
+    )
+    randomised: ClassVar[bool] = True
+
+    priority: tuple[str, ...] = ()
+    weights: Weights = ()
+
+    @property
+    def exchangeable(self) -> Exchangeable:
+        """Everything that is decided by sensitive values is decided by the histograms of unions of groups."""
+        return "always"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "priority", check_priority("Sift", self.priority))
+        object.__setattr__(self, "weights", read_weights("Sift", self.weights))
+
+    def claim(self, requirement: Requirement) -> Claim:
+        """State what the groups promise: against whom, and why."""
+        frequency_ell(requirement, "Sift")
+        return Claim(
+            adversary=Adversary.ALGORITHM_AWARE,
+            theorem=(
+                "Sift, Theorem S1: the table is cut only where no assignment of values could make a part unsafe, and "
+                "everything else is decided by counts and by random choices that ignore quasi-identifiers, so every "
+                "way to deal a group's values to its members is as likely as every other"
+            ),
+            assumptions=chosen_blindly(self, "priority", "weights"),
+        )
+
+    def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        """Divide ``table`` into groups that satisfy ``requirement``, by random choices of ``source``."""
+        ell, column = frequency_ell(requirement, "Sift")
+        requirement.check_eligible()
+        names = [attribute.name for attribute in table.quasi]
+        for name in self.priority:
+            if name not in names:
+                raise SchemaError.unknown(name, names, role="priority")
+        dims = [names.index(name) for name in self.priority or names]
+        order = alike_together(table, source, engine)
+        places = weigh(weighted_places(table), multipliers(self.weights, names), table)
+        rows = HalvedRows(packed_rows(table, column, order), places, dims)
+        leaves = _leaves(rows, ell, source.child("set aside"), engine)
+        codes, numbers, offsets = rows.take(leaves)
+        found = anatomize_segments(
+            codes, offsets, rows.packed.n_values, ell, source.child("leaves"), engine, varied=True
+        )
+        labels = np.empty_like(found)
+        labels[numbers] = found
+        return Groups(labels, int(found.max()) + 1)
+
+
+def _leaves(rows: HalvedRows, ell: int, source: Draws, engine: Memory) -> Nodes:
+    """Set aside and halve, level by level; the leaves, in the order in which they lie."""
+    ell = min(ell, rows.packed.n_tuples)  # any larger l is as far out of reach, and products with it fit
+    nodes = Nodes(np.array([0]), np.array([rows.packed.n_tuples]))
+    leaves: list[Nodes] = []
+    level = 0
+    while len(nodes):
+        offsets = np.append(np.cumsum(nodes.sizes) - nodes.sizes, nodes.sizes.sum())
+        pieces = [(number, *piece) for number, piece in enumerate(pieces_of_runs(offsets))]
+        draws = source.child("level", level)
+
+        def sift(
+            number: int, first: int, last: int, nodes: Nodes = nodes, draws: Draws = draws
+        ) -> tuple[Nodes, Nodes]:
+            return _sifted(rows, nodes[first:last], ell, draws.child("piece", number))
+
+        found = share(sift, pieces, engine)
+        leaves += [done for _, done in found]
+        nodes = Nodes.join([halves for halves, _ in found])
+        level += 1
+    joined = Nodes.join(leaves)
+    return joined[np.argsort(joined.starts)]
+
+
+def _sifted(rows: HalvedRows, nodes: Nodes, ell: int, source: Draws) -> tuple[Nodes, Nodes]:
+    """Set aside in every node what is in the way, and halve the others: the halves, and the leaves."""
+    kernels = compiled("glasshouse.grouping.sift._kernels")
+    codes, _, offsets = rows.take(nodes)
+    first, values, sizes = Counts(codes, offsets, rows.packed.n_values).histogram
+    aside, rest = np.empty_like(sizes), np.empty(len(nodes), np.int64)
+    kernels.plan_nodes(first, sizes, ell, aside, rest)
+    if aside.any():
+        starts = np.cumsum(sizes) - sizes
+        bounds = np.empty(int(aside.sum()), np.int64)
+        kernels.floyd_bounds(sizes, aside, bounds)
+        marks = np.zeros(len(codes), np.uint8)
+        kernels.mark(sizes, starts, aside, source.belows(bounds), marks)
+        rows.part(kernels.part_nodes, nodes, first, values, starts, rest, marks)
+    halved = rest > 0
+    whole, borders = nodes[~halved], nodes.starts[halved] + rest[halved]
+    inner = Nodes(nodes.starts[halved], borders)
+    left = Nodes(borders, nodes.stops[halved])
+    rows.halve(inner)
+    middles = (inner.starts + inner.stops) // 2
+    halves = Nodes(
+        np.stack([inner.starts, middles], axis=1).ravel(), np.stack([middles, inner.stops], axis=1).ravel()
+    )
+    return halves, Nodes.join([whole, left[left.sizes > 0]])
