@@ -23,19 +23,23 @@ from glasshouse.grouping.mirror import halves as halving
 from glasshouse.principles.principle import Principle, Requirement
 from tests.rooms.grouping import mirror_search
 from tests.rooms.grouping.doors import forced
-from tests.twins import by_force, decisions, greedy, mirror, robust
+from tests.twins import by_force, decisions, enumerating, greedy, mirror, robust
 from tests.twins.robust import Run, Telling
 
 __all__ = [
     "CONTROLS",
     "METHODS",
     "bound_of",
+    "cases_of",
     "mirror_product",
     "mirror_twin",
     "sampled",
     "telling_for",
+    "tied_groups",
     "try_classes",
+    "try_leaves",
     "try_tables",
+    "worst_in_leaf",
 ]
 
 # What can be told so that worlds are a product over small sets.
@@ -253,6 +257,78 @@ def try_classes(
     return n_classes, n_parted, n_ties
 
 
-PRINCIPLES = {
-    name: mirror_search.PRINCIPLES[name][0] for name in ("t-closeness", "entropy", "recursive", "not monotone")
-}
+def try_leaves(name: str, leaves: Iterable[mirror_search.Leaf], seed: int, *, n_worlds: int) -> robust.Tally:
+    """Take one division of every failed leaf, and see that its told class is a product.
+
+    Every world of the class is judged by the exact chance that the twin computes, and so many of them by all random
+    choices of the product.
+    """
+    tally, random, source = robust.Tally(name), Random(seed), gh.Source.seeded(seed)
+    for number, leaf in enumerate(leaves):
+        groups, holds = leaf.refined(source.child(number)), greedy.frequency_diverse(leaf.ell)
+        parts = [group & set(half) for group in groups for half in leaf.halves]
+        told = (), frozenset((part, tuple(sorted(leaf.values[i] for i in part))) for part in parts)
+        worlds = [*robust.worlds_of_class(told, len(leaf.values))]
+        weights = {world: mirror.chance(world, leaf.halves, groups, leaf.ell) for world in worlds}
+        tied = not robust.is_product(told, weights)
+        for world in random.sample(worlds, min(n_worlds, len(worlds))):
+            tied |= all(holds([world[i] for i in half]) for half in leaf.halves)  # it would have been halved
+            other = mirror_search.Leaf(list(world), leaf.ell)
+            runs = enumerating.distribution(lambda draws, other=other: frozenset(other.refined(draws)))
+            tied |= runs.get(frozenset(groups), Fraction(0)) != weights[world]
+            tally.n_runs += len(runs)
+        tally.n_cases += 1
+        tally.n_classes += 1
+        tally.n_worlds += len(worlds)
+        tally.n_ties += tied
+    by_force.say(f"{name}: {tally.n_classes} told classes of {tally.n_worlds} worlds, {tally.n_ties} no product")
+    return tally
+
+
+def cases_of(method: Any, seed: int, n_cases: int) -> Iterator[by_force.Case]:
+    """Tables on which a method divides some and leaves others whole: few people, or it would take too long."""
+    yield mirror_search.ROW
+    yield by_force.Case(tuple((i,) for i in range(4)), (tuple(range(4)),), (0, 1, 2, 3), 2)  # which Tailor cuts
+    shape: dict[str, Any] = {"people": (4, 5, 6), "ells": (2,), "n_values": (3, 4), "max_worlds": 40}
+    if not method.randomised:  # one run a world
+        shape = {"people": (4, 5, 6, 7), "ells": (2, 3), "n_values": (3, 5, 6), "max_worlds": 100}
+    yield from by_force.random_cases(seed, n_cases, **shape)
+
+
+# --- little knowledge of many people ---------------------------------------------------------------------------------
+
+
+def tied_groups(method: Any, n_groups: int, odds: Fraction) -> Fraction:
+    """The highest belief at l = 2 if of every group one person leans to one of two values: those who truly have it."""
+    n = 2 * n_groups
+    case = by_force.Case(tuple((i,) for i in range(n)), (tuple(range(n)),), tuple(2 * i // n for i in range(n)), 2)
+    run = forced(method, partial(gh.LDiversity, ell=2), case.positions)
+    _, weights = robust.class_of_run(robust.told_by_groups(run), case.codes, case.values, gh.Source.seeded(n))
+    leaning = [i for i in range(n) if case.values[i] == 1]
+    prior = robust.leaning_prior(leaning, 1, n, 2, odds)
+    return max(robust.beliefs(weights.items(), prior, range(n)).values())
+
+
+def worst_in_leaf(ell: int, n: int, odds: Fraction, *, everybody: bool) -> Fraction:
+    """The highest belief after a failed leaf of n people, in which a value fills as much of a half as makes it fail.
+
+    The half leans to the value: everybody in it, or all but those who are in the half-group of the person asked about.
+    """
+    times = n // (2 * ell) + 1
+    values = [0] * times + list(range(1, n - times + 1))
+    leaf = mirror_search.Leaf(values, ell)
+    holds = greedy.frequency_diverse(ell)
+    groups = leaf.refined(gh.Source.seeded(n))
+    whole = (), frozenset((group, tuple(sorted(values[i] for i in group))) for group in groups)
+    weights = {
+        world: mirror.chance(world, leaf.halves, groups, ell)
+        for world in robust.worlds_of_class(whole, n)
+        if not all(holds([world[i] for i in half]) for half in leaf.halves)
+    }
+    worst = Fraction(0)
+    for person in leaf.halves[0]:
+        (group,) = (group for group in groups if person in group)
+        spared = set() if everybody else group - {person}
+        prior = robust.leaning_prior(set(leaf.halves[0]) - spared, 0, n, max(values) + 1, odds)
+        worst = max(worst, robust.beliefs(weights.items(), prior, range(n)).get((person, 0), Fraction(0)))
+    return worst
