@@ -38,7 +38,7 @@ from tests.rooms.grouping.robust_search import (
     worst_in_leaf,
 )
 from tests.tiers import tables
-from tests.twins import by_force, mirror, robust
+from tests.twins import anatomize, by_force, mirror, robust
 
 # --- one set ---------------------------------------------------------------------------------------------------------
 
@@ -220,6 +220,24 @@ def test_slices_exceed_the_bound_the_more_the_more_groups_a_bucket_has(method: A
         found = tied_groups(method, n_groups, odds)
         assert found == odds**n_groups / (1 + odds**n_groups) > belief_bound("1/2", odds)
     assert tied_groups(gh.Anatomize(), 3, odds) == belief_bound("1/2", odds)
+
+
+@pytest.mark.parametrize("fault", ["people dealt by row order", "Anatomize that takes people by row order"])
+def test_dealing_that_is_not_uniform_is_found_out(fault: str) -> None:
+    def first(rows: list[int], times: int, draws: Any) -> list[int]:
+        return rows[:times]
+
+    def by_order(codes: by_force.Codes, sensitive: Any, draws: Any) -> by_force.Groups:
+        rows = by_force.rows_of(codes, sensitive)
+        return anatomize.anatomize(rows, 2, draws, pick=lambda among, draws: among[0])
+
+    if fault.startswith("Anatomize"):
+        found = try_tables(fault, lambda case: robust.told_by_groups(by_order), [mirror_search.ROW])
+        assert found.n_ties > 0
+    else:
+        cases = [*sampled(38, 12, 4, 8, (6, 7, 8))]
+        assert try_classes("uniform", partial(mirror_twin, sets="half-groups"), cases, 38)[2] == 0
+        assert try_classes(fault, partial(mirror_twin, sets="half-groups", deal=first), cases, 38)[2] > 0
 
 
 def test_what_is_told_of_even_splits_and_of_mirror_is_needed() -> None:
