@@ -92,7 +92,7 @@ class Method:
             What every group satisfies.
         odds
             How much the attacker knows: by how much the chances of any two people for any two values may differ, as
-            `belief_bound` has it. At 1, all people are alike to the attacker.
+            `belief_bound` has it. At 1 all people are alike to the attacker, and what `claim` says may be less.
 
         Examples
         --------
