@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
+from itertools import combinations, permutations, product
 from random import Random
 from typing import Any
 
@@ -317,13 +318,12 @@ def worst_in_leaf(ell: int, n: int, odds: Fraction, *, everybody: bool) -> Fract
     times = n // (2 * ell) + 1
     values = [0] * times + list(range(1, n - times + 1))
     leaf = mirror_search.Leaf(values, ell)
-    holds = greedy.frequency_diverse(ell)
     groups = leaf.refined(gh.Source.seeded(n))
-    whole = (), frozenset((group, tuple(sorted(values[i] for i in group))) for group in groups)
     weights = {
-        world: mirror.chance(world, leaf.halves, groups, ell)
-        for world in robust.worlds_of_class(whole, n)
-        if not all(holds([world[i] for i in half]) for half in leaf.halves)
+        world: chance
+        for half in leaf.halves  # other values are different: the test fails if all people with this one are together
+        for world in _worlds_with_zeros(groups, values, half)
+        if (chance := mirror.chance(world, leaf.halves, groups, ell))
     }
     worst = Fraction(0)
     for person in leaf.halves[0]:
@@ -332,3 +332,22 @@ def worst_in_leaf(ell: int, n: int, odds: Fraction, *, everybody: bool) -> Fract
         prior = robust.leaning_prior(set(leaf.halves[0]) - spared, 0, n, max(values) + 1, odds)
         worst = max(worst, robust.beliefs(weights.items(), prior, range(n)).get((person, 0), Fraction(0)))
     return worst
+
+
+def _worlds_with_zeros(
+    groups: Iterable[frozenset[int]], values: Sequence[int], half: Iterable[int]
+) -> Iterator[robust.World]:
+    """All worlds that give groups their values, in which everybody with the value 0 is in this half."""
+    inside, choices = set(half), []
+    for group in map(sorted, groups):
+        others = [values[i] for i in group if values[i]]
+        choices.append(
+            [
+                {**dict.fromkeys(chosen, 0), **dict(zip((i for i in group if i not in chosen), order, strict=True))}
+                for chosen in combinations([i for i in group if i in inside], len(group) - len(others))
+                for order in permutations(others)
+            ]
+        )
+    for parts in product(*choices):
+        world = {person: value for part in parts for person, value in part.items()}
+        yield tuple(world[person] for person in range(len(values)))

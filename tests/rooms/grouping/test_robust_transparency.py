@@ -143,7 +143,7 @@ def test_they_say_it_of_what_they_are_asked_for(method: Any, principle: Any, set
 def test_told_worlds_are_a_product_and_nothing_is_believed_above_the_bound(name: str) -> None:
     method = METHODS[name]
 
-    found = try_tables(name, partial(telling_for, method), cases_of(method, 31, tables(50)), partial(bound_of, method))
+    found = try_tables(name, partial(telling_for, method), cases_of(method, 31, tables(40)), partial(bound_of, method))
 
     assert found.n_ties == found.n_unequal == found.n_above == 0
     assert found.n_divided > 0 or name == "Separate", "a method that never divides proves nothing"
@@ -155,7 +155,7 @@ def test_told_worlds_are_a_product_and_nothing_is_believed_above_the_bound(name:
 def test_told_the_values_of_all_faces_worlds_are_a_product_over_faces(name: str) -> None:
     principle, holds = mirror_search.PRINCIPLES[name]
     few: dict[str, Any] = {"people": (4, 5, 6), "ells": (2,), "n_values": (2, 3, 4), "max_worlds": 30}
-    cases = [case for case in by_force.random_cases(32, tables(60), **few) if 0 in case.values]  # the designated one
+    cases = [case for case in by_force.random_cases(32, tables(50), **few) if 0 in case.values]  # the designated one
     product = partial(mirror_product, method=gh.Mirror(inner="none", floor=1), principle=principle)
     twin = partial(mirror_twin, sets="faces", ell=None, holds=holds, mirrors=3)
 
@@ -167,7 +167,7 @@ def test_told_the_values_of_all_faces_worlds_are_a_product_over_faces(name: str)
 
 def test_the_twin_of_mirror_is_told_as_the_product_is() -> None:
     method = gh.Mirror(inner="anatomize", slack=1, start=1)
-    for case in by_force.random_cases(33, tables(60), people=(4, 6), ells=(2,), n_values=(3, 4), max_worlds=30):
+    for case in by_force.random_cases(33, tables(40), people=(4, 6), ells=(2,), n_values=(3, 4), max_worlds=30):
         slow = robust.evidence_of(mirror_twin(case, "half-groups", attempts=1), case)
         assert robust.evidence_of(telling_for(method, case), case).releases == slow.releases
 
@@ -181,7 +181,7 @@ def test_so_are_told_classes_of_tables_with_too_many_worlds_to_try_them_all(
     n_classes, n_parted, n_ties = try_classes(
         f"Mirror, l = {ell}",
         partial(telling_for, method),
-        sampled(34, tables(120), ell, n_people, n_values),
+        sampled(34, tables(40 if ell == 3 else 120), ell, n_people, n_values),
         34,
         parted=ell != 3,  # six people are one node at l = 3
     )
