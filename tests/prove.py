@@ -184,6 +184,9 @@ def robust(n_tables: int) -> None:
     for ell, n_people, n_values in ((2, 8, (3, 4)), (4, 8, (5, 6, 7, 8))):
         sampled = robust_search.sampled(541, 2 * n_tables, ell, n_people, n_values)
         assert robust_search.try_classes(f"Mirror, l = {ell}, told half-groups", half, sampled, 541)[2] == 0
+    slow = partial(robust_search.mirror_twin, sets="half-groups")
+    drawn = by_force.random_cases(544, n_tables // 50, people=(7,), ells=(2,), n_values=(3, 4), max_worlds=210)
+    assert robust_search.try_tables("Mirror's twin, seven people, told half-groups", slow, drawn).n_ties == 0
     for ell, n_groups in ((4, 2), (4, 3), (3, 2)):
         leaves = mirror_search.failed_leaves(542, n_tables // 10, [(ell, n_groups)])
         title = f"Mirror, l = {ell}, {n_groups} groups, told half-groups"

@@ -191,6 +191,17 @@ def test_so_are_told_classes_of_tables_with_too_many_worlds_to_try_them_all(
     assert n_classes > 0
 
 
+def test_so_are_those_of_seven_people_of_whom_three_are_left_over() -> None:
+    cases = sampled(39, tables(60), 2, 7, (3, 4))
+
+    n_classes, n_parted, n_ties = try_classes(
+        "seven", partial(mirror_twin, sets="half-groups"), cases, 39, parted=False
+    )
+
+    assert n_ties == 0
+    assert 0 < n_parted < n_classes
+
+
 @pytest.mark.parametrize("shape", [(4, 2), (3, 2)], ids=["l = 4", "l = 3"])
 def test_so_are_failed_leaves_of_more_people(shape: tuple[int, int]) -> None:
     found = try_leaves(f"failed leaves, {shape}", mirror_search.failed_leaves(35, tables(40), [shape]), 35, n_worlds=4)
