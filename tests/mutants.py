@@ -69,6 +69,21 @@ MUTANTS = [
     ),
     # --- grouping: how a table is divided
     Mutant(
+        'return "groups" if Fraction(self.slack) >= 2 else "half-groups"',
+        'return "groups" if Fraction(self.slack) >= 1 else "half-groups"',
+        "rooms/grouping/test_robust_transparency.py",
+    ),
+    Mutant(
+        "return held * times / (1 - held + held * times)",
+        "return held * times / (1 + held * times)",
+        "rooms/grouping/test_robust_transparency.py",
+    ),
+    Mutant(
+        '{"groups": 1, "half-groups": 2}',
+        '{"groups": 1, "half-groups": 1}',
+        "rooms/grouping/test_robust_transparency.py",
+    ),
+    Mutant(
         "safe[safe] = holds[0::2] & holds[1::2]",
         "safe[safe] = holds[0::2] | holds[1::2]",
         "rooms/grouping/test_mondrian.py rooms/grouping/test_even_split.py",

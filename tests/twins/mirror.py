@@ -86,6 +86,9 @@ class Mirror:
         Whether slack is judged of the first half instead of the node (a fault).
     toss, deal
         Which half plays the first part, and who of those with a value joins a group.
+    leaves
+        If given, every leaf of the last run is written here: its faces, or if it is divided further, its two halves
+        where their test failed, and itself where it was not tested.
     """
 
     rows: Sequence[Row]
@@ -106,6 +109,7 @@ class Mirror:
     by_half: bool = False
     toss: Toss = _coin
     deal: Deal = chosen
+    leaves: list[list[frozenset[int]]] | None = None
 
     def groups(self, draws: Draws) -> Partition:
         """All groups; none where the table itself breaks the principle."""
@@ -114,7 +118,16 @@ class Mirror:
             return set()
         order = sorted(everybody, key=lambda i: (self.rows[i][0], i))
         numbered = replace(self, rows=[self.rows[i] for i in order])
-        return {frozenset(order[i] for i in group) for group in numbered._table(everybody, draws)}
+        if self.leaves is not None:
+            self.leaves.clear()
+        found = {frozenset(order[i] for i in group) for group in numbered._table(everybody, draws)}
+        if self.leaves is not None:
+            self.leaves[:] = [[frozenset(order[i] for i in face) for face in faces] for faces in self.leaves]
+        return found
+
+    def _note(self, *faces: Sequence[int]) -> None:
+        if self.leaves is not None:
+            self.leaves.append([frozenset(face) for face in faces])
 
     def _obeys(self, group: Sequence[int]) -> bool:
         return self.holds([self.rows[i][1] for i in group])
@@ -130,6 +143,7 @@ class Mirror:
         if not self.even:
             return self._node([table], 0, draws)
         if not self._diverse(table, self.start):
+            self._note(table)
             return self._untested(table, draws)
         floor, step = self.floor, 1
         if self.ell is not None:  # failed leaves have 2 k tuples or more: whole groups
@@ -169,6 +183,7 @@ class Mirror:
         if self.by_half and len(node) > 1:
             judged = [i for face in self._halvings(faces)[0][0] for i in face]
         if len(node) == k or len(node) < 2 or uneven or not self._diverse(judged, self.slack):
+            self._note(*faces)
             return self._untested(node, draws)
         halvings = self._halvings(faces)
         for halves in halvings if self.retries else halvings[:1]:
@@ -177,7 +192,11 @@ class Mirror:
         first, second = halvings[0]
         if self.ell is None:
             more = [face for pair in zip(first, second, strict=True) for face in pair]
-            return self._node(more, k, draws) if 2 * len(faces) < 2**self.mirrors else {frozenset(node)}
+            if 2 * len(faces) < 2**self.mirrors:
+                return self._node(more, k, draws)
+            self._note(*more)
+            return {frozenset(node)}
+        self._note(first[0], second[0])
         if not self.balance:
             return self._untested(node, draws)
         penalty = self._penalty if self.inner == "ace" else None

@@ -7,21 +7,23 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 from math import ceil
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.engines import Memory
 from glasshouse.errors import NotSupported, ParameterError
+from glasshouse.grouping.independence import belief_bound
 from glasshouse.principles.principle import Adversary, Claim, Principle, Requirement
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from glasshouse.grouping.independence import Independent
     from glasshouse.microdata import Column, Groups, Microdata
+    from glasshouse.principles.parameters import Exact
     from glasshouse.release.layout import Layout
 
 __all__ = [
-    "Exchangeable",
     "Method",
     "at_ell",
     "check_monotone",
@@ -34,7 +36,6 @@ __all__ = [
     "times_e",
 ]
 
-Exchangeable = Literal["always", "unless a test failed", "never"]
 _SIZE = 8  # of a group, where nothing says which
 
 
@@ -64,14 +65,47 @@ class Method:
         """Whether the boxes of its groups have no point in common, under k-anonymity."""
         return False
 
-    @property
-    def exchangeable(self) -> Exchangeable:
-        """Whether exchanging the values of two members of a group leaves the probability of the grouping as it is.
+    def independent(self, requirement: Requirement) -> Independent:
+        """Over which sets of people the possible tables are a product, all arrangements of a set equally likely.
 
-        Where it always does, every way to deal a group's values to its members is as likely as these values are for
-        these members, and a model of the population can be fitted to the groups exactly.
+        Where the sets are groups, every way to deal a group's values to its members is as likely as these values are
+        for these members: an attacker who knows a little learns little more from all other groups together, and a model
+        of the population can be fitted to the groups exactly.
         """
-        return "always" if self.by_multisets else "unless a test failed"
+        return "groups" if self.by_multisets or not requirement.columns else "none"
+
+    def largest_share(self, requirement: Requirement) -> Fraction | None:
+        """The largest share of a value in one of the sets of `independent`; None if nothing bounds it below 1."""
+        return self._share_at(requirement.frequency_ell, requirement)
+
+    def _share_at(self, ell: int | None, requirement: Requirement) -> Fraction | None:
+        """The largest share of a value in one of the sets of `independent`, where groups are l-diverse for this l."""
+        times = {"groups": 1, "half-groups": 2}.get(self.independent(requirement))
+        return Fraction(times, ell) if ell is not None and times is not None and times < ell else None
+
+    def believed_at_most(self, requirement: Requirement, odds: Exact) -> Fraction | None:
+        """What an attacker believes at most who knows the algorithm, and a little about people; None for no bound.
+
+        Parameters
+        ----------
+        requirement
+            What every group satisfies.
+        odds
+            How much the attacker knows: by how much the chances of any two people for any two values may differ, as
+            `belief_bound` has it. At 1 all people are alike to the attacker, and what `claim` says may be less.
+
+        Examples
+        --------
+        >>> from glasshouse.grouping.mirror.mirror import Mirror
+        >>> from glasshouse.principles.l_diversity import LDiversity
+        >>> asked = Requirement.in_words(LDiversity(ell=4), ["disease"])
+        >>> Mirror(inner="anatomize", slack=2).believed_at_most(asked, "3/2")
+        Fraction(1, 3)
+        >>> Mirror(inner="anatomize").believed_at_most(asked, "3/2")
+        Fraction(3, 5)
+        """
+        share = self.largest_share(requirement)
+        return None if share is None else belief_bound(share, odds)
 
     def suiting(self, layout: Layout) -> Self:
         """The same method with what was left open settled by how groups are published."""

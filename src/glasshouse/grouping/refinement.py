@@ -31,6 +31,7 @@ from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
     from glasshouse.engines import Memory
+    from glasshouse.grouping.independence import Independent
     from glasshouse.microdata import Microdata
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
@@ -90,6 +91,12 @@ class Refined(Method):
     def usual(cls) -> tuple[Refined, ...]:
         """Tailor's groups are safe to divide."""
         return (cls(coarse=Tailor()),)
+
+    def independent(self, requirement: Requirement) -> Independent:
+        """Inside groups that depend on multisets alone the inner method decides; inside others nothing is known."""
+        if self.inner == "ace":
+            return "buckets"
+        return "groups" if self.coarse.by_multisets else "none"
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""

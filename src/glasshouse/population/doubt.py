@@ -4,7 +4,7 @@
 Draws know how uncertain the model is about itself. They do not know that people differ in ways that no feature sees,
 that the attributes of a cell go together, or that the publisher's method looked at who has which value. Some methods do
 not, and the likelihood is then exact; for the others, groups that were made together err together
-(`Method.exchangeable`).
+(`Method.independent`).
 
 There are two numbers: what the standard deviation of the draws is multiplied by, and how large a part of the way from
 the papers' estimate to the learned one is added to it. They were chosen on Adult and the census, and judged on other
@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from glasshouse import catalog
+from glasshouse.principles.principle import Requirement
 
 if TYPE_CHECKING:
+    from glasshouse.grouping.independence import Independent
     from glasshouse.release import Release
 
 __all__ = ["Doubt", "doubt_of"]
@@ -33,10 +35,15 @@ class Doubt:
     note: str = ""  # what a reader of answers is told
 
 
-_BY_METHOD: Final = {
-    "always": Doubt(1.15, 0.05),
-    "unless a test failed": Doubt(1.5, 0.35, "intervals are rough: the method of this release tests its groups"),
-    "never": Doubt(3.0, 0.6, "intervals are very rough: the method of this release ties its groups to each other"),
+_EXACT: Final = Doubt(1.15, 0.05)
+_TESTED: Final = Doubt(1.5, 0.35, "intervals are rough: the method of this release tests its groups")
+_TIED: Final = Doubt(3.0, 0.6, "intervals are very rough: the method of this release ties its groups to each other")
+_BY_SETS: Final[dict[Independent, Doubt]] = {
+    "groups": _EXACT,
+    "half-groups": _TESTED,
+    "faces": _TESTED,
+    "none": _TESTED,
+    "buckets": _TIED,
 }
 _BOXES: Final = Doubt(3.0, 0.6, "intervals are very rough: where in its cells a person is can only be guessed")
 
@@ -45,4 +52,8 @@ def doubt_of(release: Release) -> Doubt:
     """The doubt that a release deserves, by its recoding and its method."""
     if release.layout.kind == "boxes":
         return _BOXES
-    return _BY_METHOD[catalog.method_of(release.recipe).exchangeable if release.recipe.method else "never"]
+    recipe = release.recipe
+    if not recipe.method:
+        return _TIED
+    requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive)
+    return _BY_SETS[catalog.method_of(recipe).independent(requirement)]

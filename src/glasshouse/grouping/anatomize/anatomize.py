@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.grouping.method import Exchangeable
+    from glasshouse.grouping.independence import Independent
     from glasshouse.microdata import Microdata
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws, Source
@@ -102,10 +102,9 @@ class Anatomize(Method):
         if not isinstance(self.varied, bool):
             raise ParameterError("Anatomize", "varied", "true or false", self.varied)
 
-    @property
-    def exchangeable(self) -> Exchangeable:
+    def independent(self, requirement: Requirement) -> Independent:
         """Groups are drawn by values alone, people with a value at random."""
-        return "always"
+        return "groups"
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""

@@ -47,6 +47,7 @@ from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
     from glasshouse.engines import Memory
+    from glasshouse.grouping.independence import Independent
     from glasshouse.microdata import Microdata
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
@@ -62,6 +63,17 @@ class Halving(Method):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "extra", integer(type(self).__name__, "extra", self.extra, least=0))
+
+    def independent(self, requirement: Requirement) -> Independent:
+        """A group that could have been cut and was not ties its two halves to each other."""
+        if not requirement.columns:
+            return "groups"
+        return "faces" if requirement.frequency_ell is None else "half-groups"
+
+    def largest_share(self, requirement: Requirement) -> Fraction | None:
+        """Groups are diverse for l + extra. A half that could have obeyed has no value above twice the share."""
+        ell = requirement.frequency_ell
+        return self._share_at(None if ell is None else ell + self.extra, requirement)
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""

@@ -35,7 +35,7 @@ from glasshouse.principles.principle import Adversary, Claim
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from glasshouse.grouping.method import Exchangeable
+    from glasshouse.grouping.independence import Independent
     from glasshouse.grouping.perimeter import Places, Weights
     from glasshouse.grouping.transparent.packed_rows import PackedRows
     from glasshouse.microdata import Microdata
@@ -125,13 +125,6 @@ class Mirror(Method):
     )
     randomised: ClassVar[bool] = True
 
-    @property
-    def exchangeable(self) -> Exchangeable:
-        """Where no test can fail, Anatomize draws groups by values alone within sets that quasi-identifiers made."""
-        if self.inner == "ace":
-            return "never"
-        return "always" if self.inner == "anatomize" and Fraction(self.slack) >= 2 else "unless a test failed"
-
     floor: int | None = None
     inner: str | None = None
     slack: Exact = "1.2"
@@ -157,6 +150,16 @@ class Mirror(Method):
     def suiting(self, layout: Layout) -> Mirror:
         """The same method with ``inner`` settled: ``ace`` for cells that enclose whole groups."""
         return replace(self, inner="ace" if layout.around_groups else "anatomize") if self.inner is None else self
+
+    def independent(self, requirement: Requirement) -> Independent:
+        """A failed test ties the halves of its leaf to each other; with a slack of 2 none can fail (Theorem M3)."""
+        if not requirement.columns:
+            return "groups"
+        if self._ell(requirement) is None:
+            return "faces"
+        if self.inner != "anatomize":
+            return "buckets"
+        return "groups" if Fraction(self.slack) >= 2 else "half-groups"
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""

@@ -29,7 +29,7 @@ from glasshouse.microdata.groups import Groups
 from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
-    from glasshouse.grouping.method import Exchangeable
+    from glasshouse.grouping.independence import Independent
     from glasshouse.grouping.perimeter import Weights
     from glasshouse.microdata import Microdata
     from glasshouse.principles.principle import Requirement
@@ -96,10 +96,9 @@ class Sift(Method):
     priority: tuple[str, ...] = ()
     weights: Weights = ()
 
-    @property
-    def exchangeable(self) -> Exchangeable:
-        """Everything that is decided by sensitive values is decided by the histograms of unions of groups."""
-        return "always"
+    def independent(self, requirement: Requirement) -> Independent:
+        """All that sensitive values decide is decided by histograms of unions of groups (Theorem S1)."""
+        return "groups"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "priority", check_priority("Sift", self.priority))

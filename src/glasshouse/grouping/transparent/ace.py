@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.engines import Memory
-    from glasshouse.grouping.method import Exchangeable
+    from glasshouse.grouping.independence import Independent
     from glasshouse.microdata import Column, Microdata
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws, Source
 
     _Shapes = tuple[NDArray[np.int32], NDArray[np.int32]]  # of some buckets: lengths and widths
@@ -116,10 +117,9 @@ class Ace(Transparent):
         "groups (Lemma 5)"
     )
 
-    @property
-    def exchangeable(self) -> Exchangeable:
+    def independent(self, requirement: Requirement) -> Independent:
         """Slices tie the values of all groups of a bucket to each other."""
-        return "never"
+        return "buckets"
 
     def _divided(self, table: Microdata, ell: int, column: Column, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` by random choices of ``source``."""

@@ -20,8 +20,9 @@ from glasshouse.microdata.groups import tie_order
 
 if TYPE_CHECKING:
     from glasshouse.engines import Memory
-    from glasshouse.grouping.method import Exchangeable
+    from glasshouse.grouping.independence import Independent
     from glasshouse.microdata import Column, Groups, Microdata
+    from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
 __all__ = ["Hybrid"]
@@ -80,10 +81,9 @@ class Hybrid(Transparent):
         "and Ace is transparent inside each of them (Theorem 2)"
     )
 
-    @property
-    def exchangeable(self) -> Exchangeable:
+    def independent(self, requirement: Requirement) -> Independent:
         """Slices tie the values of all groups of a bucket to each other."""
-        return "never"
+        return "buckets"
 
     def _divided(self, table: Microdata, ell: int, column: Column, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` by cuts and, inside each of their groups, by random choices of ``source``."""
