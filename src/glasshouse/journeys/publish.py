@@ -19,6 +19,7 @@ from glasshouse.errors import DisclosureWarning, InputError
 from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.grouping.cuts.snug import Snug
 from glasshouse.grouping.mirror.mirror import Mirror
+from glasshouse.grouping.sift.sift import Sift
 from glasshouse.grouping.suppression import keep_eligible
 from glasshouse.journeys.recheck import recheck
 from glasshouse.journeys.republication import traces_of
@@ -285,12 +286,15 @@ def _recoded(
 def default_method(requirement: Requirement) -> Method:
     """The method where none is named: the safest there is for what is asked.
 
-    Mirror, which holds against an attacker who knows it, wherever sensitive values are judged. For k-anonymity alone
-    Snug, which then looks at no sensitive value, so that knowing it tells nothing either. For perturbed generalization
-    Mondrian, whose boxes are disjoint.
+    For l-diversity of one column Sift, which holds against an attacker who knows it and a little about people besides.
+    Under other principles that judge sensitive values Mirror, which holds against an attacker who knows it. For
+    k-anonymity alone Snug, which then looks at no sensitive value, so that knowing it tells nothing either. For
+    perturbed generalization Mondrian, whose boxes are disjoint.
     """
     if requirement.target is not None:
         return Mondrian()
+    if requirement.frequency_ell is not None:
+        return Sift()
     return Mirror() if requirement.columns else Snug()
 
 
@@ -308,7 +312,7 @@ def default_recoding(requirement: Requirement) -> Recoding:
 def _attackable(method: Method) -> str:
     return (
         f"an adversary who knows that the method {method.name!r} was used may learn more than is promised: "
-        "the method 'mirror' holds against her too"
+        "without a method named, the default one holds against such an adversary too"
     )
 
 

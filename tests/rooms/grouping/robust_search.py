@@ -47,6 +47,8 @@ __all__ = [
 METHODS: dict[str, Any] = {
     "Tailor": gh.Tailor(),
     "Anatomize": gh.Anatomize(),
+    "Anatomize, varied": gh.Anatomize(varied=True),
+    "Sift": gh.Sift(),
     "Separate": gh.Separate(),
     "Tailor refined by Anatomize": gh.Refined(coarse=gh.Tailor(), inner="anatomize"),
     "EvenSplit": gh.EvenSplit(),
