@@ -30,11 +30,10 @@ from glasshouse.analyst.answers.workload_answers import count
 QUESTIONS = 250
 WAYS: dict[str, tuple[Any, str]] = {
     "Anatomize, anatomy": (gh.Anatomize(), "anatomy"),
+    "Sift, anatomy": (gh.Sift(), "anatomy"),
+    "Sift, ANGEL (the default)": (gh.Sift(), "angel"),
     "Mirror, anatomy": (gh.Mirror(), "anatomy"),
-    "Mirror without tests, anatomy": (gh.Mirror(slack=2), "anatomy"),
-    "Mirror without tests, ANGEL": (gh.Mirror(slack=2), "angel"),
-    "Mirror, ANGEL (the default)": (gh.Mirror(), "angel"),
-    "Mirror, boxes": (gh.Mirror(), "boxes"),
+    "Sift, boxes": (gh.Sift(), "boxes"),
     "Mondrian, boxes": (gh.Mondrian(), "boxes"),
 }
 

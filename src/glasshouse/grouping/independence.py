@@ -14,7 +14,7 @@ docs/methods/mirror.md, "Robust transparency".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from glasshouse.principles.parameters import fraction
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from glasshouse.principles.parameters import Exact
 
-__all__ = ["Independent", "belief_bound"]
+__all__ = ["Independent", "belief_bound", "left_open"]
 
 Independent = Literal["groups", "half-groups", "faces", "buckets", "none"]
 """Over which sets of people possible tables are a product, once an attacker has been told something more.
@@ -65,3 +65,28 @@ def belief_bound(share: Exact, odds: Exact) -> Fraction:
     held = fraction("belief_bound", "share", share, least=0, most=1)
     times = fraction("belief_bound", "odds", odds, least=1)
     return held * times / (1 - held + held * times)
+
+
+_TOLD: Final = 2  # odds at which guarantees say what may be believed
+
+
+def left_open(independent: Independent, share: Fraction | None) -> str:
+    """Say what a guarantee does not promise against an attacker who knows a little about people beforehand.
+
+    >>> from fractions import Fraction
+    >>> left_open("groups", Fraction(1, 4)).endswith("by a factor of up to 2, a belief may reach 40 %")
+    True
+    """
+    whom = "against an attacker who knows a little about people beforehand"
+    if independent == "buckets":
+        return (
+            f"anything {whom}: common knowledge, such as that a value goes with larger incomes, can be enough to infer "
+            "the values of nearly everybody, because this method ties its groups to each other"
+        )
+    if share is None:
+        return f"any bound {whom}"
+    percent = float(100 * belief_bound(share, _TOLD))
+    return (
+        f"the same bound {whom}: where the odds of two values differ from person to person by a factor of up to "
+        f"{_TOLD}, a belief may reach {percent:.0f} %"
+    )

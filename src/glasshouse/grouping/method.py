@@ -7,11 +7,11 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 from math import ceil
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 from glasshouse.engines import Memory
 from glasshouse.errors import NotSupported, ParameterError
-from glasshouse.grouping.independence import belief_bound
+from glasshouse.grouping.independence import belief_bound, left_open
 from glasshouse.principles.principle import Adversary, Claim, Principle, Requirement
 from glasshouse.randomness import Source
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from glasshouse.grouping.independence import Independent
     from glasshouse.microdata import Column, Groups, Microdata
     from glasshouse.principles.parameters import Exact
-    from glasshouse.release.layout import Layout
 
 __all__ = [
     "Method",
@@ -107,13 +106,17 @@ class Method:
         share = self.largest_share(requirement)
         return None if share is None else belief_bound(share, odds)
 
-    def suiting(self, layout: Layout) -> Self:
-        """The same method with what was left open settled by how groups are published."""
-        return self
-
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         raise NotImplementedError
+
+    def claimed(self, requirement: Requirement) -> Claim:
+        """What `claim` states, and what is left of it if the attacker knows a little about people."""
+        claim = self.claim(requirement)
+        if claim.adversary is not Adversary.ALGORITHM_AWARE or not requirement.columns:
+            return claim
+        left = left_open(self.independent(requirement), self.largest_share(requirement))
+        return replace(claim, limits=(*claim.limits, left))
 
     def divide(
         self,

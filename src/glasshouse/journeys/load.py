@@ -178,7 +178,7 @@ def promised_by_recipe(release: Release) -> Guarantee:
         raise InputError("a bound on beliefs and the recoding 'perturbed' go together, and one is without the other")
     return recoding.guarantee(
         requirement,
-        recoding.claimed(method.claim(requirement), requirement, recipe.sensitive),
+        recoding.claimed(method.claimed(requirement), requirement, recipe.sensitive),
         n_sensitive=len(recipe.sensitive),
         n_whole=release.n_tuples + release.n_dropped,
         n_suppressed=release.n_suppressed,

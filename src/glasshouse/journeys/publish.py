@@ -256,11 +256,12 @@ def _settled(
     recoding = default_recoding(requirement) if recoding is None else recoding
     recoding = recoding.settle(requirement, method, table)
     recoding.check(table, requirement)
-    method = method.suiting(recoding.layout)
-    claim = recoding.claimed(method.claim(requirement), requirement, [column.name for column in table.sensitive])
+    claim = recoding.claimed(method.claimed(requirement), requirement, [column.name for column in table.sensitive])
     if claim.adversary is Adversary.LINKING:
         what = f"the release promises {claim.promise}" if claim.promise else _attackable(method)
         warnings.warn(what, DisclosureWarning, stacklevel=4)
+    elif method.independent(requirement) == "buckets":
+        warnings.warn(_tied(method), DisclosureWarning, stacklevel=4)
     return method, recoding, claim
 
 
@@ -313,6 +314,14 @@ def _attackable(method: Method) -> str:
     return (
         f"an adversary who knows that the method {method.name!r} was used may learn more than is promised: "
         "without a method named, the default one holds against such an adversary too"
+    )
+
+
+def _tied(method: Method) -> str:
+    return (
+        f"the method {method.name!r} ties its groups to each other: an attacker who knows that a value goes with "
+        "larger or smaller quasi-identifiers can infer the values of nearly everybody; the method 'sift' does not have this "
+        "weakness"
     )
 
 

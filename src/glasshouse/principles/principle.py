@@ -483,7 +483,8 @@ _KNOWS = {
 
 NOT_AGAINST = (
     "anything against an attacker who knows some people's sensitive values",
-    "anything against an attacker who has reason to hold some tables likelier than others",
+    "the same bound against an attacker who has learned, from this release or elsewhere, how sensitive values depend "
+    "on quasi-identifiers: such an attacker guesses better, also about people who are not in the table",
 )
 """What the theorems on algorithm-aware adversaries leave open; every claim against such an adversary states it."""
 

@@ -307,7 +307,7 @@ def _described(
         recipe=recipe_of(table, principle, method, recoding, 0, source),
         guarantee=recoding.guarantee(
             requirement,
-            method.claim(requirement),
+            method.claimed(requirement),
             n_sensitive=len(table.sensitive),
             n_whole=table.n_tuples,
             n_suppressed=0,

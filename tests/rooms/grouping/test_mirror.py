@@ -458,12 +458,6 @@ def test_a_further_mirror_finds_the_attribute_that_can_be_halved() -> None:
     assert Mirror(mirrors=2).divide(table, requirement).n_groups == 32
 
 
-def test_what_leaves_are_divided_by_follows_from_the_recoding() -> None:
-    assert Mirror().suiting(gh.Anatomy.layout).inner == "anatomize"
-    assert Mirror().suiting(gh.Boxes.layout).inner == "ace"
-    assert Mirror(inner="ace").suiting(gh.Angel.layout).inner == "ace"
-
-
 def test_a_priority_must_name_quasi_identifiers() -> None:
     table = gh.synthetic.hospital(50, seed=1)
     with pytest.raises(gh.SchemaError, match="weight"):

@@ -10,7 +10,7 @@ that keeps it too (Theorem M2). Definition, theorems and proofs are in the docum
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from glasshouse.microdata import Microdata
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws, Source
-    from glasshouse.release.layout import Layout
 
 __all__ = ["Mirror", "alike_together", "balanced_segments", "balanced_slices", "group_size"]
 
@@ -75,10 +74,9 @@ class Mirror(Method):
         that the principle names, or 8 if it names none. It is never less than the former. Larger nodes leave a smaller
         remainder.
     inner
-        Under frequency l-diversity of one column, how untested leaves are divided: by ``ace``, whose groups lie close
-        together, or ``anatomize``, whose groups have more varied values; or ``none``, and all leaves are groups as they
-        are. If it is not given, what suits the recoding: ``ace`` for boxes, ``anatomize`` where quasi-identifiers are
-        published exactly. It is not used under other principles.
+        Under frequency l-diversity of one column, how untested leaves are divided: by ``anatomize``, or by ``ace``,
+        whose groups lie close together and make smaller boxes, but fall to an attacker who knows a little about people;
+        or ``none``, and all leaves are groups as they are. It is not used under other principles.
     slack
         Under frequency l-diversity of one column, how much more diverse than l a node must be to be tested, 1 or more.
         From 2 on no test can fail.
@@ -126,7 +124,7 @@ class Mirror(Method):
     randomised: ClassVar[bool] = True
 
     floor: int | None = None
-    inner: str | None = None
+    inner: str = "anatomize"
     slack: Exact = "1.2"
     start: Exact = "1.75"
     mirrors: int = 3
@@ -136,7 +134,7 @@ class Mirror(Method):
     def __post_init__(self) -> None:
         if self.floor is not None:
             object.__setattr__(self, "floor", integer("Mirror", "floor", self.floor, least=1))
-        if self.inner is not None and self.inner not in INNER:
+        if self.inner not in INNER:
             raise ParameterError("Mirror", "inner", "'ace', 'anatomize' or 'none'", self.inner)
         for name in ("slack", "start"):
             share = fraction("Mirror", name, getattr(self, name), least=1)
@@ -146,10 +144,6 @@ class Mirror(Method):
         object.__setattr__(self, "mirrors", integer("Mirror", "mirrors", self.mirrors, least=1))
         object.__setattr__(self, "priority", check_priority("Mirror", self.priority))
         object.__setattr__(self, "weights", read_weights("Mirror", self.weights))
-
-    def suiting(self, layout: Layout) -> Mirror:
-        """The same method with ``inner`` settled: ``ace`` for cells that enclose whole groups."""
-        return replace(self, inner="ace" if layout.around_groups else "anatomize") if self.inner is None else self
 
     def independent(self, requirement: Requirement) -> Independent:
         """A failed test ties the halves of its leaf to each other; with a slack of 2 none can fail (Theorem M3)."""

@@ -132,9 +132,7 @@ def share_of(part: cython.longlong, need: cython.longlong, room: cython.longlong
     return part * need // room if room > 0 else 0
 
 
-def floyd_bounds(
-    sizes: cython.longlong[::1], aside: cython.longlong[::1], bounds: cython.longlong[::1]
-) -> None:
+def floyd_bounds(sizes: cython.longlong[::1], aside: cython.longlong[::1], bounds: cython.longlong[::1]) -> None:
     """What the draws of `mark` must be below, bucket after bucket."""
     used: cython.Py_ssize_t = 0
     with cython.nogil:

@@ -150,9 +150,7 @@ def _leaves(rows: HalvedRows, ell: int, source: Draws, engine: Memory) -> Nodes:
         pieces = [(number, *piece) for number, piece in enumerate(pieces_of_runs(offsets))]
         draws = source.child("level", level)
 
-        def sift(
-            number: int, first: int, last: int, nodes: Nodes = nodes, draws: Draws = draws
-        ) -> tuple[Nodes, Nodes]:
+        def sift(number: int, first: int, last: int, nodes: Nodes = nodes, draws: Draws = draws) -> tuple[Nodes, Nodes]:
             return _sifted(rows, nodes[first:last], ell, draws.child("piece", number))
 
         found = share(sift, pieces, engine)
@@ -183,7 +181,5 @@ def _sifted(rows: HalvedRows, nodes: Nodes, ell: int, source: Draws) -> tuple[No
     left = Nodes(borders, nodes.stops[halved])
     rows.halve(inner)
     middles = (inner.starts + inner.stops) // 2
-    halves = Nodes(
-        np.stack([inner.starts, middles], axis=1).ravel(), np.stack([middles, inner.stops], axis=1).ravel()
-    )
+    halves = Nodes(np.stack([inner.starts, middles], axis=1).ravel(), np.stack([middles, inner.stops], axis=1).ravel())
     return halves, Nodes.join([whole, left[left.sizes > 0]])
