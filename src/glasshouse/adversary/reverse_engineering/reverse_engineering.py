@@ -30,6 +30,7 @@ from glasshouse.grouping.cuts.even_split import EvenSplit
 from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.grouping.cuts.snug import Snug
 from glasshouse.grouping.mirror.mirror import Mirror
+from glasshouse.grouping.sift.sift import Sift
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import FOREIGN
 
@@ -86,6 +87,7 @@ class TheoremBound(Strategy):
 _ANY: Final = (EveryWorld, TheoremBound)
 STRATEGIES: Final[dict[type, tuple[type[Strategy], ...]]] = {
     Mirror: (MirrorTheorem, EveryWorld, MirrorBound),
+    Sift: (MirrorTheorem, EveryWorld, MirrorBound),
     Snug: (QuasiOnly, EveryWorld, QuasiOnlyBound),
     Mondrian: (EveryWorld, CutsNotMade, QuasiOnly, TheoremBound),
     EvenSplit: (EveryWorld, CutsNotMade, TheoremBound),
@@ -118,9 +120,9 @@ class ReverseEngineering(Attack):
     Notes
     -----
     *Likelihoods at scale*: `Greedy` and `RandomisedGreedy` (MINIMALITY D), `Symmetric`, `EvenSplit` and `Mondrian` (the
-    cuts that were not made). They need everybody in the table on the list, and nobody else. `Mirror`: by Theorems M1
-    and M2 the published shares are believed; where the release leaves open who is in which group, the bound is the
-    largest of them. `Snug` under k-anonymity alone: the list is divided again, and the shares of the groups found are
+    cuts that were not made). They need everybody in the table on the list, and nobody else. `Mirror` and `Sift`: by
+    Theorems M1, M2 and S1 the published shares are believed; where the release leaves open who is in which group, the
+    bound is the largest of them. `Snug` under k-anonymity alone: the list is divided again, and the shares of the groups found are
     believed; with others on the list, the bound is the largest share of the groups whose cells cover a person.
 
     The bound is that of the method's theorem, as the release states it. Theorems hold for an adversary who holds every

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An attacker who knows that the table was divided by Mirror believes what is published, and no more.
+"""An attacker who knows that the table was divided by Mirror or Sift believes what is published, and no more.
 
 Theorems M1 and M2 say more than a bound. Of a person known to be in a group every value is believed with exactly its
 share of the group. Where leaves are groups, and in the balanced groups of a refined leaf, that is what exchanging the
@@ -24,6 +24,7 @@ from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.reverse_engineering.strategies import SMALL, Strategy
 from glasshouse.errors import NotSupported
 from glasshouse.grouping.mirror.mirror import Mirror
+from glasshouse.grouping.sift.sift import Sift
 from glasshouse.microdata.domains import text_of
 from glasshouse.principles.principle import Terms
 from glasshouse.release.layout import BOXES
@@ -50,7 +51,7 @@ _SAME = 1e-9  # shares that differ by less are the same
 
 @dataclass(frozen=True, kw_only=True)
 class MirrorTheorem(Strategy):
-    """Believe, exactly, what follows from the release, everybody's quasi-identifiers and `Mirror`.
+    """Believe, exactly, what follows from the release, everybody's quasi-identifiers and `Mirror` or `Sift`.
 
     Everybody in the table must be on the attacker's list, and nobody be corrupted.
 
@@ -79,13 +80,13 @@ class MirrorTheorem(Strategy):
     {'a': 0.5, 'b': 0.25, 'c': 0.25}
     """
 
-    methods = (Mirror,)
+    methods = (Mirror, Sift)
 
     def refuses(self, task: Task) -> NotSupported | None:
         """Its theorems are for an attacker who has corrupted nobody and has no prior for single people."""
         if task.knowledge.is_personal or task.knowledge.corrupted:
             return NotSupported(
-                "Mirror's theorems for an attacker who has a prior for single people or has corrupted people",
+                f"theorems on {type(task.method).__name__} for an attacker who has a prior for single people or has corrupted people",
                 instead=SMALL,
             )
         return super().refuses(task)
@@ -289,11 +290,12 @@ class _Believed:
 
     @classmethod
     def of(cls, task: Task) -> _Believed:
-        method = task.made_by(Mirror)
+        method = task.made_by(Mirror, Sift)
         principle, published = task.principle, task.contents
         terms = Terms() if principle is None else principle.terms
-        refined = terms.one_in is not None and not terms.named and method.inner != "none"
-        least = _least(terms, method, refined=refined)
+        inner, floor = ("", None) if isinstance(method, Sift) else (method.inner, method.floor)
+        refined = terms.one_in is not None and not terms.named and inner != "none"
+        least = _least(terms, floor, refined=refined)
         fit = _Fit.of(task, least)
 
         group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
@@ -359,6 +361,11 @@ class _Believed:
 
     @property
     def _theorem(self) -> str:
+        if isinstance(self.task.method, Sift):
+            return (
+                "knowing the algorithm does not help: every way to deal a group's values to its members is as likely "
+                "as every other (Sift, Theorem S1)"
+            )
         if self.refined:
             return (
                 "knowing the algorithm does not help: groups take as many people from one half of what was not divided "
@@ -415,7 +422,7 @@ def _caps(principle: Principle | None, published: Published) -> Floats:
     return np.asarray(caps, np.float64)
 
 
-def _least(terms: Terms, method: Mirror, *, refined: bool) -> int:
+def _least(terms: Terms, floor: int | None, *, refined: bool) -> int:
     """How many tuples a group has at least."""
-    floor = 0 if refined else method.floor or (0 if terms.smallest_group else _FLOOR)
-    return max(1, floor, terms.smallest_group)
+    own = 0 if refined else floor or (0 if terms.smallest_group else _FLOOR)
+    return max(1, own, terms.smallest_group)
