@@ -140,7 +140,9 @@ class Hint(Attack):
             release = restated(task)
             task = replace(task, release=release, contents=Published.of(release))
         reasoning = _Reasoning(self, task, Hinted.of(task, tuple(self.signs), self.strength))
-        return reasoning.tried() or reasoning.dealt()
+        by_groups = product_over(task) == "groups" and task.release.layout.exact  # exact, and sooner
+        found = None if by_groups and not task.knowledge.corrupted else reasoning.tried()
+        return found or reasoning.dealt()
 
 
 @dataclass(frozen=True, eq=False)

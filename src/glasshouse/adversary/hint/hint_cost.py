@@ -71,16 +71,22 @@ class HintCost:
 
     @property
     def beyond_groups(self) -> float:
-        """How much more often than they say the beliefs by group above 1/2 are right; 0 if there are none.
+        """How much more often than they say the beliefs by group are right: all of them, or those above 1/2.
 
         Half the width of a 95 % interval is taken off, people being taken for independent.
         """
+        return max((max(right - said - error, 0.0) for right, said, error in self._by_group()), default=0.0)
+
+    def _by_group(self) -> list[tuple[float, float, float]]:
+        """How often beliefs by group are right, what they say on average, and the error: of all, and above 1/2."""
         if self.by_group is None:
-            return 0.0
+            return []
         own = next(one for one in self.by_group.above if one.limit == "0.5")
-        n = own.share * self.by_group.people
-        error = _95 * float(np.sqrt(max(own.believed * (1 - own.believed), 0.0) / n)) if n else 0.0
-        return max(own.right - own.believed - error, 0.0)
+        some = [(self.by_group.right, self.by_group.believed, 1.0), (own.right, own.believed, own.share)]
+        n = self.by_group.people
+        return [
+            (right, said, _95 * float(np.sqrt(said * (1 - said) / (n * share)))) for right, said, share in some if share
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -132,12 +138,12 @@ class HintCost:
 
     def doubt(self) -> str:
         """That the release tells more than its groups do, if that is seen."""
-        if self.by_group is None or self.beyond_groups < _CLEAR:
+        if self.beyond_groups < _CLEAR:
             return ""
-        own = next(one for one in self.by_group.above if one.limit == "0.5")
+        right, said, _ = max(self._by_group(), key=lambda own: own[0] - own[1] - own[2])
         return (
-            f"Beliefs from each group by itself above .5 are {own.believed:.3f} on average, and right in "
-            f"{own.right:.1%} of cases: who is grouped with whom tells more than the values of a group do."
+            f"What each group by itself makes likeliest of its people is believed with {said:.3f} on average, and "
+            f"right in {right:.1%} of cases: who is grouped with whom tells more than the values of a group do."
         )
 
 

@@ -3,15 +3,16 @@
 
 Published quasi-identifiers say it themselves, but for people who are alike. Boxes that overlap seem to hide it. But a
 box is the smallest one around its people: somebody is at either end of each of its intervals, and somebody has each
-value of its sets. Where only one person can be that somebody, this person is in the box, and in no other; and if as
-many people are known to be in a box as it has tuples, nobody else is. That goes on until nothing new is found.
+value of its sets. Where only people with the same quasi-identifiers can be that somebody, one of them is in the box;
+and if as many people are known to be in a box as it has tuples, nobody else is. That goes on until nothing new is
+found.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -62,8 +63,7 @@ class SeatedPeople:
         kind = _alone(sitting, seats) if task.release.layout.exact else np.full(len(seats), -1)
         matches, weight = sitting.matches, sitting.weight
         if _has_ends(task, seats) and len(matches.seats) <= _MOST_MATCHES:
-            certain = _certain(task, seats, matches)
-            return cls._divided(task, seats, sitting, certain, notes)
+            return cls._divided(task, seats, sitting, _sure(task, seats, matches))
         people = weight * task.kinds.n_alike[matches.of_match]
         known = np.zeros(task.kinds.n_kinds, bool)
         if task.release.layout.exact:  # people who are alike may be in several groups
@@ -76,38 +76,46 @@ class SeatedPeople:
         )  # fmt: skip
 
     @classmethod
-    def _divided(cls, task: Task, seats: Seats, sitting: Sitting, certain: Integers, notes: list[str]) -> SeatedPeople:
-        """Give the people of boxes that are known to the last of them a seat each; ``certain`` are those matches."""
+    def _divided(cls, task: Task, seats: Seats, sitting: Sitting, sure: Floats) -> SeatedPeople:
+        """Give the people of boxes that are known to the last of them seats of their own.
+
+        ``sure`` says of every match how many people of the kind are in the box at least; -1 for nobody.
+        """
         matches, n_alike = sitting.matches, task.kinds.n_alike
         of_match, n_kinds = matches.of_match, task.kinds.n_kinds
-        in_box = np.bincount(matches.seats[certain], weights=n_alike[of_match[certain]], minlength=len(seats))
-        full = in_box == seats.count
-        settled = np.full(n_kinds, -1)  # the box of every kind that is known
-        settled[of_match[certain]] = matches.seats[certain]
-        free = (settled < 0)[of_match] | (settled[of_match] == matches.seats)
-        stays = free & ~full[matches.seats]  # those in full boxes get seats of their own
-        who = np.flatnonzero((settled >= 0) & full[settled])
+        full = np.bincount(matches.seats, weights=np.maximum(sure, 0), minlength=len(seats)) == seats.count
+        own = np.flatnonzero(full[matches.seats] & (sure > 0))  # matches that get a seat
+        settled = np.bincount(of_match[own], weights=sure[own], minlength=n_kinds)
+        stays = np.flatnonzero(~full[matches.seats] & (sure >= 0) & (settled < n_alike)[of_match])
         keep = np.flatnonzero(~full)
         number = np.full(len(seats), -1)
         number[keep] = np.arange(len(keep))
-        kind = np.concatenate([of_match[stays], who])
-        seat = np.concatenate([number[matches.seats[stays]], len(keep) + np.arange(len(who))])
-        weight = np.concatenate([np.maximum(sitting.weight[stays], LEAST), np.ones(len(who))])
+        weight = np.maximum(sitting.weight[stays], LEAST)
+        rest = np.bincount(of_match[stays], weights=weight, minlength=n_kinds)
+        weight *= ((1 - settled / n_alike) / np.maximum(rest, LEAST))[of_match[stays]]
+        kind = np.concatenate([of_match[stays], of_match[own]])
+        seat = np.concatenate([number[matches.seats[stays]], len(keep) + np.arange(len(own))])
+        weight = np.concatenate([weight, sure[own] / n_alike[of_match[own]]])
         order = np.lexsort((seat, kind))
         kind, seat, weight = kind[order], seat[order], weight[order]
-        total = np.bincount(kind, weights=weight, minlength=n_kinds)
-        weight = weight / total[kind]
         offsets = np.searchsorted(kind, np.arange(n_kinds + 1)).astype(np.int64)
-        group = np.concatenate([seats.group[keep], seats.group[settled[who]]]).astype(np.int64)
-        place = np.concatenate([seats.place[keep], len(seats) + np.arange(len(who))])
-        count = np.concatenate([seats.count[keep], n_alike[who]])
+        group = np.concatenate([seats.group[keep], seats.group[matches.seats[own]]]).astype(np.int64)
+        place = np.concatenate([seats.place[keep], len(seats) + np.arange(len(own))])
+        count = np.concatenate([seats.count[keep], sure[own].astype(np.int64)])
         mixed = seat < len(keep)
-        told = f"{int(n_alike[who].sum()):,} people are known to be in their box by the ends of boxes alone"
+        presence = np.minimum(np.bincount(kind, weights=weight, minlength=n_kinds), 1.0)
+        known = (settled == n_alike) & (np.bincount(of_match[own], minlength=n_kinds) == 1)
+        n_settled = int(settled.sum())
+        notes = [f"of {n_settled:,} people the ends of boxes say in which box they are"]
+        if n_settled < n_alike.sum():
+            notes.append(
+                f"of the {int(n_alike.sum()) - n_settled:,} others, who fit several boxes, beliefs are approximate"
+            )
         return cls(
-            group, place, count, np.concatenate([np.full(len(keep), -1), who]),
-            Seating(group, Matches(offsets, seat.astype(np.int32)), weight, (total > 0).astype(np.float64)),
+            group, place, count, np.concatenate([np.full(len(keep), -1), of_match[own]]),
+            Seating(group, Matches(offsets, seat.astype(np.int32)), weight, presence),
             (weight * n_alike[kind])[mixed], kind[mixed], place[seat[mixed]],
-            len(seats) + len(who), (settled >= 0) & full[settled], (*notes, told),
+            len(seats) + len(own), known, tuple(notes),
         )  # fmt: skip
 
     def deals(self, task: Task) -> Deals:
@@ -146,25 +154,32 @@ def _has_ends(task: Task, seats: Seats) -> bool:
     return isinstance(task.recoding, Boxes) and everybody and not task.release.n_dropped
 
 
-def _certain(task: Task, seats: Seats, matches: Matches) -> Integers:
-    """The matches of people with a box that they are certainly in."""
+def _sure(task: Task, seats: Seats, matches: Matches) -> Floats:
+    """Of every match how many people of the kind are in the box at least; -1 if nobody can be."""
     n_alike, of_match, seat = task.kinds.n_alike, matches.of_match, matches.seats.astype(np.int64)
-    people = n_alike[of_match].astype(np.float64)
     match, end, n_ends = _at_ends(task, seats, matches)
-    alive, certain = np.ones(len(seat), bool), np.zeros(len(seat), bool)
+    alive, sure = np.ones(len(seat), bool), np.zeros(len(seat))
+
+    def of_kinds(numbers: NDArray[Any]) -> Floats:
+        return np.bincount(of_match, weights=numbers, minlength=len(n_alike))[of_match]
+
+    def of_boxes(numbers: NDArray[Any]) -> Floats:
+        return np.bincount(seat, weights=numbers, minlength=len(seats))[seat]
+
     while True:
-        before = int(alive.sum()), int(certain.sum())
-        fits = np.bincount(end, weights=people[match] * alive[match], minlength=n_ends)
-        certain[match[alive[match] & (fits[end] == 1)]] = True  # the only person who can be at an end
-        certain |= alive & (np.bincount(of_match, weights=alive, minlength=len(n_alike)) == 1)[of_match]
-        in_box = np.bincount(seat, weights=people * alive, minlength=len(seats))
-        certain |= alive & (in_box == seats.count)[seat]  # all who can be in a box are
-        certain &= people == 1
-        known = np.bincount(of_match, weights=certain, minlength=len(n_alike)) > 0
-        full = np.bincount(seat, weights=certain, minlength=len(seats)) == seats.count
-        alive &= certain | ~(known[of_match] | full[seat])
-        if (int(alive.sum()), int(certain.sum())) == before:
-            return np.flatnonzero(certain)
+        before = int(alive.sum()), float(sure.sum())
+        fits = np.bincount(end, weights=alive[match], minlength=n_ends)
+        only = match[alive[match] & (fits[end] == 1)]  # the only people who can be at an end
+        sure[only] = np.maximum(sure[only], 1)
+        most = np.where(alive, np.minimum(n_alike[of_match] - of_kinds(sure) + sure, seats.count[seat]), 0.0)
+        needed = alive & (of_kinds(alive) == 1)  # nowhere else to be
+        sure[needed] = n_alike[of_match[needed]]
+        filled = alive & (of_boxes(most) == seats.count[seat])  # all who can be in a box are
+        sure[filled] = most[filled]
+        done = (of_kinds(sure) >= n_alike[of_match]) | (of_boxes(sure) >= seats.count[seat])
+        alive &= (sure > 0) | ~done
+        if (int(alive.sum()), float(sure.sum())) == before:
+            return np.where(alive, sure, -1.0)
 
 
 def _at_ends(task: Task, seats: Seats, matches: Matches) -> tuple[Integers, Integers, int]:

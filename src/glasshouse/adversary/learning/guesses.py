@@ -44,8 +44,10 @@ class Guesses:
     right
         How often the value that is believed most is the true one. Of several that are believed alike one is guessed at
         random, and the expected number is counted.
+    believed
+        The mean of the largest beliefs.
     above
-        Of how many people the largest belief is above some limits, and how often it is right then.
+        Of how many people the largest belief is above some limits, how often it is right then, and its mean.
     calibration
         The mean over people of the difference between belief and frequency: people are put into ten bins by the largest
         belief about them, and in each bin the mean belief is compared with how often it is right.
@@ -55,6 +57,7 @@ class Guesses:
     in_truth: float
     error: float
     right: float
+    believed: float
     above: tuple[Judged, ...]
     calibration: float
 
@@ -65,6 +68,7 @@ class Guesses:
             "in_truth": self.in_truth,
             "error": self.error,
             "right": self.right,
+            "believed": self.believed,
             "above": [own._asdict() for own in self.above],
             "calibration": self.calibration,
         }
@@ -111,6 +115,7 @@ def judged(
         in_truth=mean,
         error=float(np.sqrt(weight @ (in_truth - mean) ** 2)) / n,
         right=float(weight @ right) / n,
+        believed=float(weight @ top) / n,
         above=tuple(above),
         calibration=float(np.abs(gap).sum()) / n,
     )
