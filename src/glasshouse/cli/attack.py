@@ -75,8 +75,8 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
     show_default=True,
     help="How she reasons: from the release alone, from the algorithm too, from its minimality alone, from what she "
     "found out about others, from several releases, from what all groups together teach of the population "
-    "(definetti, the learning adversary), or from a little that she knows of the population beforehand (hint). The last "
-    "three count how often an attacker is right: FILE of --external is then the table that was published.",
+    "(definetti, the learning adversary), or from a little that she knows of the population beforehand (hint). The "
+    "last three count how often an attacker is right: FILE of --external is then the table that was published.",
 )
 @click.option("--how", type=click.Choice(["exact", "bound", "sampled"]), help="Reverse engineering: only so.")
 @click.option(

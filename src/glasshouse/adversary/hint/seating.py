@@ -161,10 +161,10 @@ def _sure(task: Task, seats: Seats, matches: Matches) -> Floats:
     alive, sure = np.ones(len(seat), bool), np.zeros(len(seat))
 
     def of_kinds(numbers: NDArray[Any]) -> Floats:
-        return np.bincount(of_match, weights=numbers, minlength=len(n_alike))[of_match]
+        return np.asarray(np.bincount(of_match, weights=numbers, minlength=len(n_alike))[of_match], np.float64)
 
     def of_boxes(numbers: NDArray[Any]) -> Floats:
-        return np.bincount(seat, weights=numbers, minlength=len(seats))[seat]
+        return np.asarray(np.bincount(seat, weights=numbers, minlength=len(seats))[seat], np.float64)
 
     while True:
         before = int(alive.sum()), float(sure.sum())

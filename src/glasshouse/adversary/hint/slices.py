@@ -135,13 +135,13 @@ def bucket_beliefs(codes: Integers, chances: Floats, ties: Sequence[Tie]) -> Flo
     up = np.zeros((n, len(orders)))
     total = own.copy()
     for group in reversed(order):
-        tie = parents.get(group)
-        if tie is not None:
+        if group in parents:
+            tie = parents[group]
             up[group] = _message(codes, tie, group, total[group])
             total[_other(tie, group)] += up[group]
     for group in order:
-        tie = parents.get(group)
-        if tie is not None:
+        if group in parents:
+            tie = parents[group]
             parent = _other(tie, group)
             total[group] += _message(codes, tie, parent, total[parent] - up[group])
     weights = np.exp(total - total.max(axis=1, keepdims=True))
