@@ -146,7 +146,7 @@ def attack(
       glasshouse attack out/release --external voters.csv --identifier name --fail-above 1/3
       glasshouse attack out/release --external patients.csv --control others.csv --attack singling-out
       glasshouse attack out/release --external patients.csv --control others.csv --attack definetti
-      glasshouse attack out/release --external patients.csv --attack hint --sign income:B:+
+      glasshouse attack out/release --external patients.csv --attack hint --sign age:arthritis:+
       glasshouse attack arx.csv --quasi age,zipcode --sensitive disease --method mondrian-strict --ell 2 \\
                  --external people.csv --attack reverse-engineering
     """

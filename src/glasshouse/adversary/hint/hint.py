@@ -26,8 +26,6 @@ from glasshouse.adversary.risks.risk_attack import Scene
 from glasshouse.adversary.risks.true_values import true_values
 from glasshouse.adversary.task import Attack
 from glasshouse.errors import InputError, NotSupported, ParameterError
-from glasshouse.grouping.transparent.ace import Ace
-from glasshouse.grouping.transparent.hybrid import Hybrid
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import FOREIGN
 
@@ -225,8 +223,8 @@ class _Reasoning:
         """The numbers that are expected if the evidence of tied groups is added up; and how many groups are tied."""
         task = self.task
         columns = [task.knowledge.external.column(name) for name in task.release.recipe.quasi]
-        halved = isinstance(task.method, Ace | Hybrid) and task.method.penalty == "discernibility"
-        columns = columns[:1] if halved else columns  # which cuts along the first attribute alone
+        if getattr(task.method, "penalty", None) == "discernibility":  # which cuts along the first attribute alone
+            columns = columns[:1]
         codes = np.stack([column.codes[task.kinds.examples] for column in columns], axis=1).astype(np.int64)
         places = [column.domain.positions for column in columns]
         widths = [float(np.ptp(place)) if len(place) else 0.0 for place in places]

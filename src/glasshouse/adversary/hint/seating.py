@@ -22,7 +22,7 @@ from glasshouse.adversary.learning.group_beliefs import LEAST, Seating
 from glasshouse.adversary.linking import Sitting
 from glasshouse.adversary.matching import Matches
 from glasshouse.population.deals import Deals
-from glasshouse.recoding.generalization import Boxes
+from glasshouse.release.layout import BOXES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -151,7 +151,7 @@ def _alone(sitting: Sitting, seats: Seats) -> Integers:
 def _has_ends(task: Task, seats: Seats) -> bool:
     """Whether boxes are published, and everybody on the list is in one of them."""
     everybody = int(seats.count.sum()) == task.knowledge.external.n_tuples
-    return isinstance(task.recoding, Boxes) and everybody and not task.release.n_dropped
+    return task.release.layout is BOXES and everybody and not task.release.n_dropped
 
 
 def _sure(task: Task, seats: Seats, matches: Matches) -> Floats:
