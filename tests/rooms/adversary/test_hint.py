@@ -144,6 +144,18 @@ def test_small_tables_are_tried_with_the_prior_of_single_people() -> None:
         assert hinted.of(person) == pytest.approx(worlds.of(person), abs=1e-7)
 
 
+def test_small_tables_by_any_method_are_tried() -> None:
+    people = {"x": [1, 2, 3, 4, 5], "y": [5, 4, 3, 2, 1]}
+    table = gh.read({**people, "s": list("bcaad")}, quasi=["x", "y"], sensitive="s")
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), method=gh.Mondrian())
+    found = gh.attack(release, gh.Hint(signs=["x:c:+"]), knowledge=gh.Knowledge(external=table))
+    assert found.how == "exact"
+    assert found.of(2) == {"a": 1.0}
+    assert found.cost is not None
+    assert found.cost.by_group is None
+    assert found.cost.beyond_groups == 0.0
+
+
 # --- the specimen -----------------------------------------------------------------------------------------------------
 
 SLICED = {"ace": gh.Ace(), "hybrid": gh.Hybrid(), "mirror": gh.Mirror(inner="ace")}
@@ -220,6 +232,30 @@ def test_rounded_incomes_leave_some_people_open() -> None:
     assert found.cost.known.right > 0.9
     assert found.presence.min() > 0.999
     assert "people whose group is known" in found.cost.sentence()
+
+
+@pytest.mark.parametrize("method", [gh.Mirror(inner="ace"), gh.Hybrid(), gh.Snug()])
+@pytest.mark.parametrize("seed", range(3))
+def test_whom_the_ends_of_boxes_give_away_is_there(method: Any, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n = 150
+    rows = {"x": random.integers(0, 30, n), "y": random.integers(0, 12, n), "z": random.choice(list("abcde"), n)}
+    everybody = [f"{i:03}" for i in range(n)]  # a value for each, which tells where somebody is
+    table = gh.read(pa.table({**rows, "s": everybody}), quasi=["x", "y", "z"], sensitive="s")
+    release = published(table, method, "boxes", ell=3)
+    task = Task.of(gh.Linking(), release, gh.Knowledge(external=table))
+    (seats,) = task.contents.seats
+    matches = task.fits(seats)
+    sure = seating._sure(task, seats, matches)
+    groups = np.repeat(np.arange(task.contents.n_groups), np.diff(task.contents.offsets))
+    group_of = dict(zip((task.contents.values[code] for code in task.contents.codes), groups.tolist(), strict=True))
+    there = np.zeros((task.kinds.n_kinds, task.contents.n_groups))
+    for row, name in enumerate(everybody):
+        there[task.kinds.of_person[row], group_of[name]] += 1
+    truth = there[matches.of_match, seats.group[matches.seats]]
+    assert (sure <= truth).all()
+    assert (truth[sure < 0] == 0).all()
+    assert sure.max() > 0
 
 
 def test_without_ends_boxes_are_a_mixture(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,11 +385,12 @@ def test_people_outside_the_table_and_lists_without_values_are_taken() -> None:
         (gh.Hybrid(), gh.LDiversity(ell=2), "buckets"),
         (gh.Mondrian(), gh.LDiversity(ell=2), "none"),
         (gh.Snug(), gh.LDiversity(ell=2), "none"),
+        (gh.Snug(), gh.KAnonymity(k=2), "groups"),
     ],
 )
 def test_over_which_people_worlds_are_a_product(method: Any, principle: Any, over: str) -> None:
     table = earners(2.0, n=100)
-    release = gh.publish(table, principle=principle, method=method, recoding="anatomy", source=gh.Source.seeded(1))
+    release = gh.publish(table, principle=principle, method=method, recoding="boxes", source=gh.Source.seeded(1))
     task = Task.of(gh.Hint(signs=SIGN), release, gh.Knowledge(external=table), algorithm_of(release.recipe))
     assert product_over(task) == over
 

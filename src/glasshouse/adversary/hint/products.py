@@ -30,6 +30,8 @@ def product_over(task: Task) -> ProductOver:
     ``half-groups`` and ``faces`` are parts of groups, once the attacker is told which values these parts have; untold,
     failed tests tie groups to each other a little. In ``buckets`` all groups with the same values are tied.
     """
+    if not any(principle.needs_sensitive for principle in task.principles):
+        return "groups"  # which quasi-identifiers alone made
     return _OF_METHODS.get(type(task.method), _of_others)(task)
 
 
