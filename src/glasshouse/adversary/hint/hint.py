@@ -68,14 +68,16 @@ class Hint(Attack):
     most_worlds, most_runs
         As for `ReverseEngineering`: up to so many every world is tried.
     most_states
-        As for `Linking`, which says how likely people are on which seats as far as cells tell.
+        As for `Linking`, which says how likely people are on which seats as far as cells tell; not used for boxes,
+        where their ends tell more.
     progress
         Called with a share of the work between 0 and 1, now and then, where every world is tried.
 
     Notes
     -----
     A world weighs its probability beforehand, people being independent, times the probability that the algorithm makes
-    the release of it. How often values occur is known beforehand too, as the release shows it.
+    the release of it. How often values occur is known beforehand too, as the release shows it. People with equal
+    quasi-identifiers are taken for alike, with the mean of what is expected of each.
 
     *Small tables* are attacked exactly, by trying every world. *Larger ones* by what is known of the method.
     `Anatomize`, `Tailor` and `Mirror` where no test can fail: worlds are a product over groups, and every way to deal a

@@ -57,12 +57,13 @@ class SeatedPeople:
     @classmethod
     def of(cls, task: Task, seats: Seats, *, most_states: int) -> SeatedPeople:
         """Seat people by the cells, and by the ends of boxes."""
-        sitting = Sitting.of(task, seats, most_states=most_states)
+        has_ends = _has_ends(task, seats)
+        sitting = Sitting.of(task, seats, most_states=0 if has_ends else most_states)  # ends tell more, and sooner
         notes = sitting.notes(task.kinds.n_alike)
         sitting = evenly_seated(sitting, seats, task.kinds.n_alike)
         kind = _alone(sitting, seats) if task.release.layout.exact else np.full(len(seats), -1)
         matches, weight = sitting.matches, sitting.weight
-        if _has_ends(task, seats) and len(matches.seats) <= _MOST_MATCHES:
+        if has_ends and len(matches.seats) <= _MOST_MATCHES:
             return cls._divided(task, seats, sitting, _sure(task, seats, matches))
         people = weight * task.kinds.n_alike[matches.of_match]
         known = np.zeros(task.kinds.n_kinds, bool)
