@@ -83,7 +83,8 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
     "--most-runs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Reverse engineering: run the algorithm at most N times; a million by default, which may take minutes.",
+    help="Reverse engineering, hint: run the algorithm at most N times; a million, or 50,000, by default, which may "
+    "take minutes.",
 )
 @click.option("--error", type=float, default=0.02, show_default=True, help="Largest error of a sampled belief.")
 @click.option("--seed", type=int, help="Seed of what is sampled, to repeat an attack.")

@@ -140,9 +140,10 @@ class Hint(Attack):
             release = restated(task)
             task = replace(task, release=release, contents=Published.of(release))
         reasoning = _Reasoning(self, task, Hinted.of(task, tuple(self.signs), self.strength))
-        by_groups = product_over(task) == "groups" and task.release.layout.exact  # exact, and sooner
-        found = None if by_groups and not task.knowledge.corrupted else reasoning.tried()
-        return found or reasoning.dealt()
+        if product_over(task) == "groups" and not task.knowledge.corrupted:
+            dealt = reasoning.dealt()
+            return dealt if dealt.how == "exact" else reasoning.tried() or dealt
+        return reasoning.tried() or reasoning.dealt()
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +180,7 @@ class _Reasoning:
             raise NotSupported(
                 f"a hint about {task.release.n_tuples:,} tuples by {task.method!r}, of whose worlds it is not known "
                 "over which people they are a product",
-                instead="take few people: small tables are attacked by trying every world",
+                instead="take few people, or raise most_worlds: small tables are attacked by trying every world",
             )
         if not task.contents.seats:
             raise NotSupported(

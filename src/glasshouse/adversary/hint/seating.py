@@ -47,9 +47,11 @@ class SeatedPeople:
     count: Integers  # people of every seat
     kind: Integers  # the kind of the people of every seat, if that is certain; else -1
     seating: Seating
-    mixtures: Floats  # places x kinds would be too many: for every match of the release how many people it stands for
-    of_match: Integers  # the kind of each of these matches
-    at: Integers  # and its place
+    # mixtures, of_match, at: how many people of a kind are expected at a place where it is not certain who sits; the
+    # kind, and the place
+    mixtures: Floats
+    of_match: Integers
+    at: Integers
     n_places: int
     known: NDArray[np.bool_]  # of every kind: whether it is certain in which group such people are
     notes: tuple[str, ...]
