@@ -206,7 +206,7 @@ class _Reasoning:
         mixed = "" if (seated.kind >= 0).all() else "mixture" if how == "exact" else f"{how}, mixture"
         found = task.posterior(mixed or how, task.kinds.of_person, beliefs, presence, because=self._because)
         found = count_dropped(found, task)
-        return self._labelled(found, found.how, notes, by_group[0], seated)
+        return self._labelled(found, found.how, notes, self._dense(by_group[0]), seated)
 
     def _beliefs(
         self, seated: SeatedPeople, deals: Deals, expected: Floats, at_places: Floats
@@ -214,6 +214,12 @@ class _Reasoning:
         half = np.zeros(deals.n_groups, bool)
         found = dealt_beliefs(seated.seating, deals, at_places, expected, self.hinted.kinds, half)
         return found[0], found[1]
+
+    def _dense(self, beliefs: Beliefs) -> Floats:
+        """Beliefs as a table of kinds of people and values."""
+        found = np.zeros(self.hinted.kinds.shape)
+        found[beliefs.owner, beliefs.codes] = beliefs.beliefs
+        return found
 
     def _because(self, kind: int, code: int) -> str:
         chance = self.hinted.kinds[kind, code]
@@ -255,7 +261,7 @@ class _Reasoning:
         found: Posterior,
         how: str,
         notes: Iterable[str],
-        by_group: Beliefs | None,
+        by_group: Floats | None,
         seated: SeatedPeople | None,
     ) -> HintPosterior:
         own: dict[str, Any] = {field.name: getattr(found, field.name) for field in fields(found)}
@@ -269,42 +275,36 @@ class _Reasoning:
         expected = [] if self.task.knowledge.prior is None else ["what is expected of people beforehand"]
         return f"Known beside the release: {', '.join([*known, *expected])}{strength}, and how often values occur."
 
-    def _cost(self, found: Posterior, by_group: Beliefs | None, seated: SeatedPeople | None) -> HintCost | None:
+    def _cost(self, found: Posterior, by_group: Floats | None, seated: SeatedPeople | None) -> HintCost | None:
         """How often guesses are right, if the true values are there."""
-        task, kinds = self.task, self.task.kinds
+        task, of_person = self.task, self.task.kinds.of_person
         table = task.knowledge.external
         if not any(column.name == task.contents.column for column in table.sensitive):
             return None
         truth = true_values(Scene(release=task.release, contents=task.contents, table=table), table, found.values)
-        linked = self._linked(seated)
-        dense = None
-        if by_group is not None:
-            dense = np.zeros((kinds.n_kinds, len(self.hinted.base)))
-            dense[by_group.owner, by_group.codes] = by_group.beliefs
+        fair = None if seated is None else self._by_group(seated, self.hinted.fitted_to(of_person, truth))
+        if seated is None:
+            seats = max(task.contents.seats, key=lambda one: len(one.quasi))
+            seated = SeatedPeople.of(task, seats, most_states=self.attack.most_states)
+        linked = self._by_group(seated, np.broadcast_to(self.hinted.base, self.hinted.kinds.shape))
         return hint_cost(
             truth,
             found.limit,
             in_table=(dense_beliefs(found), found.kind),
-            by_group=None if dense is None else (dense, kinds.of_person),
-            linked=(linked, kinds.of_person),
-            outsider=(self.hinted.kinds, kinds.of_person),
+            by_group=None if by_group is None else (by_group, of_person),
+            fair=None if fair is None else (fair, of_person),
+            linked=(linked, of_person),
+            outsider=(self.hinted.kinds, of_person),
             base=self.hinted.base,
-            known=None if seated is None else seated.known[kinds.of_person],
+            known=None if by_group is None else seated.known[of_person],
         )
 
-    def _linked(self, seated: SeatedPeople | None) -> Floats:
-        """What is believed of every kind of people without the hint."""
-        task, base = self.task, self.hinted.base
-        if seated is None:
-            seats = max(task.contents.seats, key=lambda one: len(one.quasi))
-            seated = SeatedPeople.of(task, seats, most_states=self.attack.most_states)
-        chances = np.broadcast_to(base, self.hinted.kinds.shape)
-        deals, at_places = seated.deals(task), seated.at_places(chances, base)
+    def _by_group(self, seated: SeatedPeople, chances: Floats) -> Floats:
+        """What is believed of every kind of people from each group by itself, by other chances."""
+        deals, at_places = seated.deals(self.task), seated.at_places(chances, self.hinted.base)
         half = np.zeros(deals.n_groups, bool)
         found, *_ = dealt_beliefs(seated.seating, deals, at_places, deals.expected(at_places)[0], chances, half)
-        dense = np.zeros(chances.shape)
-        dense[found.owner, found.codes] = found.beliefs
-        return dense
+        return self._dense(found)
 
 
 def _buckets(deals: Deals, kind: NDArray[np.int64]) -> dict[tuple[int, ...], NDArray[np.int64]]:
@@ -324,8 +324,9 @@ def _buckets(deals: Deals, kind: NDArray[np.int64]) -> dict[tuple[int, ...], NDA
 def _untold(over: str, n_tied: int, n_groups: int) -> str:
     """What is left out of beliefs, in a sentence."""
     if over == "buckets" and n_tied:
+        rest = "; the others, of which no cut was found, are gone through one by one" if n_tied < n_groups else ""
         return (
             f"{n_tied:,} of {n_groups:,} groups are tied to others of their bucket; groups with the same values are "
-            "taken for one bucket"
+            f"taken for one bucket{rest}"
         )
     return f"beliefs are computed group by group, but {_UNTOLD[over]}: they may be right more often than they say"

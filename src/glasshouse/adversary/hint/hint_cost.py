@@ -41,6 +41,9 @@ class HintCost:
     by_group
         The same from each group by itself, without what other groups say of it. None if beliefs are not made up of
         groups, because every table was tried.
+    fair
+        ``by_group`` with a hint of the strength that fits the true values best: if even these beliefs are right more
+        often than they say, it is not because the hint says too little.
     linked
         Beliefs by the release without the hint.
     outsider
@@ -54,6 +57,7 @@ class HintCost:
 
     in_table: Guesses
     by_group: Guesses | None
+    fair: Guesses | None
     linked: Guesses
     outsider: Guesses
     base_rate: Guesses
@@ -71,19 +75,19 @@ class HintCost:
 
     @property
     def beyond_groups(self) -> float:
-        """How much more often than they say the beliefs by group are right: all of them, or those above 1/2.
+        """How much more often than they say the ``fair`` beliefs by group are right: all of them, or those above 1/2.
 
         Half the width of a 95 % interval is taken off, people being taken for independent.
         """
         return max((max(right - said - error, 0.0) for right, said, error in self._by_group()), default=0.0)
 
     def _by_group(self) -> list[tuple[float, float, float]]:
-        """How often beliefs by group are right, what they say on average, and the error: of all, and above 1/2."""
-        if self.by_group is None:
+        """How often fair beliefs are right, what they say on average, and the error: of all, and above 1/2."""
+        if self.fair is None:
             return []
-        own = next(one for one in self.by_group.above if one.limit == "0.5")
-        some = [(self.by_group.right, self.by_group.believed, 1.0), (own.right, own.believed, own.share)]
-        n = self.by_group.people
+        own = next(one for one in self.fair.above if one.limit == "0.5")
+        some = [(self.fair.right, self.fair.believed, 1.0), (own.right, own.believed, own.share)]
+        n = self.fair.people
         return [
             (right, said, _95 * float(np.sqrt(said * (1 - said) / (n * share)))) for right, said, share in some if share
         ]
@@ -96,6 +100,7 @@ class HintCost:
             "beyond_groups": self.beyond_groups,
             "in_table": self.in_table.to_dict(),
             "by_group": None if self.by_group is None else self.by_group.to_dict(),
+            "fair": None if self.fair is None else self.fair.to_dict(),
             "linked": self.linked.to_dict(),
             "outsider": self.outsider.to_dict(),
             "base_rate": self.base_rate.to_dict(),
@@ -142,8 +147,9 @@ class HintCost:
             return ""
         right, said, _ = max(self._by_group(), key=lambda own: own[0] - own[1] - own[2])
         return (
-            f"What each group by itself makes likeliest of its people is believed with {said:.3f} on average, and "
-            f"right in {right:.1%} of cases: who is grouped with whom tells more than the values of a group do."
+            "With a hint of the strength that fits the true values best, what each group by itself makes likeliest is "
+            f"believed with {said:.3f} on average, and right in {right:.1%} of cases: who is grouped with whom tells "
+            "more than the values of a group do."
         )
 
 
@@ -153,6 +159,7 @@ def hint_cost(
     *,
     in_table: tuple[Floats, Integers],
     by_group: tuple[Floats, Integers] | None,
+    fair: tuple[Floats, Integers] | None,
     linked: tuple[Floats, Integers],
     outsider: tuple[Floats, Integers],
     base: Floats,
@@ -168,6 +175,7 @@ def hint_cost(
     return HintCost(
         in_table=guessed(in_table),
         by_group=None if by_group is None else guessed(by_group),
+        fair=None if fair is None else guessed(fair),
         linked=guessed(linked),
         outsider=guessed(outsider),
         base_rate=guessed((base[np.newaxis], np.zeros(len(truth), np.int64))),

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Hinted", "Sign", "read_signs"]
 
 _DIRECTIONS: Final[dict[Any, int]] = {"+": 1, "-": -1, 1: 1, -1: -1, "+1": 1, "-1": -1}
+_MOST_POWER: Final = 30.0  # times as strong as it was said to be
+_SECTIONS: Final = 24
 _LEAST: Final = 1e-9  # of a chance, relative to how often a value occurs: a prior may be wrong
 
 
@@ -110,6 +112,32 @@ class Hinted(NamedTuple):
             given = name in knowledge.prior
             own[kinds.of_person[row]] += [float(w) for w in knowledge.weights(values, row)] if given else base
         return own / kinds.n_alike[:, np.newaxis]
+
+    def fitted_to(self, kind: NDArray[np.int64], truth: NDArray[np.int64]) -> Floats:
+        """The same chances with the strength that fits the true values of people best, everything else being equal.
+
+        A hint may be weaker than the truth, or stronger. What differs from base rates is raised to the power for which
+        the true values are likeliest; the logarithm is concave, so that a search by sections finds it.
+        """
+        known = truth < len(self.base)
+        counts = np.zeros(self.kinds.shape)
+        np.add.at(counts, (kind[known], truth[known]), 1.0)
+        shown = self.base > 0
+        base = np.log(np.where(shown, self.base, 1.0))
+        logs = np.where(shown, np.log(np.maximum(self.kinds, 1e-300)) - base, 0.0)
+
+        def chances(power: float) -> Floats:
+            raised = np.where(shown, np.exp(np.clip(base + power * logs, -700, 700)), 0.0)
+            return np.asarray(raised / raised.sum(axis=1, keepdims=True), np.float64)
+
+        def fits(power: float) -> float:
+            return float((counts * np.log(np.maximum(chances(power), 1e-300))).sum())
+
+        low, high = 0.0, _MOST_POWER
+        for _ in range(_SECTIONS):
+            third = (high - low) / 3
+            low, high = (low, high - third) if fits(low + third) >= fits(high - third) else (low + third, high)
+        return chances((low + high) / 2)
 
     def in_the_release(self, task: Task) -> dict[Any, dict[Any, float]]:
         """The same for every person by name: value -> weight."""
