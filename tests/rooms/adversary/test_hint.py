@@ -210,6 +210,16 @@ def test_the_specimen(name: str) -> None:
         assert found.beyond_groups < 0.01
 
 
+def test_beliefs_that_are_approximate_are_not_taken_for_a_leak() -> None:
+    table, knowledge = drawn(1500, 7)
+    for method in (gh.Anatomize(), gh.Mirror(inner="anatomize", slack=2)):
+        cost = gh.attack(published(table, method, "boxes"), gh.Hint(), knowledge=knowledge).cost
+        assert cost is not None
+        assert cost.by_group is not None
+        assert cost.fair is None or cost.fair.people < 300
+        assert cost.doubt() == ""
+
+
 def test_boxes_that_overlap_give_away_who_is_in_them() -> None:
     table = earners(2.0)
     found = attacked(table, gh.Mirror(inner="ace"), "boxes")

@@ -297,6 +297,7 @@ class _Reasoning:
             outsider=(self.hinted.kinds, of_person),
             base=self.hinted.base,
             known=None if by_group is None else seated.known[of_person],
+            exact_cells=task.release.layout.exact,
         )
 
     def _by_group(self, seated: SeatedPeople, chances: Floats) -> Floats:

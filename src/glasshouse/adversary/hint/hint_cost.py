@@ -43,7 +43,9 @@ class HintCost:
         groups, because every table was tried.
     fair
         ``by_group`` with a hint of the strength that fits the true values best: if even these beliefs are right more
-        often than they say, it is not because the hint says too little.
+        often than they say, it is not because the hint says too little. Where cells are published it is about those
+        alone of whom it is certain in which group they are, for beliefs about others are approximate; None if there is
+        nobody of this kind.
     linked
         Beliefs by the release without the hint.
     outsider
@@ -164,8 +166,10 @@ def hint_cost(
     outsider: tuple[Floats, Integers],
     base: Floats,
     known: NDArray[np.bool_] | None,
+    exact_cells: bool,
 ) -> HintCost:
     """Judge beliefs, each given as a table of kinds of people and values, with the kind of every person."""
+    among = None if exact_cells else known
     limits: list[Fraction | float] = [*([] if limit is None or limit * 2 == 1 else [limit]), 0.5, 0.9]
 
     def guessed(own: tuple[Floats, Integers], some: NDArray[np.bool_] | None = None) -> Guesses:
@@ -175,7 +179,7 @@ def hint_cost(
     return HintCost(
         in_table=guessed(in_table),
         by_group=None if by_group is None else guessed(by_group),
-        fair=None if fair is None else guessed(fair),
+        fair=None if fair is None or (among is not None and not among.any()) else guessed(fair, among),
         linked=guessed(linked),
         outsider=guessed(outsider),
         base_rate=guessed((base[np.newaxis], np.zeros(len(truth), np.int64))),
