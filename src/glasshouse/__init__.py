@@ -30,6 +30,7 @@ __version__ = VERSION
 # catalogue. A name is loaded when it is first used, so that `import glasshouse` and `glasshouse --help` stay instant.
 # `make fix` writes these names into __init__.pyi, where type checkers look for them.
 _HOMES = {
+    "glasshouse.adversary.hint.hint_posterior": "HintPosterior",
     "glasshouse.adversary.knowledge": "ABSENT Knowledge",
     "glasshouse.adversary.learning.learned_posterior": "LearnedPosterior",
     "glasshouse.adversary.posterior": "Posterior",

@@ -2,6 +2,8 @@
 # The public names, for type checkers. `make fix` writes this file from __init__.py and catalog.py: edit those.
 
 from glasshouse.adversary.corruption.corruption import Corruption as Corruption
+from glasshouse.adversary.hint.hint import Hint as Hint
+from glasshouse.adversary.hint.hint_posterior import HintPosterior as HintPosterior
 from glasshouse.adversary.intersection.intersection import Intersection as Intersection
 from glasshouse.adversary.knowledge import ABSENT as ABSENT
 from glasshouse.adversary.knowledge import Knowledge as Knowledge

@@ -147,6 +147,7 @@ ATTACKS: Classes[Any] = Classes(
         "corruption": "corruption.corruption.Corruption",
         "intersection": "intersection.intersection.Intersection",
         "definetti": "learning.definetti.DeFinetti",
+        "hint": "hint.hint.Hint",
         "singling-out": "risks.singling_out.SinglingOut",
         "linkability": "risks.linkability.Linkability",
         "inference": "risks.inference.Inference",

@@ -17,6 +17,7 @@ from glasshouse.adversary.matching import Kinds, match
 from glasshouse.adversary.posterior import Posterior
 from glasshouse.catalog import principle_from_data
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.principles.principle import Requirement
 from glasshouse.release.contents import Published
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.adversary.matching import Matches
     from glasshouse.adversary.posterior import Beliefs
+    from glasshouse.grouping.independence import Independent
     from glasshouse.grouping.method import Method
     from glasshouse.microdata import Microdata
     from glasshouse.principles.principle import Principle
@@ -133,6 +135,12 @@ class Task:
     def recoding(self) -> Recoding:
         """The recoding."""
         return self._known_algorithm.recoding
+
+    @property
+    def independent(self) -> Independent:
+        """Over which sets of people the tables that may have given the release are a product."""
+        asked = self._known_algorithm.principle
+        return self.method.independent(Requirement.in_words(asked, self.release.recipe.sensitive))
 
     def made_by(self, one: type[_M], *others: type[_N]) -> _M | _N:
         """The method, which is of one of these classes; refused otherwise."""

@@ -40,6 +40,8 @@ _OF_ATTACKS = {
     "ends": "ends",
     "first": "first",
     "second": "second",
+    "sign": "signs",
+    "strength": "strength",
 }
 _PRINCIPLES = ("k", "ell", "distinct_ell", "entropy_ell", "recursive", "t")
 _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed")]
@@ -72,16 +74,17 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
     default="linking",
     show_default=True,
     help="How she reasons: from the release alone, from the algorithm too, from its minimality alone, from what she "
-    "found out about others, from several releases, or from what all groups together teach of the population "
-    "(definetti, the learning adversary). The last three count how often an attacker is right: FILE of --external is "
-    "then the table that was published.",
+    "found out about others, from several releases, from what all groups together teach of the population "
+    "(definetti, the learning adversary), or from a little that she knows of the population beforehand (hint). The "
+    "last three count how often an attacker is right: FILE of --external is then the table that was published.",
 )
 @click.option("--how", type=click.Choice(["exact", "bound", "sampled"]), help="Reverse engineering: only so.")
 @click.option(
     "--most-runs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Reverse engineering: run the algorithm at most N times; a million by default, which may take minutes.",
+    help="Reverse engineering, hint: run the algorithm at most N times; a million, or 50,000, by default, which may "
+    "take minutes.",
 )
 @click.option("--error", type=float, default=0.02, show_default=True, help="Largest error of a sampled belief.")
 @click.option("--seed", type=int, help="Seed of what is sampled, to repeat an attack.")
@@ -97,6 +100,19 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
     "table.",
 )
 @click.option("--ends", type=click.IntRange(min=1), metavar="N", help="Singling out: ends of N attributes at once.")
+@click.option(
+    "--sign",
+    multiple=True,
+    metavar="ATTRIBUTE:VALUE:+|-",
+    help="Hint: larger values of the attribute go with the sensitive value more (+) or less (-) often; a category is "
+    "named as ATTRIBUTE=CATEGORY. May be repeated.",
+)
+@click.option(
+    "--strength",
+    type=float,
+    metavar="X",
+    help="Hint: how much a sign says, in log-odds for each standard deviation; 0.1 by default.",
+)
 @click.option("--first", metavar="COLUMNS", help="Linkability: the columns on one list, separated by commas.")
 @click.option("--second", metavar="COLUMNS", help="Linkability: the columns on the other list.")
 @click.option("--column", metavar="COLUMN", help="The sensitive column, where the release has several.")
@@ -122,7 +138,7 @@ def attack(
     those who hold the table: --external is the table, --control are people who are not in the release, and what is
     compared with --fail-above is the risk, or the rate of success where there is no control. The learning adversary
     (definetti) believes of any list of people; if --external is the table that was published, with its sensitive
-    column, what being in the table costs is measured too.
+    column, what being in the table costs is measured too. So does a hint: how often guesses are right is then counted.
 
     \b
     Examples:
@@ -131,6 +147,7 @@ def attack(
       glasshouse attack out/release --external voters.csv --identifier name --fail-above 1/3
       glasshouse attack out/release --external patients.csv --control others.csv --attack singling-out
       glasshouse attack out/release --external patients.csv --control others.csv --attack definetti
+      glasshouse attack out/release --external patients.csv --attack hint --sign age:arthritis:+
       glasshouse attack arx.csv --quasi age,zipcode --sensitive disease --method mondrian-strict --ell 2 \\
                  --external people.csv --attack reverse-engineering
     """

@@ -17,6 +17,8 @@ from glasshouse.recoding.generalization import Boxes
 from glasshouse.release.layout import FOREIGN, layout_of
 
 if TYPE_CHECKING:
+    from glasshouse.adversary.hint.hint import Hint
+    from glasshouse.adversary.hint.hint_posterior import HintPosterior
     from glasshouse.adversary.learning.definetti import DeFinetti
     from glasshouse.adversary.learning.learned_posterior import LearnedPosterior
     from glasshouse.adversary.posterior import Posterior
@@ -42,6 +44,10 @@ def attack(release: Release, attack: DeFinetti | Literal["definetti"], *, knowle
 
 
 @overload
+def attack(release: Release, attack: Hint | Literal["hint"], *, knowledge: Knowledge) -> HintPosterior: ...
+
+
+@overload
 def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -> Posterior: ...
 
 
@@ -55,9 +61,11 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
     attack
         How the adversary reasons: an attack, or the name of one, which then has its usual parameters. ``"linking"``,
         from the release alone, is the default; others are ``"reverse-engineering"``, from the algorithm too,
-        ``"minimality"``, ``"corruption"``, ``"intersection"`` and ``"definetti"``, from what all groups of the release
-        together teach of the population. ``"singling-out"``, ``"linkability"`` and ``"inference"`` count how often an
-        attacker would be right, and give a `MeasuredRisk`; for these the external table is the one that was published.
+        ``"minimality"``, ``"corruption"``, ``"intersection"``, ``"definetti"``, from what all groups of the release
+        together teach of the population, and ``"hint"``, from a little that is known of the population beforehand: its
+        signs are given as `Hint`, or as the prior of ``knowledge``. ``"singling-out"``, ``"linkability"`` and
+        ``"inference"`` count how often an attacker would be right, and give a `MeasuredRisk`; for these the external
+        table is the one that was published.
     knowledge
         What the adversary holds beside the release. The external table is coded in the taxonomies and orders that the
         release carries. Where it carries only a part of what is needed, read the table with the whole, or be refused.
@@ -65,8 +73,8 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
     Returns
     -------
     Posterior
-        The beliefs, how they were obtained, and who is most exposed; a `LearnedPosterior` of the learning adversary; a
-        `MeasuredRisk` from attacks that count.
+        The beliefs, how they were obtained, and who is most exposed; a `LearnedPosterior` of the learning adversary,
+        and a `HintPosterior` of one with a hint; a `MeasuredRisk` from attacks that count.
 
     Examples
     --------

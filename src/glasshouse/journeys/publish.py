@@ -320,8 +320,8 @@ def _attackable(method: Method) -> str:
 def _tied(method: Method) -> str:
     return (
         f"the method {method.name!r} ties its groups to each other: an attacker who knows that a value goes with "
-        "larger or smaller quasi-identifiers can infer the values of nearly everybody; the method 'sift' does not have this "
-        "weakness"
+        "larger or smaller quasi-identifiers can infer the values of nearly everybody; the method 'sift' does not have "
+        "this weakness"
     )
 
 

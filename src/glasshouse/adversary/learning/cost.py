@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from glasshouse.population.population import Population
     from glasshouse.population.regression import Regression
 
-__all__ = ["Cost", "measured_cost"]
+__all__ = ["Cost", "dense_beliefs", "measured_cost"]
 
 _MOST_PEOPLE: Final = 100_000  # whose groups, or whose values, a half of the table is fitted to
 _SEED: Final = 20090701
@@ -172,7 +172,7 @@ def measured_cost(
     truth = true_values(scene, scene.table, population.values)
     promised = [] if found.limit in (None, Fraction(1, 2)) else [found.limit]
     limits: list[Fraction | float] = [*(limit for limit in promised if limit is not None), 0.5, 0.9]
-    own = _dense(found)
+    own = dense_beliefs(found)
     base = np.exp(population.regression.base)[np.newaxis, :]
     best = _best_outsider(people, kinds, truth, population.fitted.ridges)
     progress(0.5)
@@ -188,7 +188,7 @@ def measured_cost(
     chances, row = best
     return Cost(
         in_table=judged(own, found.kind, truth, limits),
-        linked=judged(_dense(linked), linked.kind, truth, limits),
+        linked=judged(dense_beliefs(linked), linked.kind, truth, limits),
         outsider=outsider,
         best_outsider=judged(chances, row, truth, limits),
         alone=judged(own, found.kind[alone], truth[alone], limits),
@@ -198,7 +198,7 @@ def measured_cost(
     )
 
 
-def _dense(found: Posterior) -> NDArray[np.float64]:
+def dense_beliefs(found: Posterior) -> NDArray[np.float64]:
     """Beliefs as a table of kinds of people and values."""
     dense = np.zeros((len(found.presence), len(found.values)))
     dense[np.repeat(np.arange(len(dense)), np.diff(found.offsets)), found.codes] = found.beliefs

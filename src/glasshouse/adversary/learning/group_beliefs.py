@@ -38,14 +38,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.adversary.linking import Sitting
+    from glasshouse.adversary.matching import Matches
     from glasshouse.adversary.task import Task
+    from glasshouse.population.deals import Deals
     from glasshouse.population.population import Population
     from glasshouse.release.contents import Seats
 
-__all__ = ["LearnedBeliefs", "group_beliefs"]
+__all__ = ["LEAST", "LearnedBeliefs", "Seating", "dealt_beliefs", "group_beliefs"]
 
 _AT_ONCE: Final = 1 << 21  # entries that are gone through at once
-_LEAST: Final = 1e-12  # chances below this are not told apart
+LEAST: Final = 1e-12
+"""Chances below this are not told apart."""
 
 
 class LearnedBeliefs(NamedTuple):
@@ -55,6 +58,15 @@ class LearnedBeliefs(NamedTuple):
     presence: NDArray[np.float64]
     in_half: NDArray[np.float64]  # the part of each belief that comes of groups of the chosen half
     notes: tuple[str, ...]
+
+
+class Seating(NamedTuple):
+    """Who may sit where: as `Sitting` has it, or as more than the cells tells it."""
+
+    group: NDArray[np.integer]  # of every seat
+    matches: Matches  # the seats of every kind of people
+    weight: NDArray[np.float64]  # of every match: how likely a person of the kind sits there
+    presence: NDArray[np.float64]  # of every kind: how likely such a person sits anywhere
 
 
 def group_beliefs(
@@ -70,8 +82,30 @@ def group_beliefs(
     ``sitting`` is how likely they sit where by the cells alone. ``half`` says of every group whether it is in the half
     of which ``in_half`` tells.
     """
+    assert isinstance(population.seen, Grouped)
+    deals = population.seen.deals
+    at_places = np.maximum(population.regression.chances(population.fitted.weights), LEAST)
+    expected, _ = deals.expected(at_places)
+    seating = Seating(seats.group, sitting.matches, sitting.weight, sitting.presence)
+    beliefs, presence, in_half = dealt_beliefs(seating, deals, at_places, expected, chances, half)
+    return LearnedBeliefs(beliefs, presence, in_half, tuple(sitting.notes(task.kinds.n_alike)))
+
+
+def dealt_beliefs(
+    seating: Seating,
+    deals: Deals,
+    at_places: NDArray[np.float64],
+    expected: NDArray[np.float64],
+    chances: NDArray[np.float64],
+    half: NDArray[np.bool_],
+) -> tuple[Beliefs, NDArray[np.float64], NDArray[np.float64]]:
+    """What is believed of every kind of people, how likely they are in the table, and the part of it in the half.
+
+    ``expected`` is how many people of every seat are expected to have each of its group's values, as `Deals.expected`
+    gives it, if people at a place have the chances ``at_places``; ``chances`` are those of the kinds.
+    """
     n_kinds = len(chances)
-    found = list(_by_chunks(sitting, seats, population, chances, half))
+    found = list(_by_chunks(seating, deals, at_places, expected, chances, half))
     offsets = np.concatenate([np.zeros(1, np.int64), *(own.offsets[1:] for own, _ in found)])
     starts = np.cumsum([0, *(len(own.codes) for own, _ in found)])
     n_each = [len(own.offsets) - 1 for own, _ in found]
@@ -80,31 +114,29 @@ def group_beliefs(
     in_half = np.concatenate([np.empty(0), *(inside for _, inside in found)])
     joined = Beliefs(offsets, np.concatenate([np.empty(0, np.int32), *(own.codes for own, _ in found)]), weights)
     total = np.bincount(joined.owner, weights=weights, minlength=n_kinds)
-    absent = np.where(total > 0, 1 - np.minimum(sitting.presence, 1.0), 1.0)
+    absent = np.where(total > 0, 1 - np.minimum(seating.presence, 1.0), 1.0)
     scale = (1 / (total + absent))[joined.owner]
     beliefs = Beliefs(joined.offsets, joined.codes, weights * scale)
     presence = np.where(absent > 1e-12, total / (total + absent), np.where(total > 0, 1.0, 0.0))
-    return LearnedBeliefs(beliefs, presence, in_half * scale, tuple(sitting.notes(task.kinds.n_alike)))
+    return beliefs, presence, in_half * scale
 
 
 def _by_chunks(
-    sitting: Sitting,
-    seats: Seats,
-    population: Population,
+    seating: Seating,
+    deals: Deals,
+    at_places: NDArray[np.float64],
+    expected: NDArray[np.float64],
     chances: NDArray[np.float64],
     half: NDArray[np.bool_],
 ) -> Iterator[tuple[Beliefs, NDArray[np.float64]]]:
     """The weight of every value for kinds of people, some kinds at a time, and the part of it in the chosen half."""
-    assert isinstance(population.seen, Grouped)
-    deals, matches = population.seen.deals, sitting.matches
-    at_places = np.maximum(population.regression.chances(population.fitted.weights), _LEAST)
-    expected, _ = deals.expected(at_places)
+    matches = seating.matches
     people = deals.people[deals.seat_of_entry]
     factor = expected / (people * at_places[deals.place_of_entry, deals.code_of_entry])
     width = np.diff(deals.offsets)[deals.group]
     starts = np.append(0, np.cumsum(width))  # the first entry of every seat, in the order of groups
-    of_seat = np.empty(len(seats), np.int64)
-    of_seat[np.argsort(seats.group, kind="stable")] = np.arange(len(seats))
+    of_seat = np.empty(len(seating.group), np.int64)
+    of_seat[np.argsort(seating.group, kind="stable")] = np.arange(len(seating.group))
     n_entries = np.append(0, np.cumsum(width[of_seat[matches.seats]]))[matches.offsets]
     first, n_kinds = 0, len(chances)
     while first < n_kinds:
@@ -114,7 +146,7 @@ def _by_chunks(
         of_match, entry = entries_of(starts, of_seat[matches.seats[some]])
         kind = np.repeat(np.arange(first, last), np.diff(matches.offsets[first : last + 1]))[of_match]
         code = deals.code_of_entry[entry]
-        mass = sitting.weight[some][of_match] * factor[entry] * np.maximum(chances[kind, code], _LEAST)
+        mass = seating.weight[some][of_match] * factor[entry] * np.maximum(chances[kind, code], LEAST)
         inside = mass * half[deals.group_of_entry[entry]]
         own = Beliefs.joined(kind - first, code, mass, n_kinds=last - first, n_values=chances.shape[1])
         part = Beliefs.joined(kind - first, code, inside, n_kinds=last - first, n_values=chances.shape[1])

@@ -21,11 +21,12 @@ _BINS: Final = 10
 
 
 class Judged(NamedTuple):
-    """People of whom something is believed above a limit: their share, and the share of them of whom it is true."""
+    """People of whom something is believed above a limit: their share, of how many it is true, and the mean belief."""
 
     limit: str
     share: float
     right: float
+    believed: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +44,10 @@ class Guesses:
     right
         How often the value that is believed most is the true one. Of several that are believed alike one is guessed at
         random, and the expected number is counted.
+    believed
+        The mean of the largest beliefs.
     above
-        Of how many people the largest belief is above some limits, and how often it is right then.
+        Of how many people the largest belief is above some limits, how often it is right then, and its mean.
     calibration
         The mean over people of the difference between belief and frequency: people are put into ten bins by the largest
         belief about them, and in each bin the mean belief is compared with how often it is right.
@@ -54,6 +57,7 @@ class Guesses:
     in_truth: float
     error: float
     right: float
+    believed: float
     above: tuple[Judged, ...]
     calibration: float
 
@@ -64,6 +68,7 @@ class Guesses:
             "in_truth": self.in_truth,
             "error": self.error,
             "right": self.right,
+            "believed": self.believed,
             "above": [own._asdict() for own in self.above],
             "calibration": self.calibration,
         }
@@ -84,7 +89,7 @@ def judged(
     --------
     >>> found = judged(np.array([[0.75, 0.25]]), np.array([0, 0, 0, 0]), np.array([0, 0, 0, 1]), [0.5])
     >>> found.in_truth, found.right, found.above, found.calibration
-    (0.625, 0.75, (Judged(limit='0.5', share=1.0, right=0.75),), 0.0)
+    (0.625, 0.75, (Judged(limit='0.5', share=1.0, right=0.75, believed=0.75),), 0.0)
     """
     largest = beliefs.max(axis=1, initial=0.0)
     best = (beliefs >= largest[:, np.newaxis] * (1 - _EQUAL)) & (largest > 0)[:, np.newaxis]
@@ -101,7 +106,8 @@ def judged(
     for limit in limits:
         who = weight * (top > float(limit) * (1 + _EQUAL))
         share = float(who.sum())
-        above.append(Judged(str(limit), share / n, float(who @ right) / share if share else 0.0))
+        means = (float(who @ right) / share, float(who @ top) / share) if share else (0.0, 0.0)
+        above.append(Judged(str(limit), share / n, *means))
     place = np.minimum((top * _BINS).astype(np.int64), _BINS - 1)
     gap = np.bincount(place, weights=weight * (top - right), minlength=_BINS)
     return Guesses(
@@ -109,6 +115,7 @@ def judged(
         in_truth=mean,
         error=float(np.sqrt(weight @ (in_truth - mean) ** 2)) / n,
         right=float(weight @ right) / n,
+        believed=float(weight @ top) / n,
         above=tuple(above),
         calibration=float(np.abs(gap).sum()) / n,
     )
