@@ -35,6 +35,7 @@ SHIFTS = (0.0, 0.5, 2.0, 5.0, 10.0)
 METHODS: dict[str, Any] = {
     "Ace": gh.Ace(),
     "Hybrid": gh.Hybrid(),
+    "Sift": gh.Sift(),
     "Mirror, inner ace": gh.Mirror(inner="ace"),
     "Mirror, inner anatomize": gh.Mirror(inner="anatomize"),
     "the same, slack 2": gh.Mirror(inner="anatomize", slack=2),

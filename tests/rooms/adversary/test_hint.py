@@ -158,7 +158,12 @@ def test_small_tables_by_any_method_are_tried() -> None:
 # --- the specimen -----------------------------------------------------------------------------------------------------
 
 SLICED = {"ace": gh.Ace(), "hybrid": gh.Hybrid(), "mirror": gh.Mirror(inner="ace")}
-ROBUST = {"slack 2": gh.Mirror(inner="anatomize", slack=2), "mirror": gh.Mirror(inner="anatomize")}
+ROBUST = {
+    "sift": gh.Sift(),
+    "varied": gh.Anatomize(varied=True),
+    "slack 2": gh.Mirror(inner="anatomize", slack=2),
+    "mirror": gh.Mirror(inner="anatomize"),
+}
 
 
 @pytest.mark.parametrize("shift", [0.5, 2.0, 3.5, 5.0, 10.0])

@@ -86,7 +86,8 @@ class MirrorTheorem(Strategy):
         """Its theorems are for an attacker who has corrupted nobody and has no prior for single people."""
         if task.knowledge.is_personal or task.knowledge.corrupted:
             return NotSupported(
-                f"theorems on {type(task.method).__name__} for an attacker who has a prior for single people or has corrupted people",
+                f"theorems on {type(task.method).__name__} for an attacker who has a prior for single people or has "
+                "corrupted people",
                 instead=SMALL,
             )
         return super().refuses(task)
