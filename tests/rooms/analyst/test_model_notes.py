@@ -13,7 +13,10 @@ from tests.rooms.cli.world import run
 from tests.rooms.population.known import QUASI, people, released
 
 FEW = "answered by the uniform model: fewer than 200 people"
-NOTHING = "answered by the uniform model: what the release teaches fits groups that were held out no better than base rates do"
+NOTHING = (
+    "answered by the uniform model: "
+    "what the release teaches fits groups that were held out no better than base rates do"
+)
 WOMEN = "SELECT COUNT(*) WHERE sex = 'F' AND ill = 'v1'"
 TREE = {"all": {"north": ["A", "B", "C"], "south": ["D", "E", "F"]}}
 

@@ -77,9 +77,9 @@ def learned_population(
 ) -> Taught:
     """What a release teaches of some attributes; nothing where the papers' model serves.
 
-    It does if it is asked for, and if the attributes are quasi-identifiers that are published exactly. It also does, and
-    then it is said why, if the release has too few people or teaches too little, and if its cells do not say which
-    values they stand for.
+    It does if it is asked for, and if the attributes are quasi-identifiers that are published exactly. It also does if
+    the release has too few people or teaches too little, and if its cells do not say which values they stand for; then
+    it is said why.
     """
     if model not in MODELS:
         raise ParameterError(owner, "model", " or ".join(map(repr, MODELS)), model)
