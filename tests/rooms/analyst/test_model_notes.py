@@ -17,6 +17,10 @@ NOTHING = (
     "answered by the uniform model: "
     "what the release teaches fits groups that were held out no better than base rates do"
 )
+FEW_TELL = (
+    "intervals may be too narrow: within a group every value is taken to be as likely for every member, and it takes "
+    "more people to tell whether that is so"
+)
 WOMEN = "SELECT COUNT(*) WHERE sex = 'F' AND ill = 'v1'"
 TREE = {"all": {"north": ["A", "B", "C"], "south": ["D", "E", "F"]}}
 
@@ -34,23 +38,24 @@ def untold() -> gh.Release:
 
 def test_of_few_people_nothing_is_learned_and_the_answer_says_so() -> None:
     found = gh.query(released(people(150)), WOMEN)
-    assert (found.model, found.notes) == ("uniform", (FEW,))
+    assert (found.model, found.notes) == ("uniform", (FEW, FEW_TELL))
     assert f"note: {FEW}" in str(found)
     assert FEW in repr(found)
     assert FEW in found._repr_html_()
-    assert found.to_dict()["notes"] == [FEW]
+    assert found.to_dict()["notes"] == [FEW, FEW_TELL]
 
 
 def test_a_release_that_teaches_nothing_is_answered_by_the_uniform_model_with_a_note() -> None:
     found = gh.query(shuffled(), WOMEN)
-    assert (found.model, found.notes) == ("uniform", (NOTHING,))
+    assert (found.model, found.notes) == ("uniform", (NOTHING, FEW_TELL))
     assert f"note: {NOTHING}" in str(found)
 
 
 def test_cells_that_cannot_be_read_are_the_reason_that_is_given() -> None:
     found = gh.query(untold(), WOMEN)
     assert found.model == "uniform"
-    assert len(found.notes) == 1
+    assert len(found.notes) == 2
+    assert found.notes[1] == FEW_TELL.partition(", and")[0]
     assert found.notes[0].startswith("answered by the uniform model: ")
     assert "'region'" in found.notes[0]
     assert "taxonomy" in found.notes[0]
@@ -83,11 +88,11 @@ def test_workloads_evaluations_and_flat_tables_say_it_too() -> None:
     columns = people(150)
     release, table = released(columns), gh.read(columns, quasi=list(QUASI), sensitive="ill")
     workload = gh.Workload.anatomy(table, qd=2, n=20)
-    assert gh.answer(release, workload).notes == (FEW,)
+    assert gh.answer(release, workload).notes == (FEW, FEW_TELL)
     assert gh.answer(release, workload, model="uniform").notes == ()
     scores = gh.evaluate(release, table, workload=workload)
     assert f"note: {FEW}" in str(scores)
-    assert scores.to_dict()["notes"] == [FEW]
+    assert scores.to_dict()["notes"] == [FEW, FEW_TELL]
     told = gh.sample(release).schema.metadata[b"glasshouse.notes"].decode()
     assert told == "drawn by the uniform model: fewer than 200 people"
 

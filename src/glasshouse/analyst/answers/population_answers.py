@@ -38,6 +38,9 @@ __all__ = ["MODELS", "LearnedTotals", "Taught", "learned_population", "learned_t
 MODELS: Final = ("learned", "uniform")
 """What may answer: what a release teaches, or the papers' estimator."""
 _ROUNDING: Final = 1e-7
+_ENOUGH_PEOPLE: Final = 5_000  # of so many, a release that teaches nothing is taken at its word
+_UNRELATED: Final = "intervals may be too narrow: within a group every value is taken to be as likely for every member"
+_FEW: Final = f"{_UNRELATED}, and it takes more people to tell whether that is so"
 
 
 class Taught(NamedTuple):
@@ -45,13 +48,15 @@ class Taught(NamedTuple):
 
     population: Population | None
     why_not: str = ""
+    doubt: str = ""  # why intervals may not cover
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of answers is told: of the model that answers, or why it is not the one that was asked for."""
+        doubts = (self.doubt,) if self.doubt else ()
         if self.population is not None:
-            return self.population.notes
-        return (f"answered by the uniform model: {self.why_not}",) if self.why_not else ()
+            return (*self.population.notes, *doubts)
+        return (f"answered by the uniform model: {self.why_not}", *doubts) if self.why_not else ()
 
 
 def learned_totals(
@@ -85,15 +90,18 @@ def learned_population(
         raise ParameterError(owner, "model", " or ".join(map(repr, MODELS)), model)
     if model == "uniform" or (evidence.is_exact and published.column not in attributes):
         return Taught(None)
+    dealt = published.column in attributes
     try:
         population = learned_from(evidence, published, seats, report)
     except InputError as error:
-        return Taught(None, str(error))
+        return Taught(None, str(error), _UNRELATED if dealt else "")
+    few = _FEW if dealt and int(seats.count.sum()) < _ENOUGH_PEOPLE else ""
     if population is None:
-        return Taught(None, f"fewer than {FEWEST} people")
+        return Taught(None, f"fewer than {FEWEST} people", few)
     if population.model == "uniform":
-        return Taught(None, "what the release teaches fits groups that were held out no better than base rates do")
-    return Taught(population)
+        why = "what the release teaches fits groups that were held out no better than base rates do"
+        return Taught(None, why, few)
+    return Taught(population, doubt="" if population.fitted.is_used else few)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from glasshouse.analyst.answers.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
 from glasshouse.analyst.answers.population_answers import LearnedTotals, learned_totals
+from glasshouse.analyst.answers.separation import separation_notes
 from glasshouse.analyst.questions.asked_values import settled
 from glasshouse.analyst.questions.question import Question, disjoint_terms
 from glasshouse.analyst.questions.sql import question_of
@@ -316,6 +317,9 @@ class _Asked:
         class_of[covered] = number.reshape(-1)
         dealt = Dealt(class_of, len(of_class), weights)
         learned, notes = learned_totals(evidence, published, seats, _attributes(question, terms), model)
+        if learned is not None and learned.population.fitted.is_used:
+            apart = published.column in question.group_by
+            notes += separation_notes(learned.population.seen, learned.population.values, dealt, every_value=apart)
         return cls(evidence, question, published, seats, values, terms, columns, dealt, of_class, learned, notes)
 
     @property

@@ -128,7 +128,7 @@ def sample(
         raise ParameterError("sample", "tables", "a whole number, 1 or more, or nothing", tables)
     source = Source.secure() if source is None else source.for_one_release()
     reading = Reading.of(release, attributes, taxonomies=taxonomies, ordered=ordered)
-    population, why_not = learned_population(
+    population, why_not, _ = learned_population(
         reading.evidence, reading.published, reading.seats, reading.attributes, model, report, owner="sample"
     )
     sensitive = release.recipe.sensitive
