@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -29,7 +29,6 @@ from glasshouse.randomness import Source
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from glasshouse.adversary.learning.learned_posterior import LearnedPosterior
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.analyst.usefulness.workloads import Workload
     from glasshouse.grouping.method import Method
@@ -231,7 +230,7 @@ def _learned(setting: Setting, release: Release, row: Row) -> Row:
         return _not_learned(row, why)
     chosen = DeFinetti(progress=deadline(setting.effort.seconds))
     try:
-        found = cast("LearnedPosterior", attack(release, chosen, knowledge=Knowledge(external=setting.tables[0])))
+        found = attack(release, chosen, knowledge=Knowledge(external=setting.tables[0]))
     except OutOfTime:
         return _not_learned(row, _late(setting.effort.seconds))
     except GlasshouseError as error:
