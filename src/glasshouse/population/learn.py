@@ -90,7 +90,7 @@ def learn(
         return restored(keep, release, column, taxonomies=taxonomies, ordered=ordered)
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
     published = evidence.published(column)
-    seats = max(published.seats, key=lambda own: len(own.quasi))
+    seats = published.widest
     found = learned_from(evidence, published, seats, report)
     if found is None:
         raise NotSupported(

@@ -85,7 +85,7 @@ def test_without_time_both_are_left_out_and_the_report_says_so() -> None:
     assert [found["ran"] for found in (*facts["learner"], *facts["risks"])] == [False] * 4
     said = " ".join(facts["bounded"])
     assert "What an attacker gains who learns of disease was not measured: it may take" in said
-    assert "singling out, linkability, inference was not measured: it may take" in said
+    assert "these were not measured (singling out, linkability, inference): it may take" in said
     page = made.to_html()
     assert HEADING in page
     assert page.count("Not measured: it may take") >= 1

@@ -182,7 +182,7 @@ def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list
     unmeasured = [found for found in facts["risks"] if found["bounded"]]
     if unmeasured:
         names = ", ".join(found["risk"] for found in unmeasured)
-        said.append(f"Of the risks that regulators name {names} was not measured: {unmeasured[0]['why_not']}.")
+        said.append(f"Of the risks that regulators name these were not measured ({names}): {unmeasured[0]['why_not']}.")
     for found in facts["learner"]:
         if found["bounded"]:
             said.append(f"What an attacker gains who learns of {found['column']} was not measured: {found['why_not']}.")
