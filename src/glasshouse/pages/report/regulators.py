@@ -7,7 +7,7 @@ report does not have: `glasshouse attack --control` measures them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from glasshouse.adversary.knowledge import Knowledge
 from glasshouse.adversary.risks.inference import Inference
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["risks_of"]
 
-_ATTACKS: Final = (SinglingOut, Linkability, Inference)
-
 
 def risks_of(
     release: Release,
@@ -42,19 +40,18 @@ def risks_of(
     """Measure the three risks on the people of the table; or say of each why it was not measured."""
     column = release.recipe.sensitive[0] if release.recipe.sensitive else None
     found = []
-    for kind in _ATTACKS:
-        entry: dict[str, Any] = {"risk": kind.name, "question": kind.question, "column": None, "ran": True}
+    for chosen in (SinglingOut(source=source), Linkability(source=source), Inference(column=column)):
+        entry: dict[str, Any] = {"risk": chosen.name, "question": chosen.question, "column": None, "ran": True}
         entry |= {"why_not": None, "bounded": False}
-        if kind.needs_values:
+        if chosen.needs_values:
             entry["column"] = column
         refused = not_attacked(release, table, column, effort, budget, sizes.risk)
-        if kind.needs_values and column is None:
+        if chosen.needs_values and column is None:
             found.append({**entry, "ran": False, "why_not": "there is no sensitive column"})
         elif refused:
             found.append({**entry, "ran": False, "why_not": refused, "bounded": True})
         else:
             try:
-                chosen = kind(source=source, **({"column": column} if kind.needs_values else {}))
                 measured = attack(release, chosen, knowledge=Knowledge(external=table))
                 found.append({**entry, "measured": measured.to_dict()})
             except GlasshouseError as error:
