@@ -51,7 +51,7 @@ _OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processe
     show_default=True,
     help="How long an attack on one way may take.",
 )
-@options.choice("--model", ["uniform", "learned"], "What answers questions: the papers' estimator, or what is learned.")
+@options.choice("--model", ["uniform", "learned"], "What answers: what the release teaches, or the papers' estimator.")
 @click.option(
     "--no-learner", is_flag=True, help="Leave out what an attacker gains who learns from the release; it takes long."
 )
