@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 _SECONDS = 20.0
-_OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processes"}
+_OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processes", "model", "no_learner"}
 
 
 @click.command(short_help="Every way to publish a table, side by side, and the one to take.")
@@ -50,6 +50,10 @@ _OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processe
     default=_SECONDS,
     show_default=True,
     help="How long an attack on one way may take.",
+)
+@options.choice("--model", ["uniform", "learned"], "What answers: what the release teaches, or the papers' estimator.")
+@click.option(
+    "--no-learner", is_flag=True, help="Leave out what an attacker gains who learns from the release; it takes long."
 )
 @click.option(
     "--runs", type=click.IntRange(min=1), default=3, show_default=True, help="How many twins to try; means are shown."
@@ -101,6 +105,8 @@ def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **gi
             runs=given["runs"],
             seed=given["seed"],
             effort=Effort(seconds=given["seconds"]),
+            model=given["model"],
+            learner=not given["no_learner"],
             processes=given["processes"],
             progress=tell,
             resume=out,
@@ -159,9 +165,9 @@ def _show(found: Comparison, out: Path | None) -> None:
 
 def _print(rows: list[Row], best: Row | None) -> None:
     table = new_table(box=None, padding=(0, 1, 0, 0))
-    for name, width in (("", 1), ("method", 23), ("recoding", 11)):
+    for name, width in (("", 1), ("method", 20), ("recoding", 11)):
         table.add_column(name, width=width, no_wrap=True, overflow="ellipsis")
-    for name, width in (("belief", 9), ("error", 6), ("KL", 5), ("group", 6), ("s", 5), ("MiB", 4)):
+    for name, width in (("belief", 9), ("cost", 5), ("error", 6), ("KL", 5), ("group", 6), ("s", 5)):
         table.add_column(name, min_width=width, justify="right", no_wrap=True)
     for row in rows:
         table.add_row("*" if row is best else "", *_cells(row), style="bold green" if row is best else None)
@@ -172,9 +178,8 @@ def _print(rows: list[Row], best: Row | None) -> None:
 def _cells(row: Row) -> list[str]:
     """A row as texts. A bound is marked as one, and so is what was sampled."""
     sign = {"bound": "<= ", "sampled": "~ "}.get(row.how, "")
-    memory = None if row.memory is None else row.memory / (1 << 20)
     crowd = 1 if row.average_size is None or row.average_size < 1000 else 0
-    numbers = [(row.error, 4), (row.kl, 3), (row.average_size, crowd), (row.seconds, 2), (memory, 0)]
+    numbers = [(row.cost, 3), (row.error, 4), (row.kl, 3), (row.average_size, crowd), (row.seconds, 2)]
     return [
         row.method,
         row.recoding,

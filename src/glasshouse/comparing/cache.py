@@ -88,6 +88,7 @@ def key_of(setting: Setting, method: Method, recoding: Recoding) -> str:
         "recoding": _plain(recoding),
         "workload": _workload(setting),
         "seed": setting.seed,
+        "answered": [setting.model, setting.learner],
         "effort": [effort.most_rows, effort.most_fits, effort.seconds, effort.most_worlds, effort.most_runs],
     }
     return sha256(json.dumps(depends, sort_keys=True, default=repr).encode()).hexdigest()

@@ -59,6 +59,10 @@ class Row:
     belief_error, above, limit, told
         Error of a sampled belief; the share of people of whom more is believed than the limit; the limit, 1/l; and what
         else there is to say of the attack.
+    cost, cost_error
+        What being in the table costs against an attacker who learns from the release: how much more often the value
+        that is believed most is true of people in the table than of people on whose groups nothing was fitted, and half
+        the width of its 95 % interval. None where it was not measured; ``told`` says why.
     error, spread, baseline, coverage
         Mean relative error of the answers to the workload, and its standard error over runs; the same without any link
         between quasi-identifiers and sensitive values; how many true counts the 95 % intervals have in them.
@@ -84,6 +88,8 @@ class Row:
     above: float | None = None
     limit: str | None = None
     told: str = ""
+    cost: float | None = None
+    cost_error: float | None = None
     error: float | None = None
     spread: float | None = None
     baseline: float | None = None
@@ -153,9 +159,9 @@ class Comparison:
         Why, in one sentence; and what else to know.
     used_truth
         Whether the true sensitive values were used, on which no choice should rest.
-    principle, workload, n_tuples, runs, seed
-        What was asked for, which questions were put, to how many people, how often everything was run, and the seed of
-        all random choices.
+    principle, workload, n_tuples, runs, seed, model
+        What was asked for, which questions were put, to how many people, how often everything was run, the seed of all
+        random choices, and the model that answered the questions.
     left_out
         The recodings that do not fit, and why.
     """
@@ -171,6 +177,7 @@ class Comparison:
     runs: int
     seed: int
     left_out: Mapping[str, str]
+    model: str = "uniform"
 
     def __repr__(self) -> str:
         best = "nothing" if self.recommended is None else self.recommended.way
@@ -204,6 +211,7 @@ class Comparison:
             "n_tuples": self.n_tuples,
             "runs": self.runs,
             "seed": self.seed,
+            "model": self.model,
             "left_out": dict(self.left_out),
             "rows": [row.to_dict() for row in self.rows],
         }
@@ -257,11 +265,11 @@ class Comparison:
 
     def __str__(self) -> str:
         wide = max([len(row.way) for row in self.rows], default=0)
-        head = f"{'':{wide}}  holds against    belief            error     KL  group"
+        head = f"{'':{wide}}  holds against    belief             cost   error     KL  group"
         lines = [f"{len(self.rows)} ways to publish {self.n_tuples:,} tuples: {self.principle}", head]
         for row in self.rows:
             if not row.failed:
-                lines.append(f"{row.way:{wide}}  {row.adversary:<16} {_belief(row):<15} {_numbers(row)}".rstrip())
+                lines.append(f"{row.way:{wide}}  {row.adversary:<16} {_belief(row):<16} {_numbers(row)}".rstrip())
         lines += [f"{ways}: {why}" for ways, why in self.failures.items()]
         return in_lines([*lines, "", f"Recommended: {self.reason}", *self.notes, self.caution])
 
@@ -271,7 +279,7 @@ def _belief(row: Row) -> str:
 
 
 def _numbers(row: Row) -> str:
-    values = [(row.error, 7, 4), (row.kl, 6, 3), (row.average_size, 6, 1)]
+    values = [(row.cost, 6, 3), (row.error, 7, 4), (row.kl, 6, 3), (row.average_size, 6, 1)]
     return " ".join(f"{'':{wide}}" if v is None else f"{v:{wide}.{digits}f}" for v, wide, digits in values)
 
 

@@ -3,7 +3,7 @@
 
 Processes are started anew, not forked: a library with threads must not be forked, and `multiprocessing` would run the
 caller's script once more in each. A process reads pickles, the setting and then a method with a recoding each, and
-writes lines of JSON: for each way what is known before the attack, and the row. Both are pipes to the process that
+writes lines of JSON: for each way what is known before each attack, and the row. Both are pipes to the process that
 started it; no table touches a disk.
 """
 
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.comparing.comparison import Row, label_of
-from glasshouse.comparing.scoring import Setting, given_up, score
+from glasshouse.comparing.scoring import ANSWERED, ATTACKED, Setting, given_up, score
 from glasshouse.errors import InputError, ParameterError
 from glasshouse.grouping.mirror.mirror import Mirror
 from glasshouse.microdata import examples
@@ -110,7 +110,8 @@ class _Worker:
         process = self._started()
         if process is None:
             return replace(row, failed="interrupted"), False
-        part, too_late = None, threading.Event()
+        part: tuple[str, Row] | None = None
+        too_late = threading.Event()
 
         def late() -> None:
             too_late.set()
@@ -121,20 +122,20 @@ class _Worker:
             process.stdin.write(asked)
             process.stdin.flush()
             kind, row = _next(process, row)
-            if kind == "part":
-                part = row
+            while kind in (ANSWERED, ATTACKED):
+                part = (kind, row)
                 timer = threading.Timer(self._seconds + self._grace, late)
                 timer.start()
                 try:
-                    _, row = _next(process, row)
+                    kind, row = _next(process, row)
                 finally:
                     timer.cancel()
         except (OSError, EOFError, ValueError):
             self._process = None
             code = _ended(process)
             if part is not None and too_late.is_set():
-                return given_up(part, self._seconds), True
-            return replace(part or row, failed=f"its process died{_by(code)}"), False
+                return given_up(*part, self._seconds), True
+            return replace(row if part is None else part[1], failed=f"its process died{_by(code)}"), False
         return row, True
 
     def _started(self) -> subprocess.Popen[bytes] | None:
@@ -210,7 +211,7 @@ def work() -> None:
                 method, recoding = pickle.load(sys.stdin.buffer)
             except EOFError:
                 return
-            send("row", score(setting, method, recoding, lambda row: send("part", row)))
+            send("row", score(setting, method, recoding, send))
 
 
 def _warm_up() -> None:
@@ -223,6 +224,7 @@ def _warm_up() -> None:
         seed=0,
         effort=Effort(most_worlds=1, most_runs=1),
         threads=1,
+        learner=False,
     )
     for recoding in (Boxes(), Angel()):
         score(setting, Mirror(), recoding)

@@ -6,7 +6,11 @@ An expert looks first at what is promised, and to accuracy only among ways that 
 1. It must hold against attackers who know the algorithm, for it stands in the release. An attack that found
    somebody above the limit puts a way out, whatever it claims.
 2. It must not show who is in the table, unless that is no secret.
-3. Of these the least error counts, on the workload. What is within a tenth of the least, or within a quarter of a
+3. It must not cost people much that another way spares them. The cost is how much more often an attacker who learns
+   from the release guesses right about people in the table than about others. A way is set aside if another one costs
+   less by more than one person in ten, beyond what chance does, at an error that is at most twice as large. A way whose
+   cost was not measured neither sets aside nor is set aside.
+4. Of these the least error counts, on the workload. What is within a tenth of the least, or within a quarter of a
    percentage point, is as good: nobody would notice, and a comparison does not tell more apart. Among equals what
    `publish` does by default is taken: its method needs the fewest conditions, and its recoding hides presence by a
    theorem.
@@ -29,6 +33,10 @@ NEAR = Fraction(1, 10)
 """Errors that differ by less than this share of the least are taken as equal."""
 SMALL = Fraction(1, 400)
 """And so are errors that differ by less than this."""
+COSTLY = Fraction(1, 10)
+"""A cost that is larger than another one by more than this is too large, if the error allows it."""
+DEARER = 2
+"""So many times as large an error may be, to spare people that cost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,10 +67,19 @@ def recommend(rows: Sequence[Row], *, preferred: tuple[str, str], presence: str 
     aware = [row for row in measured if row.adversary != "linking" and keeps(row)]
     holding = aware or [row for row in measured if keeps(row)] or measured
     hiding = [row for row in holding if not row.shows_presence]
-    choice = holding if presence == "public" else hiding or holding
+    allowed = holding if presence == "public" else hiding or holding
+    choice = [row for row in allowed if not any(_spares(other, row) for other in allowed)]
     best = _best(choice, preferred)
-    notes = [*_exact(best, holding, preferred), *_linking(best, measured), *_useless(best)]
-    return Recommendation(row=best, reason=_reason(best, choice, aware=bool(aware)), notes=tuple(notes))
+    notes = [
+        *_costly(best, [row for row in allowed if row not in choice]),
+        *_exact(best, holding, preferred),
+        *_linking(best, measured),
+        *_useless(best),
+    ]
+    reason = _reason(best, choice, aware=bool(aware), all_of=len(choice) == len(allowed))
+    if best.cost is not None:
+        reason = f"{reason.removesuffix('.')}; {_cost(best)}."
+    return Recommendation(row=best, reason=reason, notes=tuple(notes))
 
 
 def undominated(rows: Sequence[Row]) -> list[Row]:
@@ -86,6 +103,14 @@ def _best(rows: Sequence[Row], preferred: tuple[str, str]) -> Row:
     return min(near, key=lambda row: (_name(row) != method, row.recoding != recoding, _error(row)))
 
 
+def _spares(one: Row, other: Row) -> bool:
+    """Whether one way spares people much of what another one costs them, and is accurate enough for that."""
+    if one.cost is None or other.cost is None:
+        return False
+    most, least = one.cost + (one.cost_error or 0.0), other.cost - (other.cost_error or 0.0)
+    return least - most > COSTLY and _error(one) <= DEARER * _error(other)
+
+
 def _clearly_less(one: float, other: float) -> bool:
     return other > max(one * float(1 + NEAR), one + float(SMALL))
 
@@ -103,7 +128,7 @@ def _name(row: Row) -> str:
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-def _reason(best: Row, choice: Sequence[Row], *, aware: bool) -> str:
+def _reason(best: Row, choice: Sequence[Row], *, aware: bool, all_of: bool) -> str:
     if not aware:
         return (
             f"{best.way}, with a mean error of {_percent(best)}, but with care: no way holds against whoever knows "
@@ -112,7 +137,7 @@ def _reason(best: Row, choice: Sequence[Row], *, aware: bool) -> str:
     hides = "" if best.shows_presence else ", it does not show who is in the table"
     why = (
         f"{best.way}: it holds against whoever knows the algorithm ({_belief(best)}){hides}, and of the "
-        f"{len(choice)} ways of which that is true "
+        f"{len(choice)} ways of which that is true{'' if all_of else ' and that do not cost people more than need be'} "
     )
     others = [row for row in choice if _name(row) != _name(best)]
     if not others:
@@ -139,6 +164,22 @@ def _baseline(row: Row, before: str = ", ") -> str:
 
 def _percent(row: Row) -> str:
     return f"{_error(row):.1%}" if _error(row) >= 0.01 else f"{_error(row):.2%}"
+
+
+def _cost(row: Row) -> str:
+    assert row.cost is not None
+    many = f"{abs(row.cost) * 100:.1f} {'more' if row.cost >= 0 else 'fewer'} people in 100"
+    return f"a learner guesses {many} right in the table than outside it"
+
+
+def _costly(best: Row, aside: Sequence[Row]) -> list[str]:
+    """What could be had if people bore the cost."""
+    if not aside:
+        return []
+    other = min(aside, key=_error)
+    if not _clearly_less(_error(other), _error(best)):
+        return []
+    return [f"{other.way} has a mean error of {_percent(other)}, but {_cost(other)}: it is set aside for that."]
 
 
 def _exact(best: Row, holding: Sequence[Row], preferred: tuple[str, str]) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scoring: one way to publish is tried, asked questions, and attacked with knowledge of how it was done."""
+"""Scoring: one way to publish is tried, asked questions, and attacked: by knowing how it was done, and by learning."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from glasshouse.adversary.knowledge import Knowledge
+from glasshouse.adversary.learning.definetti import DeFinetti
 from glasshouse.adversary.reverse_engineering.reverse_engineering import ReverseEngineering
 from glasshouse.adversary.task import promised_limit
 from glasshouse.comparing.comparison import Row, label_of
@@ -37,7 +38,10 @@ if TYPE_CHECKING:
     from glasshouse.recoding.recoding import Recoding
     from glasshouse.release import Release
 
-__all__ = ["PeakMemory", "Setting", "given_up", "score"]
+__all__ = ["ANSWERED", "ATTACKED", "PeakMemory", "Setting", "given_up", "score"]
+
+ANSWERED, ATTACKED = "answered", "attacked"
+"""What was done with a way that is not yet finished."""
 
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _FORGET_PEAK = "5"
@@ -53,13 +57,17 @@ class Setting:
     seed: int
     effort: Effort
     threads: int = 0
+    model: str = "uniform"  # what answers questions
+    learner: bool = True  # whether an attacker who learns is measured, too
 
 
-def score(setting: Setting, method: Method, recoding: Recoding, tell: Callable[[Row], None] | None = None) -> Row:
+def score(setting: Setting, method: Method, recoding: Recoding, tell: Callable[[str, Row], None] | None = None) -> Row:
     """Try a way. The release is thrown away: it is made with a seed, for measuring.
 
-    ``tell`` is called with the row as far as it is known, before the attack.
+    ``tell`` is called with the row as far as it is known, before an attack that knows the algorithm (`ANSWERED`) and
+    before one that learns (`ATTACKED`).
     """
+    tell = tell or (lambda _, __: None)
     row = Row(method=label_of(method), recoding=label_of(recoding))
     try:
         with warnings.catch_warnings():
@@ -72,9 +80,12 @@ def score(setting: Setting, method: Method, recoding: Recoding, tell: Callable[[
         assert first is not None
         limit = _limit(first)
         row = replace(_mean(runs), limit=None if limit is None else str(limit))
-        if tell is not None:
-            tell(row)
-        return _attacked(setting, first, row)
+        tell(ANSWERED, row)
+        row = _attacked(setting, first, row)
+        if setting.learner:
+            tell(ATTACKED, row)
+            row = _learned(setting, first, row)
+        return row
     except GlasshouseError as error:
         return replace(row, failed=str(error))
     except MemoryError:
@@ -109,7 +120,7 @@ def _published(setting: Setting, run: int, method: Method, recoding: Recoding, r
 def _answered(setting: Setting, run: int, release: Release, row: Row) -> Row:
     try:
         found = evaluate(
-            release, setting.tables[run], workload=setting.workload, threads=setting.threads, model="uniform"
+            release, setting.tables[run], workload=setting.workload, threads=setting.threads, model=setting.model
         )
     except GlasshouseError as error:
         return replace(row, told=f"questions were not answered: {error}")
@@ -158,9 +169,9 @@ def _attacked(setting: Setting, release: Release, row: Row) -> Row:
         return _by_theorem(row, str(error))
 
 
-def given_up(row: Row, seconds: float) -> Row:
-    """The row of an attack that was ended from outside, for it took too long."""
-    return _by_theorem(row, _late(seconds))
+def given_up(done: str, row: Row, seconds: float) -> Row:
+    """The row of an attack that was ended from outside, for it took too long, after this had been done."""
+    return _by_theorem(row, _late(seconds)) if done == ANSWERED else _not_learned(row, _late(seconds))
 
 
 def _late(seconds: float) -> str:
@@ -207,6 +218,30 @@ def _believed(row: Row, posterior: Posterior) -> Row:
 
 def _and(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
+
+
+# --- what an attacker who learns from the release gains ---------------------------------------------------------------
+
+
+def _learned(setting: Setting, release: Release, row: Row) -> Row:
+    """What being in the table costs: how much more often the first guess is right than about people outside."""
+    why = _too_much(setting, release)
+    if why:
+        return _not_learned(row, why)
+    chosen = DeFinetti(progress=deadline(setting.effort.seconds))
+    try:
+        found = attack(release, chosen, knowledge=Knowledge(external=setting.tables[0]))
+    except OutOfTime:
+        return _not_learned(row, _late(setting.effort.seconds))
+    except GlasshouseError as error:
+        return _not_learned(row, str(error))
+    if found.cost is None:
+        return _not_learned(row, found.learning)
+    return replace(row, cost=found.cost.more_right, cost_error=found.cost.more_right_error)
+
+
+def _not_learned(row: Row, why: str) -> Row:
+    return replace(row, told=_and(row.told, f"the cost to a learner was not measured: {why}"))
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------

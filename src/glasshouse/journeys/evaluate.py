@@ -54,6 +54,8 @@ class Evaluation:
         What the release's own tables tell.
     model
         Which model gave the answers: ``learned``, ``cells`` or ``uniform``.
+    notes
+        What to know of the model, such as why it is not the one that was asked for.
     """
 
     workload: str
@@ -64,6 +66,7 @@ class Evaluation:
     kl: float | None
     losses: Losses
     model: str = "uniform"
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -76,6 +79,7 @@ class Evaluation:
             "kl": self.kl,
             "losses": self.losses.to_dict(),
             "model": self.model,
+            "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
@@ -87,7 +91,7 @@ class Evaluation:
             f"  KL divergence          {'not defined' if self.kl is None else f'{self.kl:.4f} nats'}",
             f"  average group          {float(self.losses.average_size):,.1f} tuples, NCP {float(self.losses.ncp):.4f}",
         ]
-        return in_lines(lines)
+        return in_lines([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
 def evaluate(
@@ -146,6 +150,7 @@ def evaluate(
         kl=kl,
         losses=losses(release, **known),
         model=found.model,
+        notes=found.notes,
     )
 
 

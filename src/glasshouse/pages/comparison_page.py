@@ -31,7 +31,14 @@ def page(found: Mapping[str, Any]) -> str:
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:
     memory = None if row["memory"] is None else row["memory"] / (1 << 20)
-    numbers = [(row["error"], 4), (row["kl"], 3), (row["average_size"], 1), (row["seconds"], 2), (memory, 0)]
+    numbers = [
+        (row["cost"], 3),
+        (row["error"], 4),
+        (row["kl"], 3),
+        (row["average_size"], 1),
+        (row["seconds"], 2),
+        (memory, 0),
+    ]
     return {**row, "belief": _number(row["belief"], 4), "numbers": [_number(*each) for each in numbers]}
 
 

@@ -77,6 +77,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "suppress": Key("suppress", "a number"),
         "carry": Key("carry", "one of cells, declared"),
         "report": Key("report", "one of brief, full, none"),
+        "flat": Key("flat", "true or false"),
     },
     "run": {
         "engine": Key("engine", "one of memory, disk"),

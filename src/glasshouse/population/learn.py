@@ -37,14 +37,15 @@ if TYPE_CHECKING:
     from glasshouse.release import Release
     from glasshouse.release.contents import Published, Seats
 
-__all__ = ["learn", "learned_from", "restored"]
+__all__ = ["FEWEST", "learn", "learned_from", "restored"]
 
 _DRAWS: Final = 20
 _SEED: Final = 1
 _DRAWS_SEED: Final = 2  # of the draws alone, so that they can be made again from the weights
 _DIGITS: Final = 6  # behind the point of a weight
 _IN_CELLS, _EXACT = 2, 3  # attributes that a feature combines
-_FEWEST: Final = 200  # people; of fewer nothing is learned
+FEWEST: Final = 200
+"""People; of fewer nothing is learned."""
 _FOR_RIDGES, _FOR_WEIGHTS = 60_000, 200_000  # people whose groups they are learned from
 
 _kept: WeakKeyDictionary[Release, dict[tuple[Any, ...], Population]] = WeakKeyDictionary()
@@ -89,12 +90,12 @@ def learn(
         return restored(keep, release, column, taxonomies=taxonomies, ordered=ordered)
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
     published = evidence.published(column)
-    seats = max(published.seats, key=lambda own: len(own.quasi))
+    seats = published.widest
     found = learned_from(evidence, published, seats, report)
     if found is None:
         raise NotSupported(
             f"learning from a release of {release.n_tuples:,} people",
-            instead=f"it takes {_FEWEST} at least; questions are answered without a model",
+            instead=f"it takes {FEWEST} at least; questions are answered without a model",
         )
     if keep is not None:
         found.save(keep)
@@ -130,7 +131,7 @@ def learned_from(
     evidence: Evidence, published: Published, seats: Seats, report: Callable[[float], None] = lambda _: None
 ) -> Population | None:
     """Learn from one table of seats, once for every release; None if it has too few people for that."""
-    if int(seats.count.sum()) < _FEWEST:
+    if int(seats.count.sum()) < FEWEST:
         return None
     kept, key = _kept.setdefault(evidence.release, {}), _key(evidence, published, seats)
     if key not in kept:

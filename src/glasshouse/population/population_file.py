@@ -12,6 +12,8 @@ that it lies in.
 from __future__ import annotations
 
 import json
+import os
+import stat
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -40,7 +42,7 @@ __all__ = ["FORMAT_VERSION", "PopulationFile", "digest_of"]
 
 FORMAT_VERSION: Final = 1
 _FORMAT: Final = "glasshouse population"
-_MOST_BYTES: Final = 1 << 30
+_MOST_BYTES: Final = 1 << 27  # several million weights
 _LARGEST: Final = 1e6  # of a weight: no model has larger ones
 
 
@@ -108,12 +110,7 @@ class PopulationFile:
     def read(cls, path: str | Path) -> PopulationFile:
         """Read a file; `SourceError` says what is wrong with it."""
         path = Path(path)
-        try:
-            if path.stat().st_size > _MOST_BYTES:
-                raise SourceError(f"{path} is too large to be what was learned from a release", source=path)
-            content = path.read_bytes()
-        except OSError as error:
-            raise SourceError(f"cannot read {path}: {error.strerror}", source=path) from None
+        content = _content(path)
         try:
             data = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
         except (ValueError, RecursionError):
@@ -129,7 +126,11 @@ class PopulationFile:
             )
         checksum = data.pop("checksum", None)
         found = cls(path, data)
-        if checksum != _checksum(data):
+        try:
+            same = checksum == _checksum(data)
+        except RecursionError:
+            found.refuse("it has lists in lists in lists without an end")
+        if not same:
             found.refuse("its checksum is wrong")
         found._check_kinds()
         return found
@@ -202,6 +203,24 @@ class PopulationFile:
         if not (np.abs(found) <= _LARGEST).all():
             self.refuse(f"{name!r} has a number that no model has")
         return found
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a plain file; a pipe would never end, and a device would have no size."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            told = os.fstat(descriptor)
+            if not stat.S_ISREG(told.st_mode):
+                raise SourceError(f"cannot read {path}: it is no plain file", source=path)
+            if told.st_size > _MOST_BYTES:
+                raise SourceError(f"{path} is too large to be what was learned from a release", source=path)
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                return file.read(told.st_size)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}", source=path) from None
 
 
 def _texts(values: Sequence[Any]) -> list[str | None]:

@@ -75,6 +75,20 @@ class Contents:
         """How many groups there are."""
         return len(self.offsets) - 1
 
+    @property
+    def widest(self) -> Seats:
+        """The table of seats with the most attributes."""
+        self.refuse_untied()
+        return max(self.seats, key=lambda seats: len(seats.quasi))
+
+    def refuse_untied(self) -> None:
+        """Refuse a release with several marginals none of which ties people to values."""
+        if not self.seats:
+            raise NotSupported(
+                f"none of the release's tables ties quasi-identifiers to {self.column}",
+                instead="it shows how often each value occurs, and nothing of who has which",
+            )
+
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Tuples in each group."""

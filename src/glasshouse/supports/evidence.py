@@ -99,6 +99,7 @@ class Evidence:
         asked = {name for name in attributes if name != published.column}
         able = [seats for seats in published.seats if asked <= set(seats.quasi)]
         if not able:
+            published.refuse_untied()
             tables = "; ".join(", ".join(seats.quasi) for seats in published.seats)
             raise InputError(f"no generalized table has {', '.join(sorted(asked))} together: the release has {tables}")
         return min(able, key=lambda seats: len(seats.quasi))
@@ -236,8 +237,7 @@ def _asked(evidence: Evidence, attributes: Sequence[str] | None) -> list[str]:
     known = [*recipe.quasi, *recipe.sensitive]
     if attributes is None:
         column = recipe.sensitive[0] if len(recipe.sensitive) == 1 else None
-        widest = max(evidence.published(column).seats, key=lambda seats: len(seats.quasi))
-        return [*widest.quasi, *([column] if column else [])]
+        return [*evidence.published(column).widest.quasi, *([column] if column else [])]
     for name in attributes:
         if name not in known:
             raise SchemaError.unknown(name, known, role="an attribute of the distribution")

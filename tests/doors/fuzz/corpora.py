@@ -33,6 +33,7 @@ __all__ = [
     "SQL_WORDS",
     "VALUES",
     "folders",
+    "populations",
     "releases",
     "table_files",
 ]
@@ -432,4 +433,22 @@ def folders() -> Mapping[str, Mapping[str, bytes]]:
                 files = {path.name: path.read_bytes() for path in sorted(Path(folder, "release").iterdir())}
             json.loads(files["datapackage.json"])
             found[f"{name}.{format}"] = files
+    return found
+
+
+@cache
+def populations() -> Mapping[str, tuple[gh.Release, bytes]]:
+    """Small releases, each with the file of what was learned from it: something of two of them, of one nothing."""
+    from tests.rooms.population.known import people, released
+
+    found: dict[str, tuple[gh.Release, bytes]] = {}
+    for name, n, strength, recoding in (
+        ("anatomy", 600, 1.5, gh.Anatomy()),
+        ("angel", 600, 1.5, gh.Angel(k=4)),
+        ("nothing", 300, 0.0, gh.Anatomy()),
+    ):
+        release = released(people(n, strength=strength), recoding, gh.Anatomize())
+        with tempfile.TemporaryDirectory() as folder:
+            gh.learn(release).save(f"{folder}/learned.json")
+            found[name] = (release, Path(folder, "learned.json").read_bytes())
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import math
 import os
 import random
 import shutil
@@ -29,7 +30,7 @@ from glasshouse.journeys.recheck import verify_release
 from glasshouse.microdata.cautions import CAUTIONS
 from glasshouse.visible import is_shown
 from tests.doors.fuzz import corpora
-from tests.doors.fuzz.mutating import changed_bytes, changed_data, changed_text
+from tests.doors.fuzz.mutating import ODD_VALUES, changed_bytes, changed_data, changed_text
 from tests.doors.fuzz.toml_text import toml_of
 
 __all__ = ["DOORS", "TRAPS", "Case", "Door", "enter"]
@@ -394,6 +395,65 @@ def _command(case: Case, folder: Path) -> None:
         raise gh.InputError(result.stderr[:1000])
 
 
+# --------------------------------------------------------------------------------------------------- what was learned
+
+
+def _some_population(chance: random.Random) -> Case:
+    """A file of what was learned: other data under a right checksum, damaged bytes, or something else in its place."""
+    name = chance.choice(sorted(corpora.populations()))
+    content = corpora.populations()[name][1]
+    what = chance.random()
+    if what < 0.55:
+        data = json.loads(content)
+        data.pop("checksum")
+        if chance.random() < 0.5:  # where it matters most: the many weights would draw most of the accidents
+            for part in chance.sample(sorted(data), k=chance.choice([1, 1, 2])):
+                data[part] = changed_data([data[part]], chance, [*ODD_VALUES, *corpora.ODD_NUMBERS])
+                if isinstance(data[part], list) and len(data[part]) == 1 and chance.random() < 0.8:
+                    (data[part],) = data[part]
+        elif chance.random() < 0.3:
+            data[chance.choice(sorted(data))] = _nested(chance.choice([30, 70, 400, 900, 5_000]))
+        else:
+            data = changed_data(data, chance, corpora.ODD_NUMBERS)
+        content = _summed(data)
+    elif what < 0.8:
+        content = changed_bytes(content, chance, [own for _, own in corpora.populations().values()])
+    elif what < 0.9:
+        odd = chance.choice(["pipe", "folder", "endless", "loop", "huge", "/etc/passwd", "."])
+        return Case(release=name, odd={"learned.json": odd})
+    return Case(files={"learned.json": content}, release=name)
+
+
+def _nested(depth: int) -> Any:
+    found: Any = 1.0
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+def _summed(data: Any) -> bytes:
+    """A file with a right checksum, as whoever sends a hostile one would write it."""
+    try:
+        if not isinstance(data, dict):
+            return json.dumps(data).encode()
+        plain = json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+        told = json.dumps({**data, "checksum": f"sha256:{hashlib.sha256(plain.encode()).hexdigest()}"})
+        return told.encode("utf-8", "surrogatepass")
+    except RecursionError:
+        return b'{"format": "glasshouse population", "format_version": 1, "z": ' + b"[" * 5_000 + b"]" * 5_000 + b"}"
+
+
+def _load_population(case: Case, folder: Path) -> None:
+    """Load what was learned for its release, and use all of it."""
+    release = replace(corpora.populations()[case.release][0])  # a new one, of which nothing is kept in memory
+    found = gh.Population.load(folder / "learned.json", release)
+    repr(found), found.influences(), found.notes
+    found.save(folder / "again.json")
+    answer = gh.query(release, "SELECT ill, COUNT(*), AVG(age) WHERE sex = 'F' GROUP BY ill")
+    str(answer), json.dumps(answer.to_dict())
+    assert all(math.isfinite(number) for row in answer.estimates for own in row for number in (own.value, own.error))
+
+
 DOORS: Mapping[str, Door] = {
     "reader": Door(make=_some_table, knock=_read),
     "policy": Door(make=_some_policy, knock=_load_policy),
@@ -402,6 +462,7 @@ DOORS: Mapping[str, Door] = {
     "recipe": Door(make=_some_recipe, knock=_load),
     "attacks": Door(make=lambda chance: chance.choice([_some_recipe, _some_package])(chance), knock=_attack_thoroughly),
     "commands": Door(make=_some_folder, knock=_command),
+    "population": Door(make=_some_population, knock=_load_population),
 }
 
 

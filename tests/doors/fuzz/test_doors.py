@@ -22,7 +22,10 @@ from tests.doors.fuzz.mutating import ODD_VALUES
 from tests.doors.fuzz.toml_text import toml_of
 from tests.tiers import LOOK, examples
 
-CASES = {"reader": 250, "policy": 200, "sql": 200, "package": 200, "recipe": 150, "attacks": 60, "commands": 80}
+CASES = {
+    "reader": 250, "policy": 200, "sql": 200, "package": 200, "recipe": 150, "attacks": 60, "commands": 80,
+    "population": 150,
+}  # fmt: skip
 REFUSED = {"odd.arrow", "odd.arrows", "bad.arrow", "bad.parquet"}  # for columns that no table should have
 few = settings(max_examples=examples(120), suppress_health_check=list(HealthCheck), deadline=None)
 
@@ -76,6 +79,11 @@ def test_packages_that_nobody_damaged_are_loaded(tmp_path: Path) -> None:
     for name, files in corpora.folders().items():
         asked = enter("package", Case(files=files), tmp_path / "in")
         assert asked == (not name.startswith(("angel", "perturbed", "closeness")))  # not every attack is for them
+
+
+def test_what_was_learned_and_nobody_damaged_is_loaded(tmp_path: Path) -> None:
+    for name, (_, content) in corpora.populations().items():
+        assert enter("population", Case(files={"learned.json": content}, release=name), tmp_path / "in")
 
 
 # --------------------------------------------------------------------------------------------------- the watch itself

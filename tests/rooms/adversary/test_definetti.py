@@ -61,7 +61,7 @@ def _published(table: gh.Microdata, method: Any, recoding: Any) -> gh.Release:
 
 def given_weights(monkeypatch: pytest.MonkeyPatch, seed: int) -> dict[str, Population]:
     """Have the attack learn random weights, from any number of people; the model that it then has is in the answer."""
-    monkeypatch.setattr(learn, "_FEWEST", 1)
+    monkeypatch.setattr(learn, "FEWEST", 1)
     kept: dict[str, Population] = {}
 
     def learned(*given: Any) -> Population:
@@ -435,7 +435,7 @@ def test_beliefs_that_are_not_to_be_taken_at_their_word_are_told() -> None:
 def test_a_release_without_quasi_identifiers_beside_values_is_refused() -> None:
     table = gh.read(SMALL, quasi=QUASI, sensitive="ill")
     release = _published(table, gh.Anatomize(), gh.Angel(k=3, marginals=(("age",), ("sex",))))
-    with pytest.raises(gh.NotSupported, match="none of whose tables ties"):
+    with pytest.raises(gh.NotSupported, match="none of the release's tables ties"):
         gh.attack(release, gh.DeFinetti(), knowledge=gh.Knowledge(external=table))
 
 

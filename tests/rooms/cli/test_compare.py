@@ -54,3 +54,16 @@ def test_what_cannot_be_compared_is_told_in_a_line(world: Path) -> None:
     assert "--quasi" in run("compare patients.csv --ell 3", code=2).stderr
     assert "did you mean 'mirror'" in run(f"compare patients.csv {ROLES} --ell 3 --methods miror", code=2).stderr
     run(f"compare patients.csv {ROLES} --ell 3 --methods opt-gen --recodings boxes --processes 0", code=1)
+
+
+def test_the_learner_is_measured_unless_it_is_left_out(world: Path) -> None:
+    some = "--methods mirror --recodings anatomy --processes 0 --runs 1"
+    told = json.loads(run(f"compare patients.csv {ROLES} --ell 3 {some} --json").stdout)
+    without = json.loads(run(f"compare patients.csv {ROLES} --ell 3 {some} --no-learner --model learned --json").stdout)
+    shown = run(f"compare patients.csv {ROLES} --ell 3 {some}").stdout
+
+    assert 0 < told["rows"][0]["cost"] < 1
+    assert without["rows"][0]["cost"] is None
+    assert (told["model"], without["model"]) == ("uniform", "learned")
+    assert " cost " in shown
+    assert f" {told['rows'][0]['cost']:.3f} " in shown

@@ -88,6 +88,21 @@ def test_publish_puts_a_flat_table_beside_the_release(world: Path) -> None:
     assert told["flat"] == "out/flat"
 
 
+def test_a_policy_asks_for_a_flat_table_as_the_option_does(world: Path) -> None:
+    said = '[source]\nfile = "patients.csv"\n[roles]\nquasi = ["age", "sex", "zipcode"]\nsensitive = "disease"\n'
+    said += '[principle]\nell = 3\n[release]\nout = "out"\nreport = "none"\n'
+    (world / "policy.toml").write_text(f"{said}flat = true\n")
+    told = json.loads(run("publish policy.toml --json").stdout)
+    assert told["flat"].endswith("out/flat")
+    assert pa_csv.read_csv(world / "out" / "flat" / "table.csv").num_rows == 300
+    (world / "policy.toml").write_text(f"{said}flat = false\n")
+    assert "flat" not in json.loads(run("publish policy.toml --out other --json").stdout)
+    assert not (world / "other" / "flat").exists()
+    assert "flat" in json.loads(run("publish policy.toml --out third --flat --json").stdout)
+    (world / "policy.toml").write_text(f'{said}flat = "yes"\n')
+    assert "flat must be true or false" in run("publish policy.toml", code=2).stderr
+
+
 def test_no_flat_table_of_an_earlier_release_stays_beside_a_new_one(world: Path) -> None:
     run(f"{PUBLISH} --out out --flat")
     before = (world / "out" / "release" / "datapackage.json").read_bytes()

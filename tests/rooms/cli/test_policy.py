@@ -110,7 +110,7 @@ def test_every_option_of_publish_that_says_what_to_publish_is_in_a_policy() -> N
 
     options = {parameter.name for parameter in glasshouse.commands["publish"].params}
     keys = {key.choice for table in (*TABLES.values(), COLUMN) for key in table.values()} | {"parameters"}
-    of_the_call = {"force", "as_json", "verbose", "log_json", "recoding_with", "to", "no_report", "flat"}
+    of_the_call = {"force", "as_json", "verbose", "log_json", "recoding_with", "to", "no_report"}
 
     assert options - of_the_call - keys == set()
     assert keys - options == set()

@@ -255,6 +255,8 @@ def test_nothing_that_was_kept_is_used_for_another_recipe(table: gh.Microdata) -
         {"workload": gh.Workload.transparent(table, n=10, seed=1)},
         {"seed": 1},
         {"effort": Effort(seconds=6.0)},
+        {"model": "learned"},
+        {"learner": False},
     ]
     keys = [key_of(Setting(**{**base, **change}), gh.Mirror(), gh.Boxes()) for change in [{}, *other]]
     keys += [key_of(Setting(**base), *way) for way in ((gh.Mirror(floor=9), gh.Boxes()), (gh.Mirror(), gh.Angel()))]
@@ -347,6 +349,23 @@ def test_an_attack_that_does_not_end_is_ended_and_the_rest_of_the_row_stands(
     (aware, _), (linking, _) = found[0], found[1]
     assert (aware.how, aware.belief) == ("bound", pytest.approx(1 / 3))  # the theorem stands, whether attacked or not
     assert (linking.how, linking.belief) == ("not known", None)
+
+
+def test_a_learner_that_does_not_end_is_ended_and_what_was_found_before_stands(
+    table: gh.Microdata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import glasshouse.comparing.scoring as s, time\ns._learned = lambda setting, release, row: time.sleep(600)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    ways = [(gh.Greedy(), gh.Anatomy())]
+    ((_, row, keep),) = run(setting_of(table, effort=Effort(seconds=2.0)), ways, 1, grace=0.1)
+
+    assert keep
+    assert not row.failed
+    assert (row.how in ("exact", "sampled"), row.belief is not None) == (True, True)
+    assert (row.cost, row.cost_error) == (None, None)
+    assert "the cost to a learner was not measured: the attack takes longer than 2 seconds" in row.told
 
 
 def test_whoever_stops_listening_leaves_no_process_behind(table: gh.Microdata, monkeypatch: pytest.MonkeyPatch) -> None:

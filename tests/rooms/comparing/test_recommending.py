@@ -104,6 +104,31 @@ def test_an_error_no_better_than_without_a_link_is_pointed_out() -> None:
     assert "no better than two tables" in " ".join(recommend([row("mirror", "angel", 0.3)], preferred=USUAL).notes)
 
 
+def test_a_way_that_costs_people_much_is_set_aside_if_another_one_spares_it_at_twice_the_error() -> None:
+    costly = row("mirror", "anatomy", 0.04, cost=0.25, cost_error=0.01)
+    mild = row("mirror", "angel", 0.08, cost=0.05, cost_error=0.01)
+    useless = row("separate", "boxes", 0.2, cost=0.0, cost_error=0.0)
+
+    assert chosen(costly, mild, useless, presence="public") == "mirror as angel"
+    said = recommend([costly, mild, useless], preferred=USUAL, presence="public")
+    assert "a learner guesses 5.0 more people in 100 right in the table than outside it" in said.reason
+    assert said.notes[0] == (
+        "mirror as anatomy has a mean error of 4.0%, but a learner guesses 25.0 more people in 100 right in the table "
+        "than outside it: it is set aside for that."
+    )
+    assert chosen(costly, useless, presence="public") == "mirror as anatomy"  # the error would be five times as large
+    dearer = row("mirror", "angel", 0.081, cost=0.05, cost_error=0.01)
+    assert chosen(costly, dearer, presence="public") == "mirror as anatomy"
+
+
+def test_a_cost_counts_only_beyond_chance_and_where_it_is_known() -> None:
+    mild = row("mirror", "angel", 0.06, cost=0.05, cost_error=0.03)
+    for cost, error in ((0.2, 0.03), (None, None), (0.14, 0.0)):
+        costly = row("hybrid", "boxes", 0.04, cost=cost, cost_error=error)
+        assert chosen(costly, mild) == "hybrid as boxes"
+    assert chosen(row("hybrid", "boxes", 0.04, cost=0.22, cost_error=0.03), mild) == "mirror as angel"
+
+
 def test_differences_that_nobody_would_notice_do_not_count() -> None:
     assert chosen(row("hybrid", "boxes", 0.004), row("mirror", "angel", 0.006)) == "mirror as angel"
     assert chosen(row("hybrid", "boxes", 0.004), row("mirror", "angel", 0.007)) == "hybrid as boxes"

@@ -231,7 +231,7 @@ def test_of_a_large_table_what_is_cheap_is_done_and_the_rest_is_told() -> None:
     assert "1/3" == aware["bound"]
     assert [20, 20] == [found["questions"] for found in facts["utility"]]
     assert facts["kl"] is None
-    assert len(facts["bounded"]) == 3
+    assert len(facts["bounded"]) == 5
     assert all("399 rows" in said for said in facts["bounded"])
     assert gh.make_report(made(), PATIENTS, effort=replace(QUICK, most_rows=400)).to_dict()["bounded"] == []
 

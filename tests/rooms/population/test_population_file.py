@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,26 @@ def test_damaged_files_are_refused(release: gh.Release, tmp_path: Path) -> None:
         gh.Population.load(tmp_path / "none.json", release)
     with pytest.raises(gh.SourceError, match="cannot read"):
         gh.learn(release, keep=tmp_path)
+
+
+def test_what_is_no_plain_file_is_refused_at_once(release: gh.Release, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    for name in ("pipe", "endless", "."):
+        with pytest.raises(gh.SourceError, match="it is no plain file"):
+            gh.Population.load(tmp_path / name, release)
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(gh.SourceError, match="too large"):
+        gh.Population.load(tmp_path / "huge", release)
+
+
+def test_lists_without_an_end_under_a_right_checksum_are_refused(release: gh.Release, tmp_path: Path) -> None:
+    for depth in (100, 900, 100_000):
+        content = f'{{"format": "glasshouse population", "format_version": 1, "z": {"[" * depth}{"]" * depth}}}'
+        (tmp_path / "deep.json").write_text(content)
+        with pytest.raises(gh.SourceError, match="is damaged"):
+            gh.Population.load(tmp_path / "deep.json", release)
 
 
 def test_a_place_that_cannot_be_written_is_refused(release: gh.Release, tmp_path: Path) -> None:

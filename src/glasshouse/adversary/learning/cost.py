@@ -90,11 +90,24 @@ class Cost:
         """Half the width of a 95 % interval around the cost, people being taken for independent."""
         return _95 * float(np.hypot(self.in_table.error, self.outsider.error))
 
+    @property
+    def more_right(self) -> float:
+        """How much more often the value that is believed most is true of people in the table than of the others."""
+        return self.in_table.right - self.outsider.right
+
+    @property
+    def more_right_error(self) -> float:
+        """Half the width of a 95 % interval around that, people being taken for independent."""
+        variance = sum(own.right * (1 - own.right) / max(own.people, 1) for own in (self.in_table, self.outsider))
+        return _95 * float(np.sqrt(variance))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
             "cost": self.cost,
             "error": self.error,
+            "more_right": self.more_right,
+            "more_right_error": self.more_right_error,
             "in_table": self.in_table.to_dict(),
             "linked": self.linked.to_dict(),
             "outsider": self.outsider.to_dict(),

@@ -116,12 +116,7 @@ class DeFinetti(Attack):
                 "control people are compared with those of the table by their true values: the external table must be "
                 f"the one that was published, with its sensitive column {task.contents.column!r}"
             )
-        if not task.contents.seats:
-            raise NotSupported(
-                "learning from a release none of whose tables ties quasi-identifiers to sensitive values",
-                instead="there is nothing to learn about people",
-            )
-        seats = max(task.contents.seats, key=lambda own: len(own.quasi))
+        seats = task.contents.widest
         population, why_not = self._learned(task, seats)
         if population is None:
             return _labelled(Linking(column=self.column).believe(task), "none", why_not, None)

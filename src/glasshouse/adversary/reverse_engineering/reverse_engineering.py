@@ -119,11 +119,12 @@ class ReverseEngineering(Attack):
 
     Notes
     -----
-    *Likelihoods at scale*: `Greedy` and `RandomisedGreedy` (MINIMALITY D), `Symmetric`, `EvenSplit` and `Mondrian` (the
-    cuts that were not made). They need everybody in the table on the list, and nobody else. `Mirror` and `Sift`: by
-    Theorems M1, M2 and S1 the published shares are believed; where the release leaves open who is in which group, the
-    bound is the largest of them. `Snug` under k-anonymity alone: the list is divided again, and the shares of the
-    groups found are believed; with others on the list, the bound is the largest share of the groups whose cells cover a person.
+    *Likelihoods at scale*: `Greedy` and `RandomisedGreedy` (MINIMALITY D), `Symmetric`, `EvenSplit` and `Mondrian`
+    (the cuts that were not made). They need everybody in the table on the list, and nobody else. `Mirror` and `Sift`:
+    by Theorems M1, M2 and S1 the published shares are believed; where the release leaves open who is in which group,
+    the bound is the largest of them. `Snug` under k-anonymity alone: the list is divided again, and the shares of the
+    groups found are believed; with others on the list, the bound is the largest share of the groups whose cells cover
+    a person.
 
     The bound is that of the method's theorem, as the release states it. Theorems hold for an adversary who holds every
     table equally likely beforehand and has corrupted nobody: with another prior or with corrupted people no bound

@@ -94,7 +94,7 @@ class Inference(RiskAttack):
 
 def _scores(contents: Contents, people: Microdata) -> tuple[Kinds, Beliefs]:
     """Kinds of people, and for each how much of each value the boxes that cover them give to such a person."""
-    seats = max(contents.seats, key=lambda one: len(one.quasi))
+    seats = contents.widest
     kinds = Kinds.of(people, seats.quasi)
     matches = match(people, kinds.examples, seats)
     kind, seat = matches.of_match, matches.seats

@@ -121,7 +121,7 @@ class Linkability(RiskAttack):
 
     def _columns(self, scene: Scene) -> tuple[tuple[str, ...], tuple[str, ...], Seats]:
         """The columns of both lists, and a table of the release that has all of them."""
-        largest = max(scene.contents.seats, key=lambda seats: len(seats.quasi))
+        largest = scene.contents.widest
         first, second = self.first, self.second
         if not first:
             middle = (len(largest.quasi) + 1) // 2

@@ -125,10 +125,12 @@ class RiskAttack:
 
     def _contents(self, release: Release) -> Contents:
         """What the release says; where values are not looked at, of any sensitive column, or of none."""
-        if self.needs_values:
-            return Published.of(release, self.column)
         sensitive = release.recipe.sensitive
-        return Published.of(release, sensitive[0]) if sensitive else Published.without_values(release)
+        if not self.needs_values and not sensitive:
+            return Published.without_values(release)
+        contents = Published.of(release, self.column if self.needs_values else sensitive[0])
+        contents.refuse_untied()  # seats are read from tables with batches alone
+        return contents
 
 
 def control_people(people: Microdata, release: Release, knowledge: Knowledge) -> Microdata:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from glasshouse.analyst.answers.estimates import Totals
 from glasshouse.cells import key_of
 from glasshouse.errors import InputError, ParameterError
-from glasshouse.population.learn import learned_from
+from glasshouse.population.learn import FEWEST, learned_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,19 +33,41 @@ if TYPE_CHECKING:
     from glasshouse.supports.evidence import Evidence
     from glasshouse.supports.value_sets import ValueSet
 
-__all__ = ["MODELS", "LearnedTotals", "learned_population", "learned_totals"]
+__all__ = ["MODELS", "LearnedTotals", "Taught", "learned_population", "learned_totals"]
 
 MODELS: Final = ("learned", "uniform")
 """What may answer: what a release teaches, or the papers' estimator."""
 _ROUNDING: Final = 1e-7
+_ENOUGH_PEOPLE: Final = 5_000  # of so many, a release that teaches nothing is taken at its word
+_UNRELATED: Final = "intervals may be too narrow: within a group every value is taken to be as likely for every member"
+_FEW: Final = f"{_UNRELATED}, and it takes more people to tell whether that is so"
+
+
+class Taught(NamedTuple):
+    """What a release teaches; or nothing, and why the papers' model serves although it was not asked for."""
+
+    population: Population | None
+    why_not: str = ""
+    doubt: str = ""  # why intervals may not cover
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of answers is told: of the model that answers, or why it is not the one that was asked for."""
+        doubts = (self.doubt,) if self.doubt else ()
+        if self.population is not None:
+            return (*self.population.notes, *doubts)
+        return (f"answered by the uniform model: {self.why_not}", *doubts) if self.why_not else ()
 
 
 def learned_totals(
     evidence: Evidence, published: Published, seats: Seats, attributes: Sequence[str], model: str
-) -> LearnedTotals | None:
-    """What a release teaches, for a question about some attributes; None where the papers' estimator answers it."""
-    population = learned_population(evidence, published, seats, attributes, model)
-    return None if population is None else LearnedTotals(population)
+) -> tuple[LearnedTotals | None, tuple[str, ...]]:
+    """What a release teaches, for a question about some attributes, and what to know of it.
+
+    None where the papers' estimator answers the question.
+    """
+    taught = learned_population(evidence, published, seats, attributes, model)
+    return None if taught.population is None else LearnedTotals(taught.population), taught.notes
 
 
 def learned_population(
@@ -57,21 +79,29 @@ def learned_population(
     report: Callable[[float], None] = lambda _: None,
     *,
     owner: str = "query",
-) -> Population | None:
-    """What a release teaches of some attributes; None where the papers' model serves.
+) -> Taught:
+    """What a release teaches of some attributes; nothing where the papers' model serves.
 
-    It does if it is asked for, if the release teaches nothing, if its cells do not say which values they stand for, and
-    if the attributes are quasi-identifiers that are published exactly.
+    It does if it is asked for, and if the attributes are quasi-identifiers that are published exactly. It also does if
+    the release has too few people or teaches too little, and if its cells do not say which values they stand for; then
+    it is said why.
     """
     if model not in MODELS:
         raise ParameterError(owner, "model", " or ".join(map(repr, MODELS)), model)
     if model == "uniform" or (evidence.is_exact and published.column not in attributes):
-        return None
+        return Taught(None)
+    dealt = published.column in attributes
     try:
         population = learned_from(evidence, published, seats, report)
-    except InputError:
-        return None
-    return None if population is None or population.model == "uniform" else population
+    except InputError as error:
+        return Taught(None, str(error), _UNRELATED if dealt else "")
+    few = _FEW if dealt and int(seats.count.sum()) < _ENOUGH_PEOPLE else ""
+    if population is None:
+        return Taught(None, f"fewer than {FEWEST} people", few)
+    if population.model == "uniform":
+        why = "what the release teaches fits groups that were held out no better than base rates do"
+        return Taught(None, why, few)
+    return Taught(population, doubt="" if population.fitted.is_used else few)
 
 
 @dataclass(frozen=True, eq=False)

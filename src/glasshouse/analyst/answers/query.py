@@ -15,6 +15,7 @@ import pyarrow as pa
 from glasshouse.analyst.answers.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
 from glasshouse.analyst.answers.population_answers import LearnedTotals, learned_totals
+from glasshouse.analyst.answers.separation import separation_notes
 from glasshouse.analyst.questions.asked_values import settled
 from glasshouse.analyst.questions.question import Question, disjoint_terms
 from glasshouse.analyst.questions.sql import question_of
@@ -214,9 +215,8 @@ def query(
 def answer_question(evidence: Evidence, question: Question, model: str = "learned") -> Answer:
     """Answer one question, or one for every combination of the grouping columns."""
     asked = _Asked.of(evidence, question, model)
-    said: dict[str, Any] = {"question": question, "model": asked.model, "notes": asked.notes}
     if not question.group_by:
-        return Answer(keys=((),), estimates=(asked.estimates(asked.together()),), **said)
+        return asked.answer(((),), (asked.estimates(asked.together()),))
     columns = {name: asked.grouping_column(name) for name in question.group_by if name != asked.published.column}
     domains = {name: asked.values if name not in columns else columns[name].values for name in question.group_by}
     n_rows = prod(len(values) for values in domains.values())
@@ -236,7 +236,7 @@ def answer_question(evidence: Evidence, question: Question, model: str = "learne
                 found[tuple(places[name] for name in domains)] = asked.estimates(one)
     order = sorted(found)
     keys = tuple(tuple(values[at] for values, at in zip(domains.values(), key, strict=True)) for key in order)
-    return Answer(keys=keys, estimates=tuple(found[key] for key in order), **said)
+    return asked.answer(keys, tuple(found[key] for key in order))
 
 
 def _attributes(question: Question, terms: Sequence[Mapping[str, ValueSet]]) -> list[str]:
@@ -296,6 +296,7 @@ class _Asked:
     dealt: Dealt  # how the sensitive values are treated
     of_class: NDArray[np.bool_]  # which terms hold for each class of them
     learned: LearnedTotals | None = None  # what the release teaches, where that is used
+    notes: tuple[str, ...] = ()  # what must be said of the model
 
     @classmethod
     def of(cls, evidence: Evidence, question: Question, model: str) -> _Asked:
@@ -315,18 +316,22 @@ class _Asked:
         class_of = np.full(len(values), -1, np.int64)
         class_of[covered] = number.reshape(-1)
         dealt = Dealt(class_of, len(of_class), weights)
-        learned = learned_totals(evidence, published, seats, _attributes(question, terms), model)
-        return cls(evidence, question, published, seats, values, terms, columns, dealt, of_class, learned)
+        learned, notes = learned_totals(evidence, published, seats, _attributes(question, terms), model)
+        if learned is not None and learned.population.fitted.is_used:
+            apart = published.column in question.group_by
+            notes += separation_notes(learned.population.seen, learned.population.values, dealt, every_value=apart)
+        return cls(evidence, question, published, seats, values, terms, columns, dealt, of_class, learned, notes)
 
     @property
     def model(self) -> str:
         """Which model answers."""
         return "uniform" if self.learned is None else self.learned.population.model
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What must be said of the model."""
-        return () if self.learned is None else self.learned.population.notes
+    def answer(self, keys: tuple[tuple[Any, ...], ...], estimates: tuple[tuple[Estimate, ...], ...]) -> Answer:
+        """The answer with what must be said of the model; of what is certain by any model nothing must."""
+        uncertain = any(estimate.error > 0 for row in estimates for estimate in row)
+        notes = self.notes if uncertain else ()
+        return Answer(question=self.question, keys=keys, estimates=estimates, model=self.model, notes=notes)
 
     def grouping_column(self, name: str) -> GroupingColumn:
         """The values that a grouping column may have, by what is published."""

@@ -128,12 +128,13 @@ def sample(
         raise ParameterError("sample", "tables", "a whole number, 1 or more, or nothing", tables)
     source = Source.secure() if source is None else source.for_one_release()
     reading = Reading.of(release, attributes, taxonomies=taxonomies, ordered=ordered)
-    population = learned_population(
+    population, why_not, _ = learned_population(
         reading.evidence, reading.published, reading.seats, reading.attributes, model, report, owner="sample"
     )
     sensitive = release.recipe.sensitive
     notes = [f"of the sensitive columns {', '.join(sensitive)} none is there: name one among the attributes"]
     notes = notes if attributes is None and len(sensitive) > 1 else []
+    notes += [f"drawn by the uniform model: {why_not}"] if why_not else []
     sources = [source, *(source.child("table", number) for number in range(1, tables or 1))]
     if population is None:
         found = [_independent(reading, n, own, notes) for own in sources]

@@ -45,6 +45,8 @@ class Answers:
     errors: NDArray[np.float64]
     model: str = "uniform"
     """Which model gave them: ``learned``, ``cells`` or ``uniform``."""
+    notes: tuple[str, ...] = ()
+    """What to know of the model."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -101,18 +103,19 @@ def answer(
     for name, domain in workload.domains.items():
         check_domain(evidence, name, domain)
     values, errors = np.zeros(len(workload)), np.zeros(len(workload))
-    used = "uniform"
+    used, notes = "uniform", dict[str, None]()
     for published, seats, questions in _by_table(evidence, workload):
         work = _from_sample if published.kind == "sample" else _from_groups
         asked = workload.take(questions)
         found = work(evidence, published, seats, asked, threads)
         names = [name for name, wanted in zip(asked.domains, asked.wanted, strict=True) if not wanted.all()]
-        learned = learned_totals(evidence, published, seats, names, model)
+        learned, said = learned_totals(evidence, published, seats, names, model)
+        notes.update(dict.fromkeys(said))
         if learned is not None:
             found = _learned(evidence, published, asked, learned, found)
             used = learned.population.model
         values[questions], errors[questions] = found
-    return Answers(values, errors, used)
+    return Answers(values, errors, used, tuple(notes))
 
 
 def count(table: Microdata, workload: Workload, *, threads: int = 0) -> NDArray[np.int64]:

@@ -143,7 +143,7 @@ def _quasi(evidence: Evidence, attributes: Sequence[str] | None) -> list[str]:
     recipe = evidence.release.recipe
     if attributes is None:
         column = recipe.sensitive[0] if recipe.sensitive else None
-        return list(max(evidence.published(column).seats, key=lambda seats: len(seats.quasi)).quasi)
+        return list(evidence.published(column).widest.quasi)
     chosen = [name for name in attributes if name in recipe.quasi]
     if len(chosen) < len(attributes) or not chosen:
         raise InputError(f"losses are those of quasi-identifiers, {', '.join(recipe.quasi)}: name some of them")

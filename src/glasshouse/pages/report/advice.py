@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LEVELS", "cautions_in"]
 
+_COSTLY = 0.1  # of people, in the table rather than outside, of whom a learner's guess is right
 _COVERED = 0.8  # intervals that hold fewer of the true counts mislead
 LEVELS = ("stop", "attention", "note")
 """Do not publish; think before you publish; good to know."""
@@ -20,7 +21,14 @@ LEVELS = ("stop", "attention", "note")
 
 def cautions_in(facts: Mapping[str, Any]) -> list[dict[str, str]]:
     """Go through what was found."""
-    found = [*_promise(facts), *_beliefs(facts), *_identities(facts), *_utility(facts), *_known(facts)]
+    found = [
+        *_promise(facts),
+        *_beliefs(facts),
+        *_learned(facts),
+        *_identities(facts),
+        *_utility(facts),
+        *_known(facts),
+    ]
     ordered = sorted(found, key=lambda caution: LEVELS.index(caution[0]))
     return [{"level": level, "text": text} for level, text in ordered]
 
@@ -59,6 +67,21 @@ def _beliefs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield ("stop" if serious else "attention"), f"{what} That is more than was promised."
         else:
             yield "attention", f"{what} The promise does not extend to her."
+
+
+def _learned(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for found in facts["learner"]:
+        if not found["ran"]:
+            continue
+        cost = found["cost"]
+        if cost["more_right"] - cost["more_right_error"] > _COSTLY:
+            yield (
+                "attention",
+                f"Whoever learns from the release guesses the value of {found['column']} right for "
+                f"{cost['in_table']['right']:.1%} of the people in the table, and for {cost['outsider']['right']:.1%} "
+                "of people on whose groups nothing was fitted. The promise does not speak of such guesses; anatomy and "
+                "permutation allow more of them than ANGEL does.",
+            )
 
 
 def _identities(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from glasshouse.randomness import Source
     from glasshouse.release import Release
 
-__all__ = ["beliefs_of", "but_for_dropped", "estimated_fits", "histogram"]
+__all__ = ["beliefs_of", "but_for_dropped", "estimated_fits", "histogram", "not_attacked"]
 
 _STEP = 0.025  # a bar of the histogram, about
 _SAMPLE = 20_000  # rows of a published table from which the number of fits is estimated
@@ -210,7 +210,23 @@ def _crowded(table: Microdata, n_fits: int, effort: Effort) -> str:
     )
 
 
-def estimated_fits(release: Release, table: Microdata, column: str, *, sample: int = _SAMPLE) -> int:
+def not_attacked(
+    release: Release,
+    table: Microdata,
+    column: str | None,
+    effort: Effort,
+    budget: Budget,
+    cost: Callable[[int], float],
+) -> str:
+    """Say why a part that looks everybody up is left out, if it is; ``cost`` foretells it from the number of fits."""
+    refused = _more_than(effort.most_rows, table) or budget.refusal(cost(0))
+    if refused:
+        return refused
+    n_fits = estimated_fits(release, table, column, sample=_SAMPLE if budget.seconds is None else _SMALL_SAMPLE)
+    return _crowded(table, n_fits, effort) or budget.refusal(cost(n_fits))
+
+
+def estimated_fits(release: Release, table: Microdata, column: str | None, *, sample: int = _SAMPLE) -> int:
     """About how many pairs of a person and a place in the release there are, where people who are alike count once.
 
     Some people are looked up in some rows of each published table.

@@ -49,7 +49,7 @@ class Effort:
         may go through: so many, or twice as many as there are rows. Boxes that overlap, and large buckets, can have
         very many.
     seconds
-        How long reverse engineering may take.
+        How long reverse engineering may take, and learning.
     most_tried
         Of more people not every world is tried where the method has a theorem: counting the worlds alone can take long.
     most_worlds, most_runs
@@ -159,6 +159,14 @@ class Sizes:
     def linking(self, n_fits: int) -> float:
         """Looking everybody up, who fit about so many places."""
         return 0.02 + 8e-6 * self.cells + 2e-6 * self.values + 3e-6 * self.rows + 1e-6 * n_fits
+
+    def learning(self, n_fits: int) -> float:
+        """Learning from the release, and judging what is then believed of everybody."""
+        return 0.1 + 250e-6 * self.rows + 3 * self.linking(n_fits)
+
+    def risk(self, n_fits: int) -> float:
+        """Counting how often one of the attacks that regulators ask about succeeds."""
+        return 0.02 + 1.5 * self.linking(n_fits)
 
     @property
     def losses(self) -> float:

@@ -22,6 +22,8 @@ from glasshouse.microdata.cautions import accepted_cautions
 from glasshouse.pages.report.advice import cautions_in
 from glasshouse.pages.report.beliefs import beliefs_of, but_for_dropped
 from glasshouse.pages.report.effort import FLOOR, Budget, Sizes
+from glasshouse.pages.report.learner import learners_of
+from glasshouse.pages.report.regulators import risks_of
 from glasshouse.pages.report.usefulness import divergence_of, losses_of, utility_of
 from glasshouse.pages.report.words import in_words
 from glasshouse.verification import verify_table
@@ -59,7 +61,7 @@ def facts_of(
     """Gather what a report says of a release of a table."""
     table = table.spelled_by(release.recipe.recoding.get("domain") or ())
     budget = Budget(effort.cpu)
-    done, total = count(1), 4 + 4 * len(release.recipe.sensitive)
+    done, total = count(1), 5 + 5 * len(release.recipe.sensitive)
 
     def tell() -> None:
         if progress is not None:
@@ -87,6 +89,8 @@ def facts_of(
         facts["losses"], facts["no_losses"] = losses_of(release, table)
     tell()
     facts["utility"], facts["no_utility"] = utility_of(release, table, effort, budget, sizes, tell)
+    facts["risks"] = risks_of(release, table, effort, budget, sizes, source, tell)
+    facts["learner"] = learners_of(release, table, effort, budget, sizes, tell)
     facts["bounded"] = _bounded(facts, table, effort)
     if not facts["bounded"] and effort.divergence:
         facts["kl"] = divergence_of(release, table)
@@ -149,6 +153,8 @@ def _frame(
         },
         "findable": [],
         "beliefs": [],
+        "learner": [],
+        "risks": [],
         "utility": [],
         "no_utility": None,
         "kl": None,
@@ -173,6 +179,13 @@ def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list
     for found in facts["beliefs"]:
         if found["bounded"]:
             said.append(f"The {found['adversary']} adversary was not run on {found['column']}: {found['why_not']}.")
+    unmeasured = [found for found in facts["risks"] if found["bounded"]]
+    if unmeasured:
+        names = ", ".join(found["risk"] for found in unmeasured)
+        said.append(f"Of the risks that regulators name these were not measured ({names}): {unmeasured[0]['why_not']}.")
+    for found in facts["learner"]:
+        if found["bounded"]:
+            said.append(f"What an attacker gains who learns of {found['column']} was not measured: {found['why_not']}.")
     if effort.cpu is None:
         return said
     if facts["losses"] is None and facts["no_losses"]:

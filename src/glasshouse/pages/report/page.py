@@ -26,6 +26,8 @@ _SECTIONS = {
     "promise": "What is promised",
     "achieved": "What the groups achieve",
     "beliefs": "What an adversary would believe",
+    "learner": "What an attacker who learns gains",
+    "risks": "The risks that regulators name",
     "utility": "What an analyst can learn",
     "losses": "What is lost",
     "values": "What happened to values",
@@ -69,6 +71,12 @@ def _tables(facts: Mapping[str, Any]) -> dict[str, Any]:
             for f in facts["findable"]
         ],
         "beliefs": [list(_believed(found)) if found["ran"] else [] for found in facts["beliefs"]],
+        "learner": [list(_learned(found["cost"])) if found["ran"] else [] for found in facts["learner"]],
+        "risks": [
+            [found["risk"], found["question"], *(_rate(found["measured"][which]) for which in ("success", "baseline"))]
+            for found in facts["risks"]
+            if found["ran"]
+        ],
         "utility": [
             [
                 f"{found['questions']:,} of {found['workload']}",
@@ -129,6 +137,28 @@ def _believed(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "people of whom nothing can be said", f"{found['people_unknown']:,}"
     if found["error"]:
         yield "error of a sampled belief, at most", f"{found['error']:.4f}"
+
+
+def _learned(cost: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    outsiders = "people on whose groups nothing was fitted" if cost["outsiders_are"] == "halves" else "control people"
+    names = {
+        "people in the table": "in_table",
+        "the same, by linking alone": "linked",
+        outsiders: "outsider",
+        "the best possible outsider": "best_outsider",
+        "base rates": "base_rate",
+    }
+    for name, key in names.items():
+        own = cost[key]
+        sure = own["above"][-1]
+        believed = f"{percent(sure['share'])} ({percent(sure['right'])} of them rightly)" if sure["share"] else "nobody"
+        yield name, f"{own['in_truth']:.4f}", percent(own["right"]), believed
+
+
+def _rate(found: Mapping[str, Any]) -> str:
+    if found["low"] == found["high"]:
+        return percent(found["rate"])
+    return f"{percent(found['rate'])} ({percent(found['low'])} to {percent(found['high'])})"
 
 
 def _lost(losses: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

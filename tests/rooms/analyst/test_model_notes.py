@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An answer says by which model it was made, and why, where that is not the model that was asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import glasshouse as gh
+from tests.rooms.cli.world import run
+from tests.rooms.population.known import QUASI, people, released
+
+FEW = "answered by the uniform model: fewer than 200 people"
+NOTHING = (
+    "answered by the uniform model: "
+    "what the release teaches fits groups that were held out no better than base rates do"
+)
+FEW_TELL = (
+    "intervals may be too narrow: within a group every value is taken to be as likely for every member, and it takes "
+    "more people to tell whether that is so"
+)
+WOMEN = "SELECT COUNT(*) WHERE sex = 'F' AND ill = 'v1'"
+TREE = {"all": {"north": ["A", "B", "C"], "south": ["D", "E", "F"]}}
+
+
+def shuffled() -> gh.Release:
+    columns = people(2_000)
+    columns["ill"] = np.random.default_rng(5).permutation(columns["ill"])
+    return released(columns)
+
+
+def untold() -> gh.Release:
+    tree = gh.Taxonomy.from_nested(TREE)
+    return released(people(2_000), gh.Taxonomies(), gh.Mirror(), taxonomies={"region": tree})
+
+
+def test_of_few_people_nothing_is_learned_and_the_answer_says_so() -> None:
+    found = gh.query(released(people(150)), WOMEN)
+    assert (found.model, found.notes) == ("uniform", (FEW, FEW_TELL))
+    assert f"note: {FEW}" in str(found)
+    assert FEW in repr(found)
+    assert FEW in found._repr_html_()
+    assert found.to_dict()["notes"] == [FEW, FEW_TELL]
+
+
+def test_a_release_that_teaches_nothing_is_answered_by_the_uniform_model_with_a_note() -> None:
+    found = gh.query(shuffled(), WOMEN)
+    assert (found.model, found.notes) == ("uniform", (NOTHING, FEW_TELL))
+    assert f"note: {NOTHING}" in str(found)
+
+
+def test_cells_that_cannot_be_read_are_the_reason_that_is_given() -> None:
+    found = gh.query(untold(), WOMEN)
+    assert found.model == "uniform"
+    assert len(found.notes) == 2
+    assert found.notes[1] == FEW_TELL.partition(", and")[0]
+    assert found.notes[0].startswith("answered by the uniform model: ")
+    assert "'region'" in found.notes[0]
+    assert "taxonomy" in found.notes[0]
+
+
+def test_many_groups_carry_the_note_once() -> None:
+    found = gh.query(released(people(150)), "SELECT ill, COUNT(*) WHERE sex = 'F' GROUP BY ill")
+    assert len(found.keys) > 1
+    assert str(found).count(FEW) == 1
+
+
+@pytest.mark.parametrize("sql", ["SELECT COUNT(*) WHERE sex = 'F'", "SELECT COUNT(*) WHERE ill = 'v1'"])
+def test_what_is_certain_by_any_model_needs_no_note(sql: str) -> None:
+    found = gh.query(released(people(150)), sql)
+    assert (found.error, found.notes) == (0.0, ())
+
+
+def test_no_reason_is_given_to_those_who_asked_for_the_uniform_model() -> None:
+    for release in (released(people(150)), shuffled(), untold()):
+        assert gh.query(release, WOMEN, model="uniform").notes == ()
+
+
+def test_a_learned_answer_does_not_say_that_it_is_uniform() -> None:
+    found = gh.query(released(people(3_000, strength=1.5)), WOMEN)
+    assert found.model == "learned"
+    assert not any("uniform" in note for note in found.notes)
+
+
+def test_workloads_evaluations_and_flat_tables_say_it_too() -> None:
+    columns = people(150)
+    release, table = released(columns), gh.read(columns, quasi=list(QUASI), sensitive="ill")
+    workload = gh.Workload.anatomy(table, qd=2, n=20)
+    assert gh.answer(release, workload).notes == (FEW, FEW_TELL)
+    assert gh.answer(release, workload, model="uniform").notes == ()
+    scores = gh.evaluate(release, table, workload=workload)
+    assert f"note: {FEW}" in str(scores)
+    assert scores.to_dict()["notes"] == [FEW, FEW_TELL]
+    told = gh.sample(release).schema.metadata[b"glasshouse.notes"].decode()
+    assert told == "drawn by the uniform model: fewer than 200 people"
+
+
+def test_the_command_line_prints_it(tmp_path: Path) -> None:
+    released(people(150)).save(tmp_path / "release", allow_seed=True)
+    shown = run(f'query {tmp_path / "release"} "{WOMEN}"')
+    assert f"note: {FEW}" in shown.stdout
