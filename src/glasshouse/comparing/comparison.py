@@ -51,6 +51,8 @@ class Row:
         The guarantee, against whom it holds, and why.
     shows_presence
         Whether exact quasi-identifiers are published, so that anybody can see who is in the table.
+    ties_groups
+        Whether the method ties its groups to each other, so that little knowledge about people adds up to much.
     belief
         The largest belief about anybody of an attacker who knows the algorithm; None where that is not known.
     how
@@ -82,6 +84,7 @@ class Row:
     adversary: str = ""
     theorem: str = ""
     shows_presence: bool = False
+    ties_groups: bool = False
     belief: float | None = None
     how: str = "not known"
     belief_error: float = 0.0

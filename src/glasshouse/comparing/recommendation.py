@@ -65,6 +65,7 @@ def recommend(rows: Sequence[Row], *, preferred: tuple[str, str], presence: str 
     if not measured:
         return Recommendation(row=None, reason="Nothing is recommended, for no way could be published and measured.")
     aware = [row for row in measured if row.adversary != "linking" and keeps(row)]
+    aware = [row for row in aware if not row.ties_groups] or aware
     holding = aware or [row for row in measured if keeps(row)] or measured
     hiding = [row for row in holding if not row.shows_presence]
     allowed = holding if presence == "public" else hiding or holding

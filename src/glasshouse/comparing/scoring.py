@@ -24,6 +24,7 @@ from glasshouse.journeys.evaluate import evaluate
 from glasshouse.journeys.publish import publish
 from glasshouse.pages.report.beliefs import estimated_fits
 from glasshouse.pages.report.effort import OutOfTime, deadline
+from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def score(setting: Setting, method: Method, recoding: Recoding, tell: Callable[[
     before one that learns (`ATTACKED`).
     """
     tell = tell or (lambda _, __: None)
-    row = Row(method=label_of(method), recoding=label_of(recoding))
+    row = Row(method=label_of(method), recoding=label_of(recoding), ties_groups=_ties_groups(setting, method))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DisclosureWarning)  # that is the point of comparing
@@ -90,6 +91,11 @@ def score(setting: Setting, method: Method, recoding: Recoding, tell: Callable[[
         return replace(row, failed=str(error))
     except MemoryError:
         return replace(row, failed="it needs more memory than there is")
+
+
+def _ties_groups(setting: Setting, method: Method) -> bool:
+    names = [column.name for column in setting.tables[0].sensitive]
+    return method.independent(Requirement.in_words(setting.principle, names)) == "buckets"
 
 
 def _published(setting: Setting, run: int, method: Method, recoding: Recoding, row: Row) -> tuple[Release, Row]:
