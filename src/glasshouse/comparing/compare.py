@@ -161,7 +161,7 @@ def compare(
 def methods_of(given: Iterable[Method | str] | None, requirement: Requirement) -> list[Method]:
     """The methods to compare: those that are given, by name or as objects, or all of the catalogue."""
     if given is None and requirement.target is not None:
-        return [default_method(requirement)]  # the one whose groups perturbed generalization may take
+        return [default_method(requirement, default_recoding(requirement))]  # the one whose groups perturbed generalization may take
     found: list[Method] = []
     for method in catalog.METHODS if given is None else given:
         if isinstance(method, str) and method in catalog.METHODS:
@@ -223,7 +223,8 @@ def _rows(
 
 def _usual(requirement: Requirement) -> tuple[str, str]:
     """The method and the recoding that `publish` takes if none is named."""
-    return default_method(requirement).name, default_recoding(requirement).name
+    recoding = default_recoding(requirement)
+    return default_method(requirement, recoding).name, recoding.name
 
 
 def _place(row: Row) -> tuple[bool, bool, float]:

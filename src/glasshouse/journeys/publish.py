@@ -252,8 +252,8 @@ def _settled(
     method: Method | None, recoding: Recoding | None, requirement: Requirement, table: Microdata
 ) -> tuple[Method, Recoding, Claim]:
     """Method and recoding with every parameter fixed, and what is claimed of the release."""
-    method = default_method(requirement) if method is None else method
     recoding = default_recoding(requirement) if recoding is None else recoding
+    method = default_method(requirement, recoding) if method is None else method
     recoding = recoding.settle(requirement, method, table)
     recoding.check(table, requirement)
     claim = recoding.claimed(method.claimed(requirement), requirement, [column.name for column in table.sensitive])
@@ -284,17 +284,19 @@ def _recoded(
         )
 
 
-def default_method(requirement: Requirement) -> Method:
+def default_method(requirement: Requirement, recoding: Recoding) -> Method:
     """The method where none is named: the safest there is for what is asked.
 
     For l-diversity of one column Sift, which holds against an attacker who knows it and a little about people besides.
-    Under other principles that judge sensitive values Mirror, which holds against an attacker who knows it. For
-    k-anonymity alone Snug, which then looks at no sensitive value, so that knowing it tells nothing either. For
-    perturbed generalization Mondrian, whose boxes are disjoint.
+    Where cells enclose whole groups and l is 3 or more, Mirror, whose cells are smaller, and which holds against such
+    an attacker with a weaker bound. Under other principles that judge sensitive values Mirror, which holds against an
+    attacker who knows it. For k-anonymity alone Snug, which then looks at no sensitive value, so that knowing it tells
+    nothing either. For perturbed generalization Mondrian, whose boxes are disjoint.
     """
     if requirement.target is not None:
         return Mondrian()
-    if requirement.frequency_ell is not None:
+    ell = requirement.frequency_ell
+    if ell is not None and (ell == 2 or not recoding.layout.around_groups):
         return Sift()
     return Mirror() if requirement.columns else Snug()
 

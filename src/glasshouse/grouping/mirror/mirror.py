@@ -126,7 +126,7 @@ class Mirror(Method):
     floor: int | None = None
     inner: str = "anatomize"
     slack: Exact = "1.2"
-    start: Exact = "1.75"
+    start: Exact = "1.2"
     mirrors: int = 3
     priority: tuple[str, ...] = ()
     weights: Weights = ()
