@@ -32,9 +32,10 @@ TABLES = {
 }
 METHODS: dict[str, Any] = {
     "Anatomize": gh.Anatomize(),
+    "Anatomize, varied": gh.Anatomize(varied=True),
     "Hybrid": gh.Hybrid(),
+    "Sift": gh.Sift(),
     "Mirror": gh.Mirror(),
-    "Mirror, slack = 2": gh.Mirror(slack=2),
     "Mondrian": gh.Mondrian(),
 }
 MOST_FITS = 20_000_000  # pairs of a kind of people and a seat that are gone through

@@ -161,7 +161,8 @@ def compare(
 def methods_of(given: Iterable[Method | str] | None, requirement: Requirement) -> list[Method]:
     """The methods to compare: those that are given, by name or as objects, or all of the catalogue."""
     if given is None and requirement.target is not None:
-        return [default_method(requirement, default_recoding(requirement))]  # the one whose groups perturbed generalization may take
+        recoding = default_recoding(requirement)  # perturbed generalization, which may take the groups of one method
+        return [default_method(requirement, recoding)]
     found: list[Method] = []
     for method in catalog.METHODS if given is None else given:
         if isinstance(method, str) and method in catalog.METHODS:
