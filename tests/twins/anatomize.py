@@ -22,20 +22,30 @@ from typing import TypeVar
 from tests.twins.mondrian import Partition, Row
 from tests.twins.transparent import Draws, diverse
 
-__all__ = ["anatomize", "shuffled", "values_of_groups", "varied"]
+__all__ = ["anatomize", "places", "shuffled", "varied"]
 
 Item = TypeVar("Item")
 Pick = Callable[[list[int], Draws], int]  # takes one of these rows
 Rank = Callable[[int], int]  # which of equally large buckets comes first, by value
 Settle = Callable[[int, list[list[int]], Draws], list[int]]  # finds one of these groups for a residue row
+Place = tuple[int, int]  # a value, and the group that gets it
 Line = Callable[[list[int], Draws], list[int]]  # in which order the rows of one value take the places of the value
 
 
 def shuffled(items: Iterable[Item], draws: Draws) -> list[Item]:
-    """These items in a uniformly random order."""
+    """A uniformly random order: place after place, one of the items that are left."""
     left, order = list(items), []
     while left:
         order.append(left.pop(draws.below(len(left))))
+    return order
+
+
+def _laid_out(items: Iterable[Item], draws: Draws) -> list[Item]:
+    """A uniformly random order: item after item, at one of the places that are left."""
+    listed = list(items)
+    left, order = list(range(len(listed))), list(listed)
+    for item in listed:
+        order[left.pop(draws.below(len(left)))] = item
     return order
 
 
@@ -97,26 +107,31 @@ def varied(
     people: dict[int, list[int]] = {}
     for i in everybody:
         people.setdefault(rows[i][1], []).append(i)
-    planned = values_of_groups(Counter({value: len(some) for value, some in people.items()}), ell, draws)
+    counts = Counter({value: len(some) for value, some in people.items()})
     waiting = {value: line(people[value], draws) for value in sorted(people)}
-    return {frozenset(waiting[value].pop(0) for value in group) for group in planned}
+    groups: dict[int, list[int]] = {}
+    for value, group in places(counts, ell, draws):
+        groups.setdefault(group, []).append(waiting[value].pop(0))
+    return {frozenset(group) for group in groups.values()}
 
 
-def values_of_groups(counts: Counter[int], ell: int, draws: Draws) -> list[list[int]]:
-    """Which values every group has: drawn from the counts alone."""
+def places(counts: Counter[int], ell: int, draws: Draws) -> list[Place]:
+    """Which group gets which value, as the cards are dealt: drawn from the counts alone."""
     n_groups = counts.total() // ell
-    groups = _dealt(counts, n_groups, draws)
     n_blocks = max(1, n_groups // max(2, len(counts)))
-    if n_blocks > 1:
-        for first in range(n_blocks):
-            members = range(first, n_groups, n_blocks)
-            kept = Counter(value for group in members for value in groups[group])
-            for group, values in zip(members, _dealt(kept, len(members), draws), strict=True):
-                groups[group] = values
-    return groups
+    first = _dealt(counts, range(n_groups), draws)
+    if n_blocks == 1:
+        return first
+    found: list[Place] = []
+    for block in range(n_blocks):
+        members = range(block, n_groups, n_blocks)
+        kept = Counter(dict.fromkeys(counts, 0))  # a value that the block does not have is laid out no times
+        kept.update(value for value, group in first if group in members)
+        found += _dealt(kept, members, draws)
+    return found
 
 
-def _dealt(counts: Counter[int], n_groups: int, draws: Draws) -> list[list[int]]:
-    """Lay values out in a random order, as often as each is there, and deal them to so many groups in turn."""
-    cards = [value for value in shuffled(sorted(counts), draws) for _ in range(counts[value])]
-    return [cards[group::n_groups] for group in range(n_groups)]
+def _dealt(counts: Counter[int], groups: Sequence[int], draws: Draws) -> list[Place]:
+    """Lay values out in a random order, as often as each is there, and deal them to these groups in turn."""
+    cards = [value for value in _laid_out(sorted(counts), draws) for _ in range(counts[value])]
+    return [(value, groups[turn % len(groups)]) for turn, value in enumerate(cards)]

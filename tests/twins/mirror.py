@@ -205,14 +205,15 @@ class Mirror:
         )
 
     def halvings(self, faces: list[list[int]]) -> list[tuple[list[list[int]], list[list[int]]]]:
-        """The halving of every dimension, from the least total perimeter on: the halves of all faces."""
+        """The halving of every dimension, from the least sum of widths on: the halves of all faces."""
         dims = range(len(self.positions)) if self.dims is None else self.dims
         found = []
         for place, dim in enumerate(dims):
             ordered = [sorted(face, key=lambda i: (self.rows[i][0][dim], i)) for face in faces]
             first = [sorted(face[: len(face) // 2]) for face in ordered]
             second = [sorted(face[len(face) // 2 :]) for face in ordered]
-            cost = sum(self._penalty([self.rows[i] for face in half for i in face]) for half in (first, second))
+            members = [[self.rows[i] for face in half for i in face] for half in (first, second)]
+            cost = sum(self._penalty(half) / len(half) for half in members)  # halves count alike, whatever their sizes
             found.append(((cost, place), first, second))
         return [(first, second) for _, first, second in sorted(found)]
 

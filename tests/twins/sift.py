@@ -109,7 +109,7 @@ class Sift:
 
     def _node(self, node: list[int], draws: Draws) -> Partition:
         if self.tests:
-            halves = self._halves(node) if len(node) >= 2 * self.ell else ()
+            halves = self.halves(node) if len(node) >= 2 * self.ell else ()
             if not halves or not all(diverse(self.rows, half, self.ell) for half in halves):
                 return self._leaf(node, draws)
             return self._node(halves[0], draws) | self._node(halves[1], draws)
@@ -119,11 +119,11 @@ class Sift:
         aside: list[int] = []
         for value in sorted(decision.aside):
             aside += self.take([i for i in node if self.rows[i][1] == value], decision.aside[value], draws)
-        left, right = self._halves([i for i in node if i not in aside])
+        left, right = self.halves([i for i in node if i not in aside])
         found = self._leaf(aside, draws) if aside else set()
         return found | self._node(left, draws) | self._node(right, draws)
 
-    def _halves(self, node: list[int]) -> tuple[list[int], list[int]]:
+    def halves(self, node: list[int]) -> tuple[list[int], list[int]]:
         """Step 4: as Mirror halves a node with one face."""
         halving = Mirror(
             rows=self.rows, positions=self.positions, holds=bool, floor=1, dims=self.dims, weights=self.weights
