@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -14,7 +15,7 @@ import glasshouse as gh
 from tests.rooms.grouping.doors import forced
 from tests.twins import by_force, sift
 
-__all__ = ["FAULTS", "OneOrder", "in_a_row", "product", "twin"]
+__all__ = ["FAULTS", "OneOrder", "in_a_row", "product", "sifted", "twin"]
 
 
 class OneOrder:
@@ -35,8 +36,11 @@ class OneOrder:
         runs = [*pairwise(offsets.tolist())]
         widths = [stop - start for start, stop in runs]
         one_block = len(runs) % 2 == 0 and widths[::2] == widths[1::2]
-        for start, stop in runs[1::2] if self._of_values and one_block else runs:
-            self._draws.shuffle_runs(array, np.array([start, stop]))
+        places = [range(start, stop) for start, stop in (runs[1::2] if self._of_values and one_block else runs)]
+        at = np.array([i for place in places for i in place], np.int64)
+        drawn = array[at]
+        self._draws.shuffle_runs(drawn, np.cumsum([0, *map(len, places)]))
+        array[at] = drawn
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._draws, name)
@@ -56,6 +60,14 @@ def twin(case: by_force.Case, **given: Any) -> by_force.Method:
         return sift.Sift(rows=rows, positions=case.positions, ell=case.ell, **given).groups(draws)
 
     return run
+
+
+def sifted(cases: Iterable[by_force.Case]) -> Iterator[by_force.Case]:
+    """The tables of which people are set aside before the others are halved."""
+    for case in cases:
+        decision = sift.decide(Counter(case.values), case.ell)
+        if decision is not None and decision.k:
+            yield case
 
 
 def in_a_row(values: Sequence[int], ell: int = 2) -> by_force.Case:
