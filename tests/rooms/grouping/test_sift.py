@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise, product
+from itertools import pairwise, product
 from random import Random
 from typing import Any
 
@@ -211,12 +211,25 @@ def test_nobody_more_is_set_aside_than_must_be(ell: int, most: int) -> None:
     assert n_leaves > 5
 
 
+@pytest.mark.parametrize(("ell", "most"), [(2, 16), (3, 18)])
+def test_the_last_condition_follows_from_the_others(ell: int, most: int) -> None:
+    """Where nodes are not halved at once, the largest K by the first two conditions meets all three."""
+    for n in range(2 * ell, most + 1):
+        for sizes in partitions(n, n // ell):
+            if max(sizes) > n // 2 // ell:
+                first_two = [
+                    k for k in range(1, n // ell - max(sizes) + 1) if sum(min(size, k) for size in sizes) >= 2 * ell * k
+                ]
+                decision = naive.decide(Counter(dict(enumerate(sizes))), ell)
+                assert max(first_two, default=0) == (0 if decision is None else decision.k), sizes
+
+
 def partitions(n: int, most: int) -> Iterator[tuple[int, ...]]:
     """All ways to write n as a sum of numbers up to ``most``, the largest first."""
-    for length in range(1, n + 1):
-        yield from (
-            parts[::-1] for parts in combinations_with_replacement(range(1, most + 1), length) if sum(parts) == n
-        )
+    if n == 0:
+        yield ()
+    for part in range(min(n, most), 0, -1):
+        yield from ((part, *others) for others in partitions(n - part, part))
 
 
 # --- every step ------------------------------------------------------------------------------------------------------
