@@ -500,10 +500,29 @@ def test_of_four_people_worlds_are_no_product_while_nothing_is_believed_above_on
     assert n_tied > 0
 
 
+def test_an_attribute_that_is_chosen_by_a_look_at_values_is_found_out() -> None:
+    # four people in a square are halved along the attribute that parts the people with the values 0 and 1
+    square = by_force.Case(((0, 0), (0, 1), (1, 0), (1, 1)), ((0, 1), (0, 1)), (0, 1, 2, 3), 2)
+    along = [sift_search.twin(square, dims=[dim]) for dim in (0, 1)]
+
+    def looking(codes: by_force.Codes, sensitive: Sequence[int], draws: Any) -> by_force.Groups:
+        first, second = (codes[list(sensitive).index(value)] for value in (0, 1))
+        return along[first[0] == second[0]](codes, sensitive, draws)
+
+    for sound in along:
+        assert judged(sound, square) == (Fraction(1, 2), 0)
+    assert judged(looking, square)[1] > 0
+
+
 def examined(case: by_force.Case, **fault: Any) -> tuple[Fraction, int]:
+    """What `judged` says of the slow twin."""
+    return judged(sift_search.twin(case, **fault), case)
+
+
+def judged(method: by_force.Method, case: by_force.Case) -> tuple[Fraction, int]:
     """By all worlds of a table: the highest belief, and after how many releases worlds are no product over groups."""
     n, uniform = len(case.values), [[1] * (max(case.values) + 1)] * len(case.values)
-    evidence = robust.evidence_of(robust.told_by_groups(sift_search.twin(case, **fault)), case)
+    evidence = robust.evidence_of(robust.told_by_groups(method), case)
     classes = [found for told in evidence.releases.values() for found in told.items()]
     beliefs = [max(robust.beliefs(weights.items(), uniform, range(n)).values()) for _, weights in classes]
     return max(beliefs), sum(not robust.is_product(told, weights) for told, weights in classes)
