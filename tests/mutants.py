@@ -23,7 +23,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 MORE = {"GLASSHOUSE_TABLES": "1/5", "GLASSHOUSE_EXAMPLES": "1/2"}
 LONGEST = 1_800  # seconds
-DIRECTIVES = ("boundscheck=False", "wraparound=False", "cdivision=True", "initializedcheck=False")
+DIRECTIVES = ("infer_types=True", "boundscheck=False", "wraparound=False", "cdivision=True", "initializedcheck=False")
 
 
 class Mutant(NamedTuple):
@@ -183,6 +183,31 @@ MUTANTS = [
         "\n                        while j > head and current[j - 1] > x:",
         "\n                        while j > tail and current[j - 1] > x:",
         "rooms/grouping/test_anatomize.py rooms/grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "if most <= n // 2 // ell:  # every half", "if most <= n // ell:  # every half", "rooms/grouping/test_sift.py"
+    ),
+    Mutant("        high = n // ell - most\n", "        high = n // ell - most + 1\n", "rooms/grouping/test_sift.py"),
+    Mutant("share_of(before, need, room)\n", "share_of(before, need, room + 1)\n", "rooms/grouping/test_sift.py"),
+    Mutant(
+        "marks[at if marks[at] == 0 else starts[i] + j] = 1",
+        "marks[starts[i] + j] = 1",
+        "rooms/grouping/test_sift.py rooms/grouping/test_robust_transparency.py",
+    ),
+    Mutant(
+        "inside = (groups - b + many - 1) // many",
+        "inside = groups // many",
+        "rooms/grouping/test_sift.py rooms/grouping/test_against_twins.py",
+    ),
+    Mutant(
+        "deal_around(first, sizes, starts, ell, blocks, orders, cells, fill, slots)\n    shuffle_runs(",
+        "deal_around(first, sizes, starts, ell, blocks, orders, cells, fill, slots)\n    (",
+        "rooms/grouping/test_sift.py",
+    ),
+    Mutant(
+        'source.child("orders of values").shuffle_runs(orders, runs)',
+        'source.child("orders of values")',
+        "rooms/grouping/test_sift.py",
     ),
     Mutant(
         "if before > total - least:  # and so",

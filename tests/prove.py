@@ -25,7 +25,7 @@ from multiprocessing import get_context
 from typing import Any
 
 import glasshouse as gh
-from tests.rooms.grouping import against_twins, mirror_search, robust_search
+from tests.rooms.grouping import against_twins, mirror_search, robust_search, sift_search
 from tests.rooms.grouping.doors import forced
 from tests.twins import by_force
 from tests.twins.by_force_recodings import RECODINGS as PUBLISHED
@@ -47,6 +47,7 @@ ATTACKABLE: dict[str, Callable[[], Any]] = {
     "Symmetric refined by Anatomize": lambda: gh.Refined(coarse=gh.Symmetric(extra=0), inner="anatomize"),
     "Symmetric refined by Ace": lambda: gh.Refined(coarse=gh.Symmetric(extra=0), inner="ace"),
 }
+DEALT: dict[str, Any] = {"Anatomize, varied": gh.Anatomize(varied=True), "Sift": gh.Sift()}  # with more random choices
 RECODINGS = {"by person": by_force.by_person, "by values": by_force.by_values, "by boxes": by_force.by_boxes}
 # Tailor cuts nothing with fewer than 2l values, so a case with few of them would prove nothing.
 VALUES: dict[str, Any] = {"n_values": (4, 5, 6), "max_worlds": 400}
@@ -102,6 +103,14 @@ def transparency(n_tables: int) -> None:
             title = name if extra == (0,) else f"{name}, people outside"
             for found in by_force.try_recodings(title, method_for(SAFE[name]), cases, PUBLISHED).values():
                 assert found.n_above == 0, found
+    for name, method in DEALT.items():
+        made = partial(sift_search.product, method=method)
+        for recode, people, extra, n in (
+            (by_force.by_person, (4, 5, 6), (0,), 10),
+            *((recode, (4, 5), (1, 2), 50) for recode in RECODINGS.values()),
+        ):
+            cases = by_force.random_cases(105, n_tables // n, people=people, extra=extra, ells=(2,), **FEW)
+            assert by_force.try_cases(name, made, cases, recode).n_above == 0
     for name, make in ATTACKABLE.items():
         cases = by_force.random_cases(103, n_tables, people=(4, 5, 6), ells=(2,), n_values=(3, 4, 5), max_worlds=400)
         assert tally(name, make, cases, until_above=True).n_above > 0, f"no attack found on {name}"
@@ -180,6 +189,18 @@ def robust(n_tables: int) -> None:
         for title, made in ((f"Mirror, {name}", product), (f"Mirror's twin, {name}", slow)):
             found = robust_search.try_tables(f"{title}, told faces", made, cases)
             assert found.n_ties == found.n_unequal == found.n_above == 0
+    found = robust_search.try_tables(
+        "Sift, two of six people set aside",
+        partial(robust_search.telling_for, gh.Sift()),
+        [sift_search.in_a_row((0, 0, 1, 1, 2, 3)), sift_search.in_a_row((0, 0, 1, 2, 3, 4))],
+        partial(robust_search.bound_of, gh.Sift()),
+    )
+    assert found.n_ties == found.n_unequal == found.n_above == 0
+    for n_people, n in ((6, 2), (7, 10), (8, 100)):
+        cases = sift_search.sifted(robust_search.sampled(545, n_tables // n, 2, n_people, (4, 5)))
+        telling = partial(robust_search.telling_for, gh.Sift())
+        title = f"Sift, people set aside from {n_people}"
+        assert robust_search.try_classes(title, telling, cases, 545, parted=False)[2] == 0
     half = partial(robust_search.telling_for, gh.Mirror(inner="anatomize", slack=1, start=1))
     for ell, n_people, n_values in ((2, 8, (3, 4)), (4, 8, (5, 6, 7, 8))):
         sampled = robust_search.sampled(541, 2 * n_tables, ell, n_people, n_values)

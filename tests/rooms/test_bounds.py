@@ -158,6 +158,8 @@ def nested(key: str, name: str, depth: int) -> dict[str, Any]:
         ("method", {"name": "mirror", "slack": "1e99999999"}),
         ("method", {"name": "mirror", "weights": [["age", "1e-99999999"]]}),
         ("method", {"name": "mirror", "priority": ["age"] * 1_000_000}),
+        ("method", {"name": "sift", "weights": [["age", "1e-99999999"]]}),
+        ("method", {"name": "sift", "priority": ["age"] * 1_000_000}),
         ("method", {"name": "even-split", "extra": 10**400}),
         ("recoding", {"name": "angel", "k": 10**400, "marginals": [], "cells": "boxes"}),
         ("suppress", "1e-99999999"),

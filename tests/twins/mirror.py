@@ -181,11 +181,11 @@ class Mirror:
         uneven = self.even and len(faces[0]) % 2 == 1
         judged = node
         if self.by_half and len(node) > 1:
-            judged = [i for face in self._halvings(faces)[0][0] for i in face]
+            judged = [i for face in self.halvings(faces)[0][0] for i in face]
         if len(node) == k or len(node) < 2 or uneven or not self._diverse(judged, self.slack):
             self._note(*faces)
             return self._untested(node, draws)
-        halvings = self._halvings(faces)
+        halvings = self.halvings(faces)
         for halves in halvings if self.retries else halvings[:1]:
             if all(self._obeys([i for face in half for i in face]) for half in halves):
                 return self._node(halves[0], k, draws) | self._node(halves[1], k, draws)
@@ -204,15 +204,16 @@ class Mirror:
             self.rows, first[0], second[0], self.ell, draws, penalty=penalty, toss=self.toss, deal=self.deal
         )
 
-    def _halvings(self, faces: list[list[int]]) -> list[tuple[list[list[int]], list[list[int]]]]:
-        """The halving of every dimension, from the least total perimeter on: the halves of all faces."""
+    def halvings(self, faces: list[list[int]]) -> list[tuple[list[list[int]], list[list[int]]]]:
+        """The halving of every dimension, from the least sum of widths on: the halves of all faces."""
         dims = range(len(self.positions)) if self.dims is None else self.dims
         found = []
         for place, dim in enumerate(dims):
             ordered = [sorted(face, key=lambda i: (self.rows[i][0][dim], i)) for face in faces]
             first = [sorted(face[: len(face) // 2]) for face in ordered]
             second = [sorted(face[len(face) // 2 :]) for face in ordered]
-            cost = sum(self._penalty([self.rows[i] for face in half for i in face]) for half in (first, second))
+            members = [[self.rows[i] for face in half for i in face] for half in (first, second)]
+            cost = sum(self._penalty(half) / len(half) for half in members)  # halves count alike, whatever their sizes
             found.append(((cost, place), first, second))
         return [(first, second) for _, first, second in sorted(found)]
 

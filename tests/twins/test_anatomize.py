@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 import pytest
 
 from tests.twins import by_force, enumerating
-from tests.twins.anatomize import anatomize
+from tests.twins.anatomize import anatomize, places, varied
 from tests.twins.mondrian import Partition, Row
 from tests.twins.transparent import Draws
 
@@ -81,7 +82,44 @@ def test_a_residue_goes_to_every_group_that_lacks_its_value_equally_often() -> N
     assert set(sizes.values()) == {Fraction(1, 4)}
 
 
+@pytest.mark.parametrize(
+    ("sensitive", "ell"),
+    [([0, 0, 1, 1], 2), ([0, 0, 1, 1, 2], 2), ([0, 0, 0, 1, 1, 2, 2], 2), ([0, 0, 1, 1, 2, 2, 3], 3), ([0, 1, 2], 2)],
+)
+def test_dealt_in_turn_groups_have_different_values_and_sizes_that_differ_by_one(
+    sensitive: list[int], ell: int
+) -> None:
+    rows = people(sensitive)
+    for partition in enumerating.distribution(lambda draws: frozenset(varied(rows, ell, draws))):
+        sizes = {len(group) for group in partition}
+        assert len(partition) == len(sensitive) // ell
+        assert min(sizes) >= ell
+        assert max(sizes) - min(sizes) <= 1
+        assert all(len({sensitive[i] for i in group}) == len(group) for group in partition)
+
+
+def test_blocks_keep_what_they_were_dealt_and_vary_how_values_are_combined() -> None:
+    # twelve people with three values are six groups in two blocks, of every second group each
+    class Seeded:
+        def __init__(self, seed: int) -> None:
+            self.below = Random(seed).randrange
+
+    counts, seen = Counter({0: 4, 1: 4, 2: 4}), set()
+    for seed in range(60):
+        dealt: dict[int, list[int]] = {}
+        for value, group in places(counts, 2, Seeded(seed)):
+            dealt.setdefault(group, []).append(value)
+        assert sorted(dealt) == list(range(6))
+        for block in (dealt[0] + dealt[2] + dealt[4], dealt[1] + dealt[3] + dealt[5]):
+            assert Counter(block) == {0: 2, 1: 2, 2: 2}
+        assert all(len(set(values)) == len(values) == 2 for values in dealt.values())
+        seen.add(frozenset(Counter(tuple(sorted(values)) for values in dealt.values()).items()))
+    assert len(seen) == 1
+    assert {tuple(sorted(values)) for values in dealt.values()} == {(0, 1), (0, 2), (1, 2)}
+
+
 def test_what_is_not_eligible_is_not_published() -> None:
+    assert enumerating.distribution(lambda draws: frozenset(varied(people([0, 0, 1]), 2, draws))) == {frozenset(): 1}
     assert every([0, 0, 1], 2) == {frozenset(): 1}
     assert every([], 2) == {frozenset(): 1}
 

@@ -33,7 +33,18 @@ from glasshouse.grouping.transparent.tailor import tailor_leaves
 from glasshouse.principles.principle import Requirement
 from tests.rooms.grouping.doors import back
 from tests.tables import partition
-from tests.twins import anatomize, enumerating, greedy, mondrian, optimal, principles, refinement, snug, transparent
+from tests.twins import (
+    anatomize,
+    enumerating,
+    greedy,
+    mondrian,
+    optimal,
+    principles,
+    refinement,
+    sift,
+    snug,
+    transparent,
+)
 from tests.twins.mondrian import Partition, Place, Row
 
 __all__ = ["METHODS", "RANDOMISED", "Case", "Script", "Tally", "compare", "compare_chances", "tallied"]
@@ -432,6 +443,36 @@ def _anatomize(case: Case, _: Random) -> Pair:
     return Pair(lambda draws: anatomize.anatomize(rows, case.ell, draws), (_divide(case, gh.Anatomize()),))
 
 
+def _varied(case: Case, _: Random) -> Pair:
+    rows = list(zip(case.codes, case.sensitive, strict=True))
+    return Pair(lambda draws: anatomize.varied(rows, case.ell, draws), (_divide(case, gh.Anatomize(varied=True)),))
+
+
+def _sift(case: Case, random: Random) -> Pair:
+    dims = random.sample(range(len(case.positions)), random.randint(1, len(case.positions)))
+    weights = [Fraction(random.choice(("0", "1", "2", "1/3", "1000"))) for _ in case.positions]
+    priority = tuple(case.table.quasi[dim].name for dim in dims) if random.random() < 0.3 else ()
+    weighted = random.random() < 0.3 and any(weights)
+    named = {column.name: weight for column, weight in zip(case.table.quasi, weights, strict=True)} if weighted else ()
+    slow = sift.Sift(
+        rows=case.rows,
+        positions=case.positions,
+        ell=case.ell,
+        dims=dims if priority else None,
+        weights=weights if weighted else None,
+    )
+
+    def twin(draws: Any) -> Partition:
+        return (replace(slow, take=_as_floyd) if isinstance(draws, Script) else slow).groups(draws)
+
+    return _pair(case, twin, _divide(case, gh.Sift(priority=priority, weights=named)))
+
+
+def _as_floyd(rows: list[int], times: int, draws: Any) -> list[int]:
+    """The subset that the product takes by these draws; the twin would have to list all subsets."""
+    return [rows[i] for i in enumerating.choose(draws.below, len(rows), times)]
+
+
 ORDERS = {"lexicographic": greedy.lexicographic, "hilbert": greedy.hilbert}
 
 
@@ -617,6 +658,8 @@ METHODS: dict[str, Callable[[Case, Random], Pair]] = {
     "Hybrid": _hybrid,
     "Hybrid by discernibility": _hybrid_by_size,
     "Anatomize": _anatomize,
+    "Anatomize, varied": _varied,
+    "Sift": _sift,
     "Greedy": _greedy,
     "RandomisedGreedy": _randomised_greedy,
     "Symmetric": _symmetric,

@@ -22,7 +22,7 @@ import glasshouse as gh
 from glasshouse.grouping.independence import Independent
 from glasshouse.grouping.mirror import halves as halving
 from glasshouse.principles.principle import Principle, Requirement
-from tests.rooms.grouping import mirror_search
+from tests.rooms.grouping import mirror_search, sift_search
 from tests.rooms.grouping.doors import forced
 from tests.twins import by_force, decisions, enumerating, greedy, mirror, robust
 from tests.twins.robust import Run, Telling
@@ -89,6 +89,8 @@ def telling_for(method: Any, case: by_force.Case, principle: Principle | None = 
     sets = sets_of(method, asked)
     if isinstance(method, gh.Mirror):
         return mirror_product(case, method, asked)
+    if isinstance(method, gh.Sift) or method == gh.Anatomize(varied=True):
+        return robust.told_by_groups(sift_search.product(case, method))
     run = forced(method, lambda: asked, case.positions)
     if sets == "half-groups":
         return _told_halves(method, run, case)

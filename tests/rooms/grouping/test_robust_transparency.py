@@ -20,7 +20,7 @@ import glasshouse as gh
 from glasshouse import catalog
 from glasshouse.grouping.independence import belief_bound
 from glasshouse.principles.principle import Adversary, Requirement
-from tests.rooms.grouping import mirror_search
+from tests.rooms.grouping import mirror_search, sift_search
 from tests.rooms.grouping.doors import forced
 from tests.rooms.grouping.robust_search import (
     CONTROLS,
@@ -201,6 +201,26 @@ def test_so_are_those_of_seven_people_of_whom_three_are_left_over() -> None:
 
     assert n_ties == 0
     assert 0 < n_parted < n_classes
+
+
+def test_so_are_those_of_sift_where_people_are_set_aside() -> None:
+    cases = sift_search.sifted(sampled(40, tables(100), 2, 6, (4, 5, 6)))
+
+    n_classes, _, n_ties = try_classes("Sift", partial(telling_for, gh.Sift()), cases, 40, parted=False)
+
+    assert n_ties == 0
+    assert n_classes > 1
+
+
+def test_so_are_those_of_the_twin_of_sift_where_three_of_seven_are_set_aside() -> None:
+    cases = sift_search.sifted(sampled(40, tables(100), 2, 7, (4, 5)))
+
+    n_classes, _, n_ties = try_classes(
+        "Sift's twin", lambda case: robust.told_by_groups(sift_search.twin(case)), cases, 40, parted=False
+    )
+
+    assert n_ties == 0
+    assert n_classes > 0
 
 
 @pytest.mark.parametrize("shape", [(4, 2), (3, 2)], ids=["l = 4", "l = 3"])

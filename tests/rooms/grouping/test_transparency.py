@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.prove import ATTACKABLE, RECODINGS, SAFE, VALUES, tally
+from tests.prove import ATTACKABLE, DEALT, FEW, RECODINGS, SAFE, VALUES, tally
+from tests.rooms.grouping import sift_search
 from tests.tiers import tables
 from tests.twins import by_force
 
@@ -25,6 +27,17 @@ def test_people_outside_the_table_do_not_help_her(name: str, recode: Any) -> Non
     cases = by_force.random_cases(2, tables(20), people=(4, 5), extra=(1, 2), **VALUES)
 
     assert tally(name, SAFE[name], cases, recode).n_above == 0
+
+
+@pytest.mark.parametrize("recode", RECODINGS.values(), ids=RECODINGS)
+@pytest.mark.parametrize("name", DEALT)
+def test_nor_do_they_where_people_are_dealt_in_turn(name: str, recode: Any) -> None:
+    cases = by_force.random_cases(2, tables(20), people=(4, 5), extra=(1, 2), ells=(2,), **FEW)
+
+    found = by_force.try_cases(name, partial(sift_search.product, method=DEALT[name]), cases, recode)
+
+    assert found.n_above == 0
+    assert found.n_divided > 0
 
 
 @pytest.mark.parametrize("name", ATTACKABLE)
