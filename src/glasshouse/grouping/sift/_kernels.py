@@ -73,8 +73,8 @@ def largest_share(
     """The largest count K of a value with which 2 l K tuples can be halved and the others are l-diverse; 0 if none.
 
     Those who are halved have no value more than K times, which needs ``capped(K) >= 2 l K``: true up to some K. The
-    others may have a value m = n // l - 2 K times, which must be what the most frequent value has beyond K, and needs
-    ``capped(m)`` to be as many as they are.
+    others may have a value n // l - 2 K times, which must be at least what the most frequent value has beyond K; that
+    there are enough of them follows (docs/methods/sift.md).
     """
     low: cython.longlong = 0
     high: cython.longlong = n // (2 * ell)
@@ -87,8 +87,6 @@ def largest_share(
             low = middle
         else:
             high = middle - 1
-    while low > 0 and capped(sizes, a, b, n // ell - 2 * low) < n - 2 * ell * low:
-        low -= 1
     return low
 
 

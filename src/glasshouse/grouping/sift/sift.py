@@ -43,8 +43,8 @@ class Sift(Method):
     """Halve the table, and each half again, where no assignment of values could make a half unsafe.
 
     1. *Halving.* A node of n tuples whose most frequent value has at most ``n / (2 l)`` of them is halved along one
-       attribute, at its median: every half of such a node is l-diverse. Of all attributes the one with the least total
-       perimeter is taken, weighted if there are ``weights``, then the first. Tuples with equal values are ordered by
+       attribute, at its median: every half of such a node is l-diverse. Of all attributes the one is taken whose halves
+       have the least widths in all, weighted if there are ``weights``, then the first. Tuples with equal values are ordered by
        all quasi-identifiers.
     2. *Setting aside.* In other nodes some tuples are set aside first: as few as leave ``2 l K`` tuples in which no
        value occurs more than K times, while those set aside are l-diverse themselves. How many of each value is a
