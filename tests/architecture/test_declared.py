@@ -23,7 +23,7 @@ FOLDERS = {
     "principles": {cls.__name__ for cls in (*catalog.PRINCIPLES.values(), *catalog.TARGETS.values())}
     | {"BackgroundSensitive"},
 }
-MOST_FILES = 35
+MOST_FILES = 36
 """Files whose code the default publish runs; the aim is 35."""
 
 TABLES = {"qit", "st", "gt", "bt"}

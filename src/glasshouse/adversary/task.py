@@ -103,7 +103,8 @@ class Task:
         """Read a release, and code the people whom the attacker knows of as it was published."""
         coded = coded_as_published((release, *attack.others), knowledge, runs_method=attack.runs_method)
         contents = Published.of(release, attack.column)
-        contents.refuse_untied()
+        if not attack.runs_method:  # an attack that knows the algorithm can tell who is where all the same
+            contents.refuse_untied()
         return cls(attack=attack.name, release=release, contents=contents, knowledge=coded, algorithm=algorithm)
 
     # --- the algorithm ------------------------------------------------------------------------------------------------

@@ -376,7 +376,13 @@ def test_a_sampled_attack_agrees_with_a_counted_one_and_does_not_depend_on_the_o
     table = gh.synthetic.hospital(60, seed=1)
     knowledge = gh.Knowledge(external=table)
     releases = [
-        gh.publish(table, principle=gh.LDiversity(ell=ell), recoding=gh.Boxes(), source=gh.Source.seeded(ell))
+        gh.publish(
+            table,
+            principle=gh.LDiversity(ell=ell),
+            method=gh.Mirror(inner="ace", start="1.75"),
+            recoding=gh.Boxes(),
+            source=gh.Source.seeded(ell),
+        )
         for ell in (2, 3)
     ]
     exact = Intersection(others=(releases[1],), exact=True).attack(releases[0], knowledge)

@@ -165,7 +165,7 @@ def test_options_override_the_policy(world: Path) -> None:
     assert found[""]["principle"]["ell"] == 3
     assert found["--ell 4 --out a"]["principle"]["ell"] == 4
     assert found["--ell 4 --out a"]["method"]["name"] == "symmetric"
-    assert found["--method anatomize --out b"]["method"] == {"name": "anatomize"}
+    assert found["--method anatomize --out b"]["method"] == {"name": "anatomize", "varied": False}
     assert found["--quasi zipcode,age --top age=60 --out c"]["quasi"] == ["zipcode", "age"]
     shown = gh.load("c/release").data["age"].to_pylist()
     assert not any("80" in cell for cell in shown)

@@ -80,7 +80,7 @@ SETS = {
     "tailor": "groups",
     "ace": "buckets",
     "anatomize": "groups",
-    "mirror": "buckets",
+    "mirror": "half-groups",
     "sift": "groups",
     "even-split": "half-groups",
     "symmetric": "half-groups",

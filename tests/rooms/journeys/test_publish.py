@@ -18,12 +18,12 @@ def table() -> gh.Microdata:
     return gh.synthetic.hospital(n=300, seed=2)
 
 
-def test_l_diversity_of_one_column_is_published_by_mirror_and_holds_against_whoever_knows_it() -> None:
+def test_l_diversity_of_one_column_is_published_by_sift_and_holds_against_an_attacker_who_knows_it() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         release = gh.publish(table(), principle=gh.LDiversity(ell=3))
 
-    assert release.recipe.method["name"] == "mirror"
+    assert release.recipe.method["name"] == "sift"
     assert release.recipe.recoding == {"name": "angel", "k": 3, "marginals": [], "cells": "boxes"}
     assert release.guarantee.adversary == "algorithm-aware"
 
@@ -36,7 +36,7 @@ def test_l_diversity_of_one_column_is_published_by_mirror_and_holds_against_whoe
         gh.AllOf(principles=(gh.KAnonymity(k=4), gh.LDiversity(ell=2))),
     ],
 )
-def test_so_are_other_principles(principle: gh.Principle) -> None:
+def test_other_principles_are_published_by_mirror_and_hold_too(principle: gh.Principle) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         release = gh.publish(table(), principle=principle)
@@ -47,21 +47,30 @@ def test_so_are_other_principles(principle: gh.Principle) -> None:
 
 
 @pytest.mark.parametrize(
-    ("recoding", "inner"),
+    ("recoding", "ell", "method"),
     [
-        (gh.Boxes(), "ace"),
-        (gh.Taxonomies(), "ace"),
-        (gh.Anatomy(), "anatomize"),
-        (gh.Permutation(), "anatomize"),
-        (gh.Angel(), "anatomize"),
+        (gh.Boxes(), 2, "sift"),
+        (gh.Boxes(), 3, "mirror"),
+        (gh.Anatomy(), 3, "sift"),
+        (gh.Permutation(), 3, "sift"),
+        (gh.Angel(), 3, "sift"),
     ],
 )
-def test_the_recipe_says_how_mirror_divided_its_leaves(recoding: Any, inner: str) -> None:
-    taxonomies = isinstance(recoding, gh.Taxonomies)
-    microdata = gh.examples.transparent_t1() if taxonomies else table()
-    if not taxonomies or all(column.domain.taxonomy for column in microdata.quasi):
-        release = gh.publish(microdata, principle=gh.LDiversity(ell=2), recoding=recoding)
-        assert release.recipe.method["inner"] == inner
+def test_cells_around_whole_groups_are_mirrors_from_l_3_on(recoding: Any, ell: int, method: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        release = gh.publish(table(), principle=gh.LDiversity(ell=ell), recoding=recoding)
+
+    assert release.recipe.method["name"] == method
+    assert "a belief may reach" in " ".join(release.guarantee.limits)
+
+
+@pytest.mark.parametrize("method", [gh.Ace(), gh.Hybrid(), gh.Mirror(inner="ace")], ids=lambda m: m.name)
+def test_a_method_that_ties_its_groups_warns_and_says_so_in_the_guarantee(method: Any) -> None:
+    with pytest.warns(gh.DisclosureWarning, match="the method 'sift' does not have this weakness"):
+        release = gh.publish(table(), principle=gh.LDiversity(ell=3), method=method)
+
+    assert any("ties its groups to each other" in limit for limit in release.guarantee.limits)
 
 
 def test_snug_divides_for_k_anonymity_alone() -> None:
@@ -79,7 +88,7 @@ def test_k_anonymity_alone_needs_no_warning_and_says_what_it_does_not_protect() 
 
 @pytest.mark.parametrize("method", [gh.Mondrian(), gh.Greedy(), gh.RandomisedGreedy(p="1/2")], ids=lambda m: m.name)
 def test_an_attackable_method_warns_and_names_the_remedy(method: gh.Mondrian) -> None:
-    with pytest.warns(gh.DisclosureWarning, match="the method 'mirror' holds against her too"):
+    with pytest.warns(gh.DisclosureWarning, match="the default one holds against such an adversary too"):
         gh.publish(table(), principle=gh.LDiversity(ell=2), method=method)
 
 

@@ -375,10 +375,10 @@ def test_a_principle_that_is_not_monotonic_is_refused(monkeypatch: pytest.Monkey
         gh.Angel(k=4).check(table, Requirement.of(gh.LDiversity(ell=2), table))
 
 
-def test_the_default_for_l_diversity_of_one_column_is_angel_over_mirror_and_says_so() -> None:
+def test_the_default_for_l_diversity_of_one_column_is_angel_over_sift_and_says_so() -> None:
     release = gh.publish(patients(), principle=gh.LDiversity(ell=3))
 
-    assert ("mirror", {"name": "angel", "k": 3, "marginals": [], "cells": "boxes"}) == (
+    assert ("sift", {"name": "angel", "k": 3, "marginals": [], "cells": "boxes"}) == (
         release.recipe.method["name"],
         release.recipe.recoding,
     )

@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.engines import Nodes
+from glasshouse.engines.sorting import joined, sorted_by
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata.counts import Counts
+from glasshouse.microdata.groups import tie_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,10 +37,11 @@ if TYPE_CHECKING:
     from glasshouse.engines import Memory
     from glasshouse.grouping.perimeter import Places
     from glasshouse.grouping.transparent.packed_rows import PackedRows
+    from glasshouse.microdata import Microdata
     from glasshouse.principles.principle import Requirement
-    from glasshouse.randomness import Draws
+    from glasshouse.randomness import Draws, Source
 
-__all__ = ["Block", "HalvedRows", "Thresholds", "blocks_of", "shape_of"]
+__all__ = ["Block", "HalvedRows", "Thresholds", "alike_together", "blocks_of", "shape_of"]
 
 KERNELS = "glasshouse.grouping.mirror._kernels"
 
@@ -81,6 +84,16 @@ class _Faced(Nodes):
         return _Faced(self.starts[which], self.stops[which], self.faces[which])
 
 
+def alike_together(table: Microdata, source: Source, engine: Memory) -> NDArray[np.int32]:
+    """The tuples sorted by all quasi-identifiers, one after another; those who are equal in all of them in tie order.
+
+    A value in the middle is shared by both halves: sorted like this, its tuples go left and right by their other
+    values, and few who are alike are parted.
+    """
+    order, _ = sorted_by(joined([column.codes for column in table.quasi], engine), tie_order(table, source), engine)
+    return order
+
+
 class HalvedRows:
     """The tuples of a table, packed, and their division.
 
@@ -105,12 +118,12 @@ class HalvedRows:
         self._stride = packed.n_words + 1
         self._spare = packed._spare  # what packing needed is free again
         self._pool: list[tuple[NDArray[Any], ...]] = []
-        joined = np.concatenate(places.tables)
-        fits = 2 * len(places.tables) * int(joined.max(initial=0)) < _SAFE
+        whole = np.concatenate(places.tables)
+        fits = 2 * len(places.tables) * int(whole.max(initial=0)) < _SAFE
         self._moving = compiled(KERNELS)
         # Widths that do not fit into 64 bits are Python's integers: the same loops, interpreted.
         self._halving = self._moving if fits else interpreted(KERNELS)
-        self._places: Any = joined.astype(np.int64) if fits else joined.tolist()
+        self._places: Any = whole.astype(np.int64) if fits else whole.tolist()
 
     def leaves(self, start: int, k: int, n: int, requirement: Requirement, mirrors: int, engine: Memory) -> Nodes:
         """Halve the ``n`` tuples from ``start`` on under any requirement; a node is a leaf if ``mirrors`` tests fail.

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from glasshouse.engines import Memory, Nodes
-from glasshouse.engines.sorting import joined, shuffle_runs, sorted_by
+from glasshouse.engines.sorting import shuffle_runs
 from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.grouping.anatomize.anatomize import anatomize_segments, labelled_segments
 from glasshouse.grouping.method import Method, check_priority, chosen_blindly, least_size, quasi_claim
-from glasshouse.grouping.mirror.halves import HalvedRows, blocks_of
+from glasshouse.grouping.mirror.halves import HalvedRows, alike_together, blocks_of
 from glasshouse.grouping.perimeter import multipliers, read_weights, weigh, weighted_places
 from glasshouse.grouping.transparent.ace import Buckets, ace_segments, sliced_segments
 from glasshouse.grouping.transparent.packed_rows import packed_rows
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
-from glasshouse.microdata.groups import Groups, tie_order
+from glasshouse.microdata.groups import Groups
 from glasshouse.principles.parameters import Exact, fraction, integer, plain
 from glasshouse.principles.principle import Adversary, Claim
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws, Source
 
-__all__ = ["Mirror", "alike_together", "balanced_segments", "balanced_slices", "group_size"]
+__all__ = ["Mirror", "balanced_segments", "balanced_slices", "group_size"]
 
 INNER = ("ace", "anatomize", "none")
 _FINEST = 10**6  # of the slack: what it is multiplied by must fit into 64 bits
@@ -259,16 +259,6 @@ class Mirror(Method):
                 packed, numbers, offsets = rows.taken(untested, inside)
                 label(numbers, ace_segments(packed, offsets, places, ell, inside, engine))
         return Groups(labels, n_groups)
-
-
-def alike_together(table: Microdata, source: Source, engine: Memory) -> NDArray[np.int32]:
-    """The tuples sorted by all quasi-identifiers, one after another; those who are equal in all of them in tie order.
-
-    A value in the middle is shared by both halves: sorted like this, its tuples go left and right by their other
-    values, and few who are alike are parted.
-    """
-    order, _ = sorted_by(joined([column.codes for column in table.quasi], engine), tie_order(table, source), engine)
-    return order
 
 
 def _halves(nodes: Nodes) -> Nodes:

@@ -19,8 +19,7 @@ from glasshouse.engines.sorting import pieces_of_runs, share
 from glasshouse.errors import SchemaError
 from glasshouse.grouping.anatomize.anatomize import anatomize_segments
 from glasshouse.grouping.method import Method, check_priority, chosen_blindly, frequency_ell
-from glasshouse.grouping.mirror.halves import HalvedRows
-from glasshouse.grouping.mirror.mirror import alike_together
+from glasshouse.grouping.mirror.halves import HalvedRows, alike_together
 from glasshouse.grouping.perimeter import multipliers, read_weights, weigh, weighted_places
 from glasshouse.grouping.transparent.packed_rows import packed_rows
 from glasshouse.kernels import compiled
@@ -44,8 +43,8 @@ class Sift(Method):
 
     1. *Halving.* A node of n tuples whose most frequent value has at most ``n / (2 l)`` of them is halved along one
        attribute, at its median: every half of such a node is l-diverse. Of all attributes the one is taken whose halves
-       have the least widths in all, weighted if there are ``weights``, then the first. Tuples with equal values are ordered by
-       all quasi-identifiers.
+       have the least widths in all, weighted if there are ``weights``, then the first. Tuples with equal values
+       are ordered by all quasi-identifiers.
     2. *Setting aside.* In other nodes some tuples are set aside first: as few as leave ``2 l K`` tuples in which no
        value occurs more than K times, while those set aside are l-diverse themselves. How many of each value is a
        function of the node's histogram; who of those with a value, a uniformly random choice. Those set aside are a

@@ -291,12 +291,10 @@ class _Believed:
 
     @classmethod
     def of(cls, task: Task) -> _Believed:
-        method = task.made_by(Mirror, Sift)
         principle, published = task.principle, task.contents
         terms = Terms() if principle is None else principle.terms
-        inner, floor = ("", None) if isinstance(method, Sift) else (method.inner, method.floor)
-        refined = terms.one_in is not None and not terms.named and inner != "none"
-        least = _least(terms, floor, refined=refined)
+        refined = terms.one_in is not None and not terms.named and task.independent != "faces"
+        least = max(1, terms.smallest_group) if refined else _least(terms, task.made_by(Mirror))
         fit = _Fit.of(task, least)
 
         group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
@@ -362,10 +360,10 @@ class _Believed:
 
     @property
     def _theorem(self) -> str:
-        if isinstance(self.task.method, Sift):
+        if self.refined and self.task.independent == "groups":
             return (
                 "knowing the algorithm does not help: every way to deal a group's values to its members is as likely "
-                "as every other (Sift, Theorem S1)"
+                "as every other (Sift, Theorem S1; Mirror, Theorem M3)"
             )
         if self.refined:
             return (
@@ -423,7 +421,6 @@ def _caps(principle: Principle | None, published: Published) -> Floats:
     return np.asarray(caps, np.float64)
 
 
-def _least(terms: Terms, floor: int | None, *, refined: bool) -> int:
-    """How many tuples a group has at least."""
-    own = 0 if refined else floor or (0 if terms.smallest_group else _FLOOR)
-    return max(1, own, terms.smallest_group)
+def _least(terms: Terms, method: Mirror) -> int:
+    """How many tuples a leaf has at least."""
+    return max(1, method.floor or (0 if terms.smallest_group else _FLOOR), terms.smallest_group)
