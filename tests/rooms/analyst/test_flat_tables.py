@@ -158,7 +158,7 @@ def test_tables_scatter_about_the_answers_of_query_and_are_nearer_to_the_truth_t
 
 def test_the_weights_of_the_model_are_drawn_anew_for_every_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """With fitted weights alone the tables would agree too well: what is not known of the model would be missing."""
-    release = published(method=gh.Anatomize())
+    release = published(method=gh.Mirror(start="1.75"))
 
     def spread() -> float:
         tables = gh.sample(release, source=gh.Source.seeded(1), tables=60)
