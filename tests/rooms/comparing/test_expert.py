@@ -77,9 +77,7 @@ def test_on_adult_a_default_method_is_recommended_and_the_sentence_says_why(ell:
 
 
 @pytest.mark.parametrize("ell", [3])
-def test_on_the_real_census_a_default_method_is_recommended(
-    ell: int, shared_data: Path
-) -> None:
+def test_on_the_real_census_a_default_method_is_recommended(ell: int, shared_data: Path) -> None:
     check(sample(census(shared_data), 4000), ell)
 
 
