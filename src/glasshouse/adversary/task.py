@@ -60,6 +60,8 @@ class Attack:
     """Whether the method is run again, which may have looked at taxonomies and orders even where cells do not."""
     needs_algorithm: ClassVar[bool] = False
     """Whether it must be told what made the release."""
+    needs_ties: ClassVar[bool] = True
+    """Whether some published table must tie quasi-identifiers to sensitive values."""
     needs_values: ClassVar[bool] = False
     """Whether it cannot do without people's sensitive values, to see who was right."""
     takes_values: ClassVar[bool] = False
@@ -103,7 +105,7 @@ class Task:
         """Read a release, and code the people whom the attacker knows of as it was published."""
         coded = coded_as_published((release, *attack.others), knowledge, runs_method=attack.runs_method)
         contents = Published.of(release, attack.column)
-        if not attack.runs_method:  # an attack that knows the algorithm can tell who is where all the same
+        if attack.needs_ties:
             contents.refuse_untied()
         return cls(attack=attack.name, release=release, contents=contents, knowledge=coded, algorithm=algorithm)
 

@@ -90,6 +90,7 @@ class QuasiOnly(Strategy):
     """
 
     methods = (Snug, Mondrian)
+    needs_ties = False  # the list is divided again
 
     def refuses(self, task: Task) -> NotSupported | None:
         """Groups must be a function of quasi-identifiers, and the attacker hold nothing that tells more."""
