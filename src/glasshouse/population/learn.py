@@ -229,5 +229,8 @@ def _observations(
         kept = float(bounds.exact(evidence.release.recipe.recoding["p"]))
         shown = codes[published.codes[seats.group]]
         return Shown(points.place_of_seat.astype(np.int32), shown, seats.count, kept)
+    people = np.bincount(seats.group, weights=seats.count, minlength=published.n_groups)
+    if not np.array_equal(people, published.sizes):
+        raise InputError("the tables of the release do not fit together: some group has not as many people as values")
     slots = (published.offsets, published.codes, published.counts)
     return Grouped(Deals.of(seats.group, points.place_of_seat, seats.count, slots))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -275,3 +276,10 @@ def test_of_few_people_nothing_is_learned() -> None:
     with pytest.raises(gh.NotSupported, match="150 people"):
         gh.learn(release)
     assert gh.query(release, "SELECT COUNT(*) WHERE sex = 'F' AND ill = 'v5'").model == "uniform"
+
+
+def test_tables_that_do_not_fit_together_are_refused() -> None:
+    release = gh.publish(gh.synthetic.hospital(900, seed=1), principle=gh.LDiversity(ell=3), recoding=gh.Anatomy())
+    broken = replace(release, tables={**release.tables, "qit": release.tables["qit"].slice(1)})
+    with pytest.raises(gh.InputError, match="do not fit together"):
+        gh.learn(broken)
