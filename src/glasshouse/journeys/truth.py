@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Truth: what a question that was asked of a release is truly answered by the table that it was made of.
+
+It belongs inside, as everything where truth and release meet: shown to others, it would tell what the release hides.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glasshouse.analyst.questions.question import And, Not, Test
+from glasshouse.microdata.domains import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.analyst.questions.question import Condition, Measure, Question
+    from glasshouse.microdata import Microdata
+
+__all__ = ["true_answer"]
+
+
+def true_answer(
+    table: Microdata, question: Question, keys: Sequence[tuple[Any, ...]]
+) -> list[tuple[int | float | None, ...]]:
+    """Count exactly, in the table, what a question asks for.
+
+    Parameters
+    ----------
+    table
+        The table that the release was made of, read as it was published.
+    question
+        What was asked, as `Answer.question` has it.
+    keys
+        The rows that are wanted, by their values of the grouping columns, as `Answer.keys` has them.
+
+    Returns
+    -------
+    list of tuple
+        For each key a number for every measure; None for an average of nobody. Missing values are not averaged, and
+        add nothing to a sum.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> patients = gh.examples.anatomy_table1()
+    >>> release = gh.publish(patients, principle=gh.LDiversity(ell=2), method=gh.Separate(), recoding=gh.Anatomy())
+    >>> answer = gh.query(release, "SELECT Sex, COUNT(*), AVG(Age) WHERE Disease = 'flu' GROUP BY Sex")
+    >>> true_answer(patients, answer.question, answer.keys)
+    [(2, 63.0), (0, None)]
+    """
+    inside = _holds(table, question.where)
+    rows = np.flatnonzero(inside)
+    columns = [table.column(name) for name in question.group_by]
+    numbers: NDArray[np.int64] = np.zeros(len(rows), np.int64)
+    for column in columns:  # people in equal groups get equal numbers, which stay small
+        numbers = numbers * column.domain.size + column.codes[rows]
+        numbers = np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    n_groups = int(numbers.max()) + 1 if len(numbers) else 0
+    example: NDArray[np.int64] = np.zeros(n_groups, np.int64)
+    example[numbers] = rows
+    listed = [column.domain.listed() for column in columns]
+    place = {
+        tuple(_key(values[column.codes[row]]) for values, column in zip(listed, columns, strict=True)): group
+        for group, row in enumerate(example.tolist())
+    }
+    found = [_measured(table, measure, rows, numbers, n_groups) for measure in question.measures]
+    nobody = tuple(None if measure.kind == "avg" else 0 for measure in question.measures)
+    answers = []
+    for key in keys:
+        group = place.get(tuple(map(_key, key)))
+        answers.append(nobody if group is None else tuple(values[group] for values in found))
+    return answers
+
+
+def _measured(
+    table: Microdata, measure: Measure, rows: NDArray[np.int64], numbers: NDArray[np.int64], n_groups: int
+) -> list[Any]:
+    """One measure in every group."""
+    if measure.column is None:
+        return list(np.bincount(numbers, minlength=n_groups).tolist())
+    column = table.column(measure.column)
+    size, values = column.domain.size, column.domain.listed()
+    pairs, times = np.unique(numbers * size + column.codes[rows], return_counts=True)
+    totals, people = [0] * n_groups, [0] * n_groups
+    for group, code, count in zip((pairs // size).tolist(), (pairs % size).tolist(), times.tolist(), strict=True):
+        if values[code] is not None:
+            totals[group] += count * values[code]
+            people[group] += count
+    if measure.kind == "sum":
+        return totals
+    return [total / of if of else None for total, of in zip(totals, people, strict=True)]
+
+
+def _holds(table: Microdata, condition: Condition) -> NDArray[np.bool_]:
+    """Of which tuples a condition is true."""
+    if isinstance(condition, Test):
+        column = table.column(condition.column)
+        wanted = np.array([value in condition.values for value in column.domain.listed()], bool)
+        return np.asarray(wanted[column.codes])
+    if isinstance(condition, Not):
+        return ~_holds(table, condition.part)
+    every = isinstance(condition, And)
+    found = np.full(table.n_tuples, every)
+    for part in condition.parts:
+        found = found & _holds(table, part) if every else found | _holds(table, part)
+    return found
+
+
+def _key(value: Any) -> tuple[bool, str]:
+    return (value is None, "" if value is None else text_of(value))

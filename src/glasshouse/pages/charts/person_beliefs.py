@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Beliefs about one person: a bar for each value, beside what is promised. It belongs inside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from glasshouse.pages.svg import Part, Plane, drawing, element, label, line, percents, short
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["person_figure"]
+
+_WIDTH, _ROW, _LEFT = 680, 28, 200
+_LONGEST = 26  # letters of a value
+_LEAST = 2.0  # pixels of a bar: a small belief must be seen
+
+
+def person_figure(
+    beliefs: Sequence[tuple[str, float]], limit: tuple[str, float] | None, true: str | None = None, *, name: str
+) -> Part:
+    """Draw how firmly each value is believed of a person, the promise as a line, and which value is the true one.
+
+    Parameters
+    ----------
+    beliefs
+        Values as texts, with the belief in each.
+    limit
+        The largest belief that is promised, as a text and as a number; None if none is.
+    true
+        The value that the person truly has, if that is shown.
+    name
+        What identifiers of the drawing begin with.
+    """
+    height = _ROW * len(beliefs) + 66
+    plane = Plane(left=_LEFT, right=_WIDTH - 76, top=24, floor=height - 42)
+    parts = [*plane.columns(percents(i / 5 for i in range(6)), class_="grid")]
+    for i, (value, belief) in enumerate(beliefs):
+        y, wide = plane.top + _ROW * i + 4, max(_LEAST if belief else 0.0, plane.x(min(belief, 1.0)) - _LEFT)
+        above = " above" if limit is not None and belief > limit[1] * (1 + 1e-9) else ""
+        mark = " (true)" if value == true else ""
+        parts += [
+            label(_LEFT - 10, y + 15, short(value, _LONGEST - len(mark)) + mark, anchor="end"),
+            element("rect", class_=f"bar{above}", x=_LEFT, y=y, width=wide, height=_ROW - 9),
+            label(_WIDTH - 8, y + 15, f"{belief * 100:.1f}\u202f%", anchor="end"),
+        ]
+    if limit is not None:
+        x = plane.x(limit[1])
+        side, anchor = (x + 6, "start") if limit[1] < 0.7 else (x - 6, "end")
+        parts += [
+            line(x, plane.top - 12, x, plane.floor, class_="limit"),
+            label(side, plane.top - 5, f"promised: at most {limit[0]}", anchor=anchor, class_="limit"),
+        ]
+    parts.append(plane.named("how firmly the attacker believes that the person has the value"))
+    said = "; ".join(f"{short(value, _LONGEST)} {belief * 100:.1f} %" for value, belief in beliefs)
+    promised = "" if limit is None else f". Promised is at most {limit[0]}"
+    return drawing(_WIDTH, height, "What the attacker believes of this person", f"{said}{promised}.", parts, name=name)

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Publication: a table published by choices, with a report in its audit; the same from the command line and the studio.
+
+Where the work runs, what is refused before it begins, what is said of it and what is written besides follow from the
+choices alone. Who watches, and how, is for the door to say (`Watch`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from glasshouse.errors import GlasshouseError, InputError, OutputError, having_written
+from glasshouse.log import step
+from glasshouse.policy.choices import DEFAULTS, publish_arguments, read_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    import pyarrow as pa
+
+    from glasshouse.microdata import Microdata
+    from glasshouse.pages.report.report import Report
+    from glasshouse.randomness import Source
+    from glasshouse.release import Release
+    from glasshouse.streaming.publish import PublishedFile
+
+    Progress = Callable[[str, int, int], None]
+
+__all__ = ["Publication", "Published", "Watch", "draw"]
+
+
+class Watch(Protocol):
+    """Who is told of the work while it runs."""
+
+    def bar(self, unit: str) -> contextlib.AbstractContextManager[Progress]:
+        """Give a function that takes what is being done, how much of it is done, and of how much."""
+
+    def steps(self) -> contextlib.AbstractContextManager[None]:
+        """Tell the steps of what is done inside."""
+
+    def remark(self, kind: str, words: str) -> None:
+        """Take a note or a warning."""
+
+
+class Nobody:
+    """Nobody watches."""
+
+    @contextlib.contextmanager
+    def bar(self, unit: str) -> Iterator[Progress]:
+        """Tell nobody."""
+        yield lambda _what, _done, _total: None
+
+    @contextlib.contextmanager
+    def steps(self) -> Iterator[None]:
+        """Tell nobody."""
+        yield
+
+    def remark(self, kind: str, words: str) -> None:
+        """Tell nobody."""
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What was published, and what was assumed of the table.
+
+    Parameters
+    ----------
+    made
+        The release, or what is known of one whose tables were written part by part.
+    notices
+        What was assumed, in sentences.
+    whole
+        Whether ``made`` is the release itself, in memory.
+    """
+
+    made: Any
+    notices: tuple[str, ...]
+    whole: bool
+
+
+class Publication:
+    """One publication: what is asked for, where it goes, and its report.
+
+    The steward's report is made before the folders appear, so that the audit never stands without it. ``page`` is where
+    the report will lie, and ``flat`` where the flat table lies; None if there is none.
+
+    Parameters
+    ----------
+    choices
+        What was chosen, by the names of the command line's options; what is not there is as it is there by default.
+    watch
+        Who is told of the work.
+    source
+        For tests alone: where random choices come from.
+    """
+
+    def __init__(
+        self, choices: Mapping[str, Any], *, watch: Watch | None = None, source: Source | None = None
+    ) -> None:  # fmt: skip
+        self._started = time.process_time()
+        self.choices = {**DEFAULTS, **choices}
+        if "out" not in self.choices:
+            raise InputError("say where to write: --out FOLDER, which gets release/ and audit/")
+        self.out = Path(self.choices["out"])
+        self.page: str | None = None
+        self.flat: Path | None = None
+        self._watch: Watch = Nobody() if watch is None else watch
+        self._source = source
+        self._seeds: dict[str, Any] = {} if source is None else {"source": source, "allow_seed": source.is_seeded}
+        self._send: Callable[[Release], None] = lambda _release: None
+
+    # --- before the work ----------------------------------------------------------------------------------------------
+
+    def prepare(self, *, force: bool = False) -> str:
+        """Say where the work runs: memory, disk or spark; refuse, before it begins, what cannot be done there."""
+        engine = self._engine()
+        self._send = _sender(self.choices, force=force)
+        self._check_flat(force=force)
+        return engine
+
+    def _engine(self) -> str:
+        choices, needing = self.choices, _needing_table(self.choices)
+        engine = choices["engine"]
+        if choices.get("master") and engine != "spark":
+            raise InputError("--master names a cluster, which needs --engine spark")
+        if engine == "auto":
+            engine = self._chosen_engine(needing)
+        if engine == "disk":
+            _refuse_on_disk(choices)
+        for name in ("memory", "spill"):
+            if engine != "disk" and choices.get(name):
+                raise InputError(f"--{name} is for --engine disk, which alone spills what does not fit into memory")
+        if engine == "memory" and needing and not choices["partition"]:
+            raise InputError(f"--no-partition needs a file that is published in batches: {needing} reads it as a whole")
+        return str(engine)
+
+    def _chosen_engine(self, needing: str | None) -> str:
+        """Memory, if the file fits into it; else disk, and then it is said why."""
+        from glasshouse.streaming.need import need_of
+
+        choices = self.choices
+        if choices.get("memory") or choices.get("spill"):
+            return "disk"
+        reading = read_arguments(choices)
+        roles = {*reading["quasi"], *(reading["sensitive"] or ()), *filter(None, [reading["identifier"]])}
+        need = None if needing == "a database" else need_of(choices["file"], roles)
+        if need is None or need.fits:
+            return "memory"
+        what = f"{choices['file']} would take {need}"
+        if needing in ("--flat", "--to"):
+            self._watch.remark(
+                "warning", f"{what}. {needing} needs it there; without it, the file can be published from disk"
+            )
+            return "memory"
+        left_out = "" if choices["report"] == "none" else ", and the report leaves out what needs the table in memory"
+        self._watch.remark(
+            "note", f"{what}: it is published from disk (--engine disk). The release is the same{left_out}"
+        )
+        return "disk"
+
+    def _check_flat(self, *, force: bool) -> None:
+        """Look before the work whether a flat table can be written; refuse to leave one of an earlier release."""
+        from glasshouse.release.package.flat import FLAT
+        from glasshouse.release.package.folders import refuse_existing
+        from glasshouse.release.package.listing import release_named_by
+
+        place = self.out / FLAT
+        if self.choices["flat"]:
+            refuse_existing(place, force=force)
+        elif force and release_named_by(place) is not None:
+            raise OutputError(
+                f"{place} was drawn from the release that is to be replaced: give --flat to draw it anew, or remove it",
+                path=place,
+            )
+
+    # --- the work -----------------------------------------------------------------------------------------------------
+
+    def publish(self, engine: str, *, force: bool = False) -> Published:
+        """Publish in memory or on disk, as `prepare` said."""
+        if engine == "disk" or not _needing_table(self.choices):
+            return self._publish_file(engine, force=force)
+        from glasshouse.journeys.plan import unused_taxonomies
+        from glasshouse.journeys.publish import publish
+
+        with self._watch.steps():
+            arguments = publish_arguments(self.choices)  # before a large file is read
+            table = self.read()
+            release = publish(
+                table, **arguments, **self._seeds, out=self.out, force=force, finishing=self.reporting_on(table)
+            )
+            with having_written(self.out):
+                self._send(release)
+        self._draw_flat(release, force=force)
+        return Published(release, (*table.notices, *unused_taxonomies(table, release.recipe)), whole=True)
+
+    def _publish_file(self, engine: str, *, force: bool) -> Published:
+        """Publish a file that is read in batches, in memory or on disk."""
+        from glasshouse.streaming.publish import publish_file
+
+        choices = self.choices
+        arguments, reading = publish_arguments(choices), read_arguments(choices)
+        with self._watch.bar("rows") as tell:
+            made = publish_file(
+                self.out,
+                choices["file"],
+                engine=engine,
+                force=force,
+                partition=choices["partition"],
+                spill=choices.get("spill"),
+                progress=tell,
+                finishing=self.reporting_on_file(),
+                **({"memory": choices["memory"] << 20} if "memory" in choices else {}),
+                **arguments,
+                **reading,
+                **self._seeds,
+            )
+        return Published(made, made.notices, whole=False)
+
+    def read(self) -> Microdata:
+        """Read the table as a whole."""
+        from glasshouse.microdata import read
+
+        with step("read") as note:
+            table = read(self.choices["file"], **read_arguments(self.choices))
+            note(rows=table.n_tuples, columns=len(table.quasi) + len(table.sensitive))
+        return table
+
+    # --- what is written besides --------------------------------------------------------------------------------------
+
+    def reporting_on(self, table: Microdata) -> Callable[[Release, Path, Path], None] | None:
+        """How to report on a release of a table in memory; None if no report is wanted.
+
+        A brief report may take as much CPU time as reading, publishing and writing took.
+        """
+        from glasshouse.pages.report import make_report
+
+        report = self.choices["report"]
+
+        def write(release: Release, audit: Path, folder: Path) -> None:
+            spent = time.process_time() - self._started
+            with self._watch.bar("steps") as tell:
+                make = functools.partial(
+                    make_report, release, table, report=report, publishing=spent, progress=tell
+                )  # fmt: skip
+                self._write(make, release.n_tuples, audit, folder)
+
+        return None if report == "none" else write
+
+    def reporting_on_file(self) -> Callable[[PublishedFile], None] | None:
+        """How to report on a file that was published in batches; None if no report is wanted."""
+        from glasshouse.pages.report.report import report_on_file
+
+        def write(made: PublishedFile) -> None:
+            self._write(functools.partial(report_on_file, made), made.n_tuples, made.audit, made.folder)
+
+        return None if self.choices["report"] == "none" else write
+
+    def _write(self, make: Callable[[], Report], rows: int, audit: Path, release: Path) -> None:
+        """Write the report into the audit; if it cannot be made, the release is published without one."""
+        try:
+            with step("report", rows=rows):
+                make().write(audit, release=release)
+        except (GlasshouseError, MemoryError) as error:
+            reason = error if isinstance(error, GlasshouseError) else "there is not enough memory for it"
+            self._watch.remark("warning", f"the release is written without a report: {reason}")
+            return
+        self.page = str(self.out / "audit" / "report.html")
+
+    def _draw_flat(self, release: Release, *, force: bool) -> None:
+        """Draw a flat table from what was published, and write it beside the release, if that is wanted."""
+        if not self.choices["flat"]:
+            return
+        from glasshouse.release.package.flat import FLAT, write_flat
+
+        self.flat = self.out / FLAT
+        with having_written(self.out / "release"):
+            drawn = draw(release, watch=self._watch)
+            with step("write", rows=drawn[0].num_rows, tables=len(drawn)):
+                write_flat(self.flat, drawn, release=self.out / "release", n_tuples=release.n_tuples, force=force)
+
+
+def draw(
+    release: Release, n: int | None = None, source: Any = None, *, watch: Watch, tables: int = 1, **given: Any
+) -> list[pa.Table]:
+    """Draw flat tables from a release; tell how far the learning is, and what must be said of them."""
+    from glasshouse.analyst.answers.sample import sample
+
+    with watch.bar("%") as tell, step("draw", rows=release.n_tuples, tables=tables):
+        drawn = sample(
+            release, n, source, tables=tables, report=lambda share: tell("learning", int(100 * share), 100), **given
+        )
+    notes = drawn[0].schema.metadata.get(b"glasshouse.notes")
+    if notes is not None:
+        watch.remark("note", notes.decode())
+    return drawn
+
+
+def _needing_table(choices: Mapping[str, Any]) -> str | None:
+    """What is asked for that needs the table, or the release, in memory; None if the file can go by in batches."""
+    from glasshouse.database import is_address
+
+    if choices.get("table") or choices.get("query") or is_address(choices["file"]):
+        return "a database"
+    if choices["flat"]:
+        return "--flat"
+    if choices.get("to"):
+        return "--to"
+    return None if choices["report"] == "none" else f"--report {choices['report']}"
+
+
+def _refuse_on_disk(choices: Mapping[str, Any]) -> None:
+    from glasshouse.database import is_address
+
+    if choices["flat"]:
+        raise InputError("--engine disk keeps no release in memory to draw from: leave --flat out, and use sample")
+    if choices.get("table") or choices.get("query") or choices.get("to") or is_address(choices["file"]):
+        raise InputError("--engine disk reads a file and writes folders, and takes no database")
+
+
+def _sender(choices: Mapping[str, Any], *, force: bool) -> Callable[[Release], None]:
+    """How a release goes to the database that was named, if one was; looks beforehand whether it can."""
+    if "to" not in choices:
+        return lambda _release: None
+    from glasshouse.release.postgres_schema import check_target, to_postgres
+
+    target = {"schema": choices["schema"], "if_exists": "replace" if force else "error"}
+    check_target(choices["to"], **target)
+
+    def send(release: Release) -> None:
+        with step("send", rows=release.n_tuples, tables=len(release.tables)):
+            to_postgres(release, choices["to"], **target)
+
+    return send

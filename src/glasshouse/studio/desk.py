@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The desk: what one person decided about one table, what was found of it, and the work that runs for it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.studio.job import Job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from glasshouse.studio.workspace import Workspace
+
+__all__ = ["Desk"]
+
+_PATIENCE = 20.0  # seconds after which work ends at which nobody looks
+
+
+class Desk:
+    """What was decided and found.
+
+    Parameters
+    ----------
+    workspace
+        Where files are written.
+    release
+        A folder with a release that was opened alone; then there is no table.
+    seed
+        For tests alone: everything that is drawn is drawn from it. A release of it must not be published.
+
+    Attributes
+    ----------
+    choices
+        What was decided, by the names of the command line's options, as `glasshouse.policy.Policy` holds it.
+    notes
+        What pages remember besides, such as a taxonomy that is set aside; forgotten with the table.
+    """
+
+    def __init__(self, workspace: Workspace, *, release: Path | None = None, seed: int | None = None) -> None:
+        self.workspace = workspace
+        self.release = release
+        self.seed = seed
+        self.choices: dict[str, Any] = {}
+        self.notes: dict[str, Any] = {}
+        self.shown_name = ""  # of the table, for titles
+        self.published: list[Path] = []  # folders that were written to in this sitting
+        self.published_from: dict[Path, str] = {}  # the table's file of each of them
+        self._jobs: dict[str, Job] = {}
+
+    @property
+    def has_table(self) -> bool:
+        """Whether a table is open."""
+        return "file" in self.choices
+
+    def open(self, file: str, shown_name: str, **how: Any) -> None:
+        """Begin with another table: everything that was decided and found before is forgotten."""
+        self.clear()
+        self.choices = {"file": file, **how}
+        self.shown_name = shown_name
+
+    def clear(self) -> None:
+        """Forget the table, and end all work on it."""
+        self.end()
+        self._jobs.clear()
+        self.choices, self.notes, self.shown_name, self.release = {}, {}, "", None
+
+    def choose(self, **choices: Any) -> None:
+        """Decide; None takes a decision back."""
+        for name, value in choices.items():
+            if value is None or value in ("", [], {}):
+                self.choices.pop(name, None)
+            else:
+                self.choices[name] = value
+
+    def note_published(self, out: Path, file: str) -> None:
+        """Take note that a table's file was published to a folder, which now holds release and audit."""
+        if out in self.published:
+            self.published.remove(out)
+        self.published.append(out)
+        self.published_from[out] = file
+
+    def about(self, names: Iterable[str] | None = None) -> str:
+        """A fingerprint of what is decided, or of some of it: what was found for another one is out of date."""
+        chosen = self.choices if names is None else {name: self.choices.get(name) for name in names}
+        return json.dumps(chosen, sort_keys=True, default=str)
+
+    # --- work ---------------------------------------------------------------------------------------------------------
+
+    def start(
+        self,
+        name: str,
+        task: str,
+        given: Mapping[str, Any],
+        *,
+        about: Any = None,
+        after: Callable[[Job], None] | None = None,
+    ) -> Job:
+        """Start work under a name, in place of what ran or was found under it; see `Job`."""
+        self.cancel(name)
+        job = self._jobs[name] = Job(task, given, about=about, after=after)
+        return job
+
+    def job(self, name: str, *, about: Any = None) -> Job | None:
+        """The work of a name, unless there is none, or it is about something else than what is decided now."""
+        job = self._jobs.get(name)
+        return None if job is None or (about is not None and job.about != about) else job
+
+    def found(self, name: str, *, about: Any = None) -> Any:
+        """What came of the work of a name; None if it runs, failed or is out of date."""
+        job = self.job(name, about=about)
+        return job.result if job is not None and job.state == "done" else None
+
+    def cancel(self, name: str) -> None:
+        """End the work of a name."""
+        if name in self._jobs:
+            self._jobs[name].cancel()
+
+    def forget(self, name: str) -> None:
+        """End the work of a name, and forget what came of it."""
+        self.cancel(name)
+        self._jobs.pop(name, None)
+
+    @property
+    def running(self) -> frozenset[str]:
+        """The names of the work that runs now."""
+        return frozenset(name for name, job in list(self._jobs.items()) if job.runs)
+
+    def attend(self) -> None:
+        """A page of the studio is open: all work goes on."""
+        for job in list(self._jobs.values()):
+            job.attend()
+
+    def end_unattended(self, patience: float = _PATIENCE) -> None:
+        """End work that nobody looks at any more, because the page was closed."""
+        for job in list(self._jobs.values()):
+            if job.runs and job.unattended > patience:
+                job.cancel()
+
+    def end(self) -> None:
+        """End all work."""
+        for job in self._jobs.values():
+            job.cancel()
+        for job in self._jobs.values():
+            job.wait(5)

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Offers: every principle of the catalogue as a part of a form, and what is typed there as choices.
+
+A field of an offer is a choice of the command line and of policies. What is typed is checked here as far as it must be
+to be a choice; whether the choices can be is for the package to say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from glasshouse import bounds, catalog
+from glasshouse.errors import InputError
+from glasshouse.policy.keys import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from glasshouse.principles.principle import Principle
+
+__all__ = ["ASKED", "OFFERS", "Field", "Offer", "asks", "choices_for", "choices_from", "texts_of"]
+
+ASKED = (*(key.choice for key in TABLES["principle"].values()), "retention", "domain")
+"""The choices that say what is asked for, and what goes with a bound on beliefs."""
+_LINES = 5_000  # values of a declared domain
+_LONGEST = 200  # characters of a number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """Something to fill in.
+
+    Parameters
+    ----------
+    choice, parameter
+        The choice that it makes, and the parameter of the principle that this is. Fields of the same choice are written
+        one after the other, separated by commas.
+    label, hint
+        What it is called, and what else there is to say.
+    kind
+        ``whole`` or ``number``; ``distance``, a list to choose from; ``values``, of the sensitive column; ``lines``.
+    usual
+        What stands in it beforehand; an empty one may be left empty.
+    low, high, step
+        Of its slider, and of the arrows beside a number.
+    """
+
+    choice: str
+    parameter: str
+    label: str
+    hint: str = ""
+    kind: str = "whole"
+    usual: str = ""
+    low: str = "2"
+    high: str = "50"
+    step: str = "1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """A principle by its name in the catalogue, with its fields; ``title`` is what the form calls it."""
+
+    name: str
+    title: str
+    fields: tuple[Field, ...]
+
+    @property
+    def principle(self) -> type[Principle]:
+        """Its class."""
+        return catalog.TARGETS[self.name] if self.name in catalog.TARGETS else catalog.PRINCIPLES[self.name]
+
+    def place(self, field: Field) -> str:
+        """What a field of it is called in the form."""
+        return f"{self.name}.{field.parameter}"
+
+
+_SHARE = {"kind": "number", "low": "0.01", "high": "0.99", "step": "0.01"}
+_SIZE = Field(choice="k", parameter="k", label="k, the smallest size of a group", usual="6")
+_EVEN = Field(
+    choice="lambda_",
+    parameter="lambda_",
+    label="lambda, the most that the attacker believes of a single value beforehand",
+    hint="1 stands for an attacker who may believe anything.",
+    usual="1",
+    kind="number",
+    low="0.01",
+    high="1",
+    step="0.01",
+)
+_DOMAIN = Field(
+    choice="domain",
+    parameter="domain",
+    label="All values that a person may have, one on each line",
+    hint="Write them from what you know of the world, not from this table. Without them nothing is promised.",
+    kind="lines",
+)
+
+_LISTED = (
+    Offer(
+        name="l-diversity",
+        title="Hide everybody's value among l (l-diversity)",
+        fields=(Field(choice="ell", parameter="ell", label="l, one chance in how many", usual="5"),),
+    ),
+    Offer(
+        name="designated-l-diversity",
+        title="Hide only values that would harm a person (designated l-diversity)",
+        fields=(
+            Field(choice="ell", parameter="ell", label="l, one chance in how many", usual="5"),
+            Field(choice="designated", parameter="values", label="Values that nobody may guess", kind="values"),
+        ),
+    ),
+    Offer(
+        name="t-closeness",
+        title="Stay close to what is true of everybody (t-closeness)",
+        fields=(
+            Field(choice="t", parameter="t", label="t, the largest difference", usual="0.2", **_SHARE),
+            Field(choice="distance", parameter="distance", label="Distance between two values", kind="distance"),
+        ),
+    ),
+    Offer(
+        name="k-anonymity",
+        title="Let everybody look like others (k-anonymity)",
+        fields=(Field(choice="k", parameter="k", label="k, how many people look the same", usual="5"),),
+    ),
+    Offer(
+        name="alpha-k-anonymity",
+        title="Let everybody look like others, and cap each value's share ((alpha, k)-anonymity)",
+        fields=(
+            Field(choice="alpha", parameter="alpha", label="alpha, the largest share", usual="0.5", **_SHARE),
+            Field(choice="k", parameter="k", label="k, how many people look the same", usual="5", low="1"),
+        ),
+    ),
+    Offer(
+        name="distinct-l-diversity",
+        title="Keep several values possible (distinct l-diversity)",
+        fields=(Field(choice="distinct_ell", parameter="ell", label="l, how many values", usual="3"),),
+    ),
+    Offer(
+        name="entropy-l-diversity",
+        title="Keep the value uncertain on average (entropy l-diversity)",
+        fields=(
+            Field(
+                choice="entropy_ell", parameter="ell", label="l, as uncertain as among how many values", usual="3",
+                kind="number", low="1.1", high="20", step="0.1",
+            ),
+        ),
+    ),
+    Offer(
+        name="recursive-l-diversity",
+        title="Keep rare values in play (recursive (c, l)-diversity)",
+        fields=(
+            Field(
+                choice="recursive", parameter="c", label="c, how much more frequent the first value may be", usual="2",
+                kind="number", low="0.1", high="10", step="0.1",
+            ),
+            Field(choice="recursive", parameter="ell", label="l, from which value on others count", usual="3"),
+        ),
+    ),
+    Offer(
+        name="delta-growth",
+        title="Let no belief grow much, even if other people's values are known (delta-growth)",
+        fields=(
+            Field(choice="delta", parameter="delta", label="delta, the largest growth", usual="0.3", **_SHARE),
+            _SIZE,
+            _EVEN,
+            _DOMAIN,
+        ),
+    ),
+    Offer(
+        name="rho-breach",
+        title="Let nothing unlikely become likely, even if other people's values are known (rho1-to-rho2)",
+        fields=(
+            Field(choice="rho1", parameter="rho1", label="rho1, a belief beforehand of at most", usual="0.2", **_SHARE),
+            Field(choice="rho2", parameter="rho2", label="rho2, is afterwards at most", usual="0.5", **_SHARE),
+            _SIZE,
+            _EVEN,
+            _DOMAIN,
+        ),
+    ),
+)  # fmt: skip
+OFFERS = {offer.name: offer for offer in _LISTED}
+"""By the names of the catalogue; several of them may be asked for at once."""
+_LEFT_OUT = {"lambda_": 1, "distance": "equal"}  # what need not be said
+
+
+def asks(choices: Mapping[str, Any]) -> bool:
+    """Whether something is asked for."""
+    return any(choices.get(name) is not None for name in ASKED if name not in ("distance", "lambda_", "domain"))
+
+
+def texts_of(choices: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
+    """Which offers choices ask for, and what stands in the fields of all of them.
+
+    >>> asked, texts = texts_of({"ell": 4, "recursive": "2,3"})
+    >>> asked, texts["l-diversity.ell"], texts["recursive-l-diversity.c"], texts["t-closeness.t"]
+    (['l-diversity', 'recursive-l-diversity'], '4', '2', '0.2')
+    """
+    asked = _asked(choices)
+    texts = {offer.place(field): field.usual for offer in _LISTED for field in offer.fields}
+    for name in asked:
+        written: dict[str, list[str]] = {}
+        for field in OFFERS[name].fields:
+            value = choices.get(field.choice)
+            if field.kind in ("lines", "values"):
+                text = "\n".join(map(str, value or ()))
+            elif field.choice == "recursive":
+                parts = written.setdefault(field.choice, str(value).split(","))
+                text = parts.pop(0).strip() if parts else ""
+            else:
+                text = ("" if field.choice in ("delta", "rho2") else field.usual) if value is None else str(value)
+            texts[OFFERS[name].place(field)] = text
+    return asked, texts
+
+
+def _asked(choices: Mapping[str, Any]) -> list[str]:
+    given = {name for name, value in choices.items() if value is not None}
+    if given & {"rho1", "delta", "s", "retention"}:
+        return ["rho-breach" if "rho1" in given else "delta-growth"]
+    found = {
+        "l-diversity": "ell" in given and "designated" not in given,
+        "designated-l-diversity": {"ell", "designated"} <= given,
+        "t-closeness": "t" in given,
+        "k-anonymity": "k" in given and "alpha" not in given,
+        "alpha-k-anonymity": {"alpha", "k"} <= given,
+        "distinct-l-diversity": "distinct_ell" in given,
+        "entropy-l-diversity": "entropy_ell" in given,
+        "recursive-l-diversity": "recursive" in given,
+    }
+    return [name for name, asked in found.items() if asked]
+
+
+def choices_for(principle: Principle) -> dict[str, Any]:
+    """The choices that ask for a principle, and for nothing else: those that are None are taken back.
+
+    >>> import glasshouse as gh
+    >>> found = choices_for(gh.AllOf(gh.KAnonymity(4), gh.RecursiveLDiversity(c="1/2", ell=3)))
+    >>> {name: value for name, value in found.items() if value is not None}
+    {'k': 4, 'recursive': '0.5,3'}
+    """
+    found: dict[str, Any] = dict.fromkeys(ASKED)
+    for one in principle.singles():
+        data = one.to_data()
+        for field in OFFERS[one.name].fields:
+            value = data.get(field.parameter)
+            before = found[field.choice]
+            found[field.choice] = f"{before},{value}" if field.choice == "recursive" and before is not None else value
+    return found | {name: None for name, usual in _LEFT_OUT.items() if found[name] == usual}
+
+
+def choices_from(form: Mapping[str, Sequence[str]], values: Sequence[str]) -> dict[str, Any]:
+    """The choices that a form makes, with None for those that it takes back.
+
+    Parameters
+    ----------
+    form
+        What was sent: ``ask`` has the names of offers.
+    values
+        The values of the sensitive column, which the form names by their numbers.
+    """
+    found: dict[str, Any] = dict.fromkeys(ASKED)
+    asked = form.get("ask", ())
+    for name in asked:
+        if name not in OFFERS:
+            raise InputError("there is no such promise in this form")
+    for offer in (offer for offer in _LISTED if offer.name in asked):
+        for field in offer.fields:
+            value = _read(field, form.get(offer.place(field), ()), values)
+            before = found[field.choice]
+            if field.choice == "recursive" and before is not None:
+                found[field.choice] = f"{before},{value}"
+            elif before is not None and before != value:
+                raise InputError(
+                    f"two promises give different numbers for {field.label.partition(',')[0]}: give the same, or ask "
+                    "for one of the two"
+                )
+            else:
+                found[field.choice] = str(value) if field.choice == "recursive" else value
+    if not asked:
+        raise InputError("nothing is asked for: choose at least one promise")
+    if {"l-diversity", "designated-l-diversity"} <= set(asked):
+        raise InputError("to hide every value hides those that you name as well: ask for one of the two")
+    return found
+
+
+def _read(field: Field, texts: Sequence[str], values: Sequence[str]) -> Any:
+    text = texts[0].strip() if texts else ""
+    match field.kind:
+        case "values":
+            numbers = [int(text) for text in texts if text.isdecimal() and len(text) <= bounds.MOST_DIGITS]
+            if len(numbers) < len(texts) or any(number >= len(values) for number in numbers):
+                raise InputError("there is no such value in this form")
+            if not numbers:
+                raise InputError("choose the values that nobody may guess")
+            return [values[number] for number in dict.fromkeys(numbers)]
+        case "lines":
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            if len(lines) > _LINES:
+                raise InputError(f"at most {_LINES:,} values can be declared here: use a policy with a file")
+            return list(dict.fromkeys(lines)) or None
+        case "distance":
+            return None if text in ("", "equal") else text
+    return _number(field, text)
+
+
+def _number(field: Field, text: str) -> int | str | None:
+    from glasshouse.principles.parameters import plain
+
+    name = field.label.partition(",")[0]
+    if not text:
+        if field.choice in ("delta", "rho2"):
+            return None
+        raise InputError(f"{name} is missing: write a number")
+    try:
+        if len(text) > _LONGEST:
+            raise ValueError
+        exact = bounds.exact(text)
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise InputError(f"{name} must be a number") from None
+    if exact < 0:
+        raise InputError(f"{name} must not be below 0")
+    if field.kind == "whole" and exact.denominator != 1:
+        raise InputError(f"{name} must be a whole number")
+    return None if field.choice == "lambda_" and exact == 1 else plain(exact)

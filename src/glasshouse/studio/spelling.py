@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spelling: what was decided at a desk, as the command, the call of Python and the policy that do the same.
+
+They work as they stand while the workspace exists. What lies in it, such as a file that was dropped on the page or a
+taxonomy that was edited there, is named, for a workspace that is not kept is removed when the studio ends.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.errors import GlasshouseError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from glasshouse.studio.desk import Desk
+
+__all__ = ["Spelling", "spelling_of"]
+
+_POLICY = "policy.toml"
+_WAITING = "Not yet: "
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spelling:
+    """The same choices in three ways, for the macro ``spelled``.
+
+    Parameters
+    ----------
+    command, python, policy
+        The texts; where one cannot be written yet, why not.
+    note
+        What to know before one of them is used: which paths are temporary, and why the command names a policy.
+    temporary
+        Paths among the choices that lie in a workspace which will be removed.
+    """
+
+    command: str
+    python: str
+    policy: str
+    note: str
+    temporary: tuple[str, ...] = ()
+
+
+def spelling_of(desk: Desk, choices: Mapping[str, Any] | None = None, *, force: bool = False) -> Spelling:
+    """Spell what is decided at a desk, or other choices made there.
+
+    Parameters
+    ----------
+    desk
+        The desk.
+    choices
+        What was chosen; by default what is decided now.
+    force
+        Whether what stands in the folder is to be replaced.
+    """
+    from glasshouse.policy.command_line import command_line
+    from glasshouse.policy.policy_text import policy_text
+    from glasshouse.policy.python_call import python_call
+
+    chosen = dict(desk.choices if choices is None else choices)
+    temporary = () if desk.workspace.is_kept else tuple(_inside(desk.workspace.folder, chosen))
+    policy = _tried(lambda: policy_text(chosen))
+    place = desk.workspace.folder / _POLICY
+    reason = ""
+
+    def command() -> str:
+        nonlocal temporary, reason
+        made = command_line(chosen, policy=str(place))
+        if made.reason is not None:
+            _write(place, policy)
+            reason = made.reason
+            temporary = temporary if desk.workspace.is_kept else (*temporary, str(place))
+        program, verb, *rest = made.arguments
+        return shlex.join([program, verb, *(["--force"] if force else []), *rest])
+
+    told = _tried(command)
+    return Spelling(
+        command=told,
+        python=_tried(lambda: python_call(chosen, force=force)),
+        policy=_remark(temporary) + policy,
+        note=_note(reason, temporary),
+        temporary=temporary,
+    )
+
+
+def _tried(write: Callable[[], str]) -> str:
+    try:
+        return write()
+    except GlasshouseError as error:
+        return f"{_WAITING}{error}"
+
+
+def _write(place: Path, text: str) -> None:
+    place.write_text(text, encoding="utf-8")
+    place.chmod(0o600)
+
+
+def _inside(folder: Path, value: Any) -> Iterator[str]:
+    """All texts in a choice that are paths in a folder."""
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from _inside(folder, inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _inside(folder, inner)
+    elif isinstance(value, str | Path) and Path(value).is_relative_to(folder):
+        yield str(value)
+
+
+def _note(reason: str, temporary: tuple[str, ...]) -> str:
+    said = [f"The command names a policy file that the studio has written. The reason: {reason}."] if reason else []
+    if temporary:
+        listed = ", ".join(dict.fromkeys(temporary))
+        said.append(
+            "These files lie in the studio's workspace, which is removed when the studio ends. To use the command, the "
+            f"call or the policy later, keep copies of them and put their new paths here: {listed}."
+        )
+    return " ".join(said)
+
+
+def _remark(temporary: tuple[str, ...]) -> str:
+    if not temporary:
+        return ""
+    return (
+        "# Some paths below lie in the workspace of a studio, which is removed when the studio ends.\n"
+        "# Keep copies of those files, and write their new paths here.\n"
+    )

@@ -1,0 +1,212 @@
+"""The second step: promises are set by slider and by number, said in words, and refused with what works instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glasshouse import catalog
+from glasshouse.policy.choices import principle
+from glasshouse.studio.offers import ASKED, OFFERS, choices_for, choices_from, texts_of
+from tests.doors.studio.desks import CANARIES, hospital, hostile, seated, settled, sketched, skewed, troubles
+from tests.doors.studio.sitting import Sitting
+
+ROLES: dict[str, Any] = {"quasi": ["age", "sex", "zipcode"], "sensitive": ["disease"]}
+
+
+@pytest.fixture
+def at_hospital(tmp_path: Path) -> Iterator[Sitting]:
+    with seated(hospital(tmp_path), **ROLES) as made:
+        yield made
+
+
+def test_every_principle_of_the_catalogue_is_offered_and_makes_the_choices_that_ask_for_it() -> None:
+    assert {*catalog.PRINCIPLES, *catalog.TARGETS} == {*OFFERS, "all-of"}
+    for name, offer in OFFERS.items():
+        form = {"ask": [name], **{offer.place(field): [field.usual] for field in offer.fields}}
+        form |= {"designated-l-diversity.values": ["1"]} if name.startswith("designated") else {}
+        choices = choices_from(form, ["flu", "HIV"])
+        made = principle(choices)
+
+        assert made.name == name
+        assert set(choices) == set(ASKED)
+        assert choices_for(made) == {**choices, "domain": None}
+        assert texts_of(choices)[0] == [name]
+        assert offer.principle.in_words
+        assert offer.principle.left_open
+
+
+def test_what_is_typed_comes_back_and_combinations_are_all_of_them() -> None:
+    form = {"ask": ["k-anonymity", "recursive-l-diversity", "t-closeness"], "k-anonymity.k": ["4"]}
+    form |= {"recursive-l-diversity.c": ["1/2"], "recursive-l-diversity.ell": ["3"]}
+    form |= {"t-closeness.t": [".25"], "t-closeness.distance": ["ordered"]}
+    choices = choices_from(form, [])
+
+    assert {name: value for name, value in choices.items() if value is not None} == {
+        "k": 4, "recursive": "0.5,3", "t": "0.25", "distance": "ordered",
+    }  # fmt: skip
+    assert principle(choices).title == "4-anonymity and recursive (0.5, 3)-diversity and 0.25-closeness"
+    asked, texts = texts_of(choices)
+    assert set(asked) == set(form["ask"])
+    assert texts["recursive-l-diversity.c"] == "0.5"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        {"ask": "no-such-promise"},
+        {"ask": "l-diversity"},
+        {"ask": "l-diversity", "l-diversity.ell": "<script>"},
+        {"ask": "l-diversity", "l-diversity.ell": "1"},
+        {"ask": "l-diversity", "l-diversity.ell": "2.5"},
+        {"ask": "l-diversity", "l-diversity.ell": "1e9999"},
+        {"ask": "l-diversity", "l-diversity.ell": "9" * 99},
+        {"ask": "l-diversity", "l-diversity.ell": "3", "suppress": "100"},
+        {"ask": "l-diversity", "l-diversity.ell": "3", "suppress": "NaN"},
+        {"ask": "l-diversity", "l-diversity.ell": "3", "take": "nothing"},
+        {"ask": "t-closeness", "t-closeness.t": "0.2", "t-closeness.distance": "<b>"},
+        {"ask": "t-closeness", "t-closeness.t": "-1"},
+        {"ask": "designated-l-diversity", "designated-l-diversity.ell": "3"},
+        {"ask": "designated-l-diversity", "designated-l-diversity.ell": "3", "designated-l-diversity.values": "99"},
+        {"ask": ["l-diversity", "delta-growth"], "l-diversity.ell": "3", "delta-growth.delta": "0.3",
+         "delta-growth.k": "6", "delta-growth.lambda_": "1"},
+        {"ask": ["l-diversity", "designated-l-diversity"], "l-diversity.ell": "3", "designated-l-diversity.ell": "3",
+         "designated-l-diversity.values": "0"},
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_in_plain_words(patient: Sitting, form: dict[str, Any]) -> None:
+    with patient.client() as client:
+        sketched(client)
+        before = dict(patient.desk.choices)
+        sent = client.post("/privacy", data=form)
+        live = client.post("/privacy/words", data=form)
+
+    assert sent.status_code in (200, 400)
+    assert live.status_code == 200
+    assert ('role="alert"' in live.text) or form.get("take") == "nothing"
+    assert 'role="alert"' in sent.text
+    assert "Traceback" not in sent.text + live.text
+    assert "<script>" not in sent.text.replace('<script type="module"', "") + live.text
+    assert patient.desk.choices == before
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sitting]:
+    """A studio for many requests."""
+    with seated(hospital(tmp_path_factory.mktemp("patient"), 150), **ROLES) as made:
+        yield made
+
+
+def test_without_roles_the_step_says_what_is_missing(tmp_path: Path) -> None:
+    with seated(skewed(tmp_path, 20)) as made, made.client() as client:
+        shown = client.get("/privacy")
+
+        assert "which columns others may know" in shown.text
+        assert client.post("/privacy", data={"ask": "l-diversity"}).status_code == 303
+        assert made.desk.job("sketch") is None
+
+
+def test_a_yes_and_no_column_is_offered_what_works(tmp_path: Path) -> None:
+    with seated(skewed(tmp_path), quasi=["age", "sex"], sensitive=["addicted"]) as made, made.client() as client:
+        text = sketched(client)
+
+        assert "No l is possible for this table as it is: 175 of 200 people" in text
+        assert "ell" not in made.desk.choices
+        form = {"ask": "l-diversity", "l-diversity.ell": "2"}
+        asked = {
+            "leave-out": {"ell": 2, "suppress": "0.75"},
+            "other-0": {"ell": 5, "designated": ["yes"]},
+            "other-1": {"t": "0.2"},
+            "other-2": {"alpha": "0.88", "k": 5},
+        }
+        for take, choices in asked.items():
+            assert f'value="{take}"' in text
+            made.desk.choose(**dict.fromkeys((*ASKED, "suppress")))
+            assert client.post("/privacy", data={**form, "take": take}).status_code == 303
+            assert {name: made.desk.choices.get(name) for name in choices} == choices
+            shown = settled(client, "/privacy")
+            assert "the promise holds" in shown
+            assert 'role="alert"' not in shown
+
+
+def test_a_table_that_cannot_be_read_is_said_and_can_be_read_again(tmp_path: Path) -> None:
+    file = skewed(tmp_path, 20)
+    with seated(file, quasi=["age"], sensitive=["no such column"]) as made, made.client() as client:
+        assert "there is no column" in sketched(client)
+        made.desk.choose(sensitive=["addicted"])
+        assert "How safe must it be?" in sketched(client)
+        assert made.desk.job("sketch").state == "done"  # type: ignore[union-attr]
+        client.post("/privacy/again")
+        assert made.desk.job("sketch") is None
+
+
+def test_names_and_values_that_would_do_harm_are_shown_as_text(tmp_path: Path) -> None:
+    roles = {"quasi": list(CANARIES[:2]), "sensitive": [CANARIES[2]], "categorical": [CANARIES[2]]}
+    with seated(hostile(tmp_path), **roles) as made, made.client() as client:
+        shown = sketched(client)
+        assert made.desk.choices["ell"] == 4
+        form = {"ask": "l-diversity", "l-diversity.ell": "5"}
+        pages = [shown, client.post("/privacy/words", data=form).text, client.post("/privacy", data=form).text]
+        form = {
+            "ask": "designated-l-diversity",
+            "designated-l-diversity.ell": "2",
+            "designated-l-diversity.values": "0",
+        }
+        pages.append(client.post("/privacy/words", data=form).text)
+        assert client.post("/privacy", data=form).status_code == 303
+        pages += [client.get("/privacy").text, client.get("/method").text]
+        pages.append(client.post("/method/choose", data={"method": "sift"}).text)
+    for text in pages:
+        assert "<script>" not in text
+        assert '"onmouseover="' not in text
+        assert "\u202e" not in text
+        assert "alert(1)" in text
+
+
+def test_slider_number_and_offers_by_keyboard_in_a_browser(at_hospital: Sitting, page: Any) -> None:
+    desk = at_hospital.desk
+    page.goto(at_hospital.address)
+    page.goto(f"{at_hospital.base}/privacy")
+    said = page.locator("#said")
+    said.get_by_text("more than 1 in 5 (20 %), even by an attacker who knows how the table was made").wait_for()
+    assert page.locator(".rail .here .decided").inner_text() == "5-diversity"
+    slider = page.get_by_role("slider", name="l, one chance in how many").first
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    said.get_by_text("more than 1 in 7 (14.3 %)").wait_for()
+    assert page.locator("[id='l-diversity.ell']").input_value() == "7"
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    said.get_by_text("The obstacle is the value influenza").wait_for()
+    said.get_by_role("button", name="Leave out 92 of 300 records").wait_for()
+    assert desk.choices["ell"] == 5  # nothing is decided until it is kept
+    page.keyboard.press("Tab")  # to the number field beside it, all of which is then selected
+    page.keyboard.type("12")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    said.get_by_text("12-diversity is out of reach").wait_for()
+    assert desk.choices["ell"] == 5
+    said.get_by_role("button", name="Ask for 9-diversity").focus()
+    page.keyboard.press("Enter")
+    said.get_by_text("more than 1 in 9 (11.1 %)").wait_for()
+    assert desk.choices["ell"] == 9
+
+    page.get_by_text("Other promises").click()
+    page.get_by_label("Let everybody look like others (k-anonymity)").check()
+    said.get_by_text("Everybody looks the same as at least 4 other people").wait_for()
+    page.get_by_role("button", name="Keep it and choose a method").click()
+    page.wait_for_url("**/method")
+    assert (desk.choices["ell"], desk.choices["k"]) == (9, 5)
+    page.go_back()
+    said.get_by_text("Everybody looks the same as at least 4 other people").wait_for()
+    assert page.get_by_label("Let everybody look like others (k-anonymity)").is_checked()
+    for width, scheme in ((1280, "light"), (360, "dark")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert troubles(page) == []
