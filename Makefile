@@ -1,6 +1,8 @@
 # Every target is one word; `make help` lists them.
 PYTHON ?= python3
 VENV := .venv
+# One more than there are cores, for some tests wait for processes, a browser or a cluster.
+WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 KERNELS := $(shell find src -name '_*kernels.py' -o -name '*.pxd')
@@ -28,7 +30,7 @@ demo: $(BIN)/glasshouse ## publish an embedded hospital table and show the guara
 	@$(BIN)/glasshouse demo --out demo
 
 test: check ## run the quality gates and the whole suite; TIMES=1 tells which tests take the processor's time
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal $(if $(TIMES),-p tests.times)
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(if $(TIMES),-p tests.times)
 
 prove: $(VENV)/developer ## attack every method over all worlds and coin tosses of thousands of tables; the suite with more and new examples
 	@$(BIN)/python -m tests.prove

@@ -35,7 +35,7 @@ METHODS: dict[str, Any] = {
     "Anatomize, varied": gh.Anatomize(varied=True),
     "Hybrid": gh.Hybrid(),
     "Sift": gh.Sift(),
-    "Mirror": gh.Mirror(),
+    "Mirror": gh.Mirror(start="1.75"),
     "Mondrian": gh.Mondrian(),
 }
 MOST_FITS = 20_000_000  # pairs of a kind of people and a seat that are gone through

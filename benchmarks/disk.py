@@ -1,47 +1,49 @@
-"""The disk engine: a census file anatomized in bounded memory, against plain streaming copies of the same Parquet.
+"""A file of any size by default (Sift and ANGEL), with the engines memory and disk, beside plain copies of the file.
 
-CPU seconds of all threads, wall seconds and peak memory, each in a process of its own. The file is made in chunks, in
-the folder given (a disk, not memory: about 20 bytes a row are spilled there), and removed.
+CPU seconds of all threads, wall seconds and peak memory, each in a process of its own; what is imported is in the
+memory, and not in the seconds. "With partition" keeps in the audit who is in which group, which reads the file once
+more. The last line is the release of the paper ANATOMY. The file is made in chunks, in the folder given (a disk, not
+memory), and removed.
 
-    python benchmarks/disk.py FOLDER            # GLASSHOUSE_BENCH_ROWS=10000000 for less than 100M rows
+    python benchmarks/disk.py FOLDER            # GLASSHOUSE_BENCH_ROWS=1000000,10000000 for others than 100M rows
 """
 
 from __future__ import annotations
 
-import json
-import multiprocessing
 import os
-import resource
 import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+import warnings
 from pathlib import Path
-from typing import Any
 
 import measure
 import polars as pl
 import pyarrow.parquet as pq
 
 import glasshouse as gh
+from glasshouse.errors import DisclosureWarning
 from glasshouse.microdata.synthetic import TRANSPARENT_QUASI, census_table
 from glasshouse.streaming.publish import publish_file
 
-ROWS = int(os.environ.get("GLASSHOUSE_BENCH_ROWS", "100000000"))
+ROWS = [int(text) for text in os.environ.get("GLASSHOUSE_BENCH_ROWS", "100000000").split(",")]
 CHUNK = 1_000_000
 ELL = 10
 
 
-def make(path: Path) -> None:
+def make(path: Path, rows: int) -> None:
     """Write the census chunk by chunk, each with its own seed: as many different people as there are rows."""
     writer = None
-    for seed, start in enumerate(range(0, ROWS, CHUNK)):
-        table = census_table(min(CHUNK, ROWS - start), seed=seed).select([*TRANSPARENT_QUASI, "occupation"])
+    for seed, start in enumerate(range(0, rows, CHUNK)):
+        table = census_table(min(CHUNK, rows - start), seed=seed, columns=[*TRANSPARENT_QUASI, "occupation"])
         writer = writer or pq.ParquetWriter(path, table.schema)
         writer.write_table(table)
     assert writer is not None
     writer.close()
+
+
+def nothing(path: Path, folder: Path) -> None:
+    """What a process takes that imports everything and does nothing."""
 
 
 def arrow_copy(path: Path, folder: Path) -> None:
@@ -55,60 +57,57 @@ def polars_copy(path: Path, folder: Path) -> None:
     pl.scan_parquet(path).sink_parquet(folder / "copy.parquet")
 
 
-def anatomized(path: Path, folder: Path) -> None:
-    _publish(path, folder, partition=True)
-
-
-def anatomized_without_partition(path: Path, folder: Path) -> None:
-    _publish(path, folder, partition=False)
-
-
-def _publish(path: Path, folder: Path, *, partition: bool) -> None:
-    publish_file(
-        folder / "out",
-        path,
-        quasi=TRANSPARENT_QUASI,
-        sensitive="occupation",
-        categorical=["occupation"],
-        principle=gh.LDiversity(ell=ELL),
-        partition=partition,
-    )
+def published(path: Path, folder: Path, engine: str, partition: str, how: str = "by default") -> None:
+    chosen = {"method": gh.Anatomize(), "recoding": gh.Anatomy()} if how == "anatomized" else {}
+    warnings.simplefilter("ignore", DisclosureWarning)
+    with measure.counted():
+        publish_file(
+            folder / "out",
+            path,
+            quasi=TRANSPARENT_QUASI,
+            sensitive="occupation",
+            categorical=["occupation"],
+            principle=gh.LDiversity(ell=ELL),
+            engine=engine,
+            partition=partition == "with partition",
+            **chosen,
+        )
     shutil.rmtree(folder / "out")
 
 
-def apart(work: Callable[..., None], *arguments: Any) -> dict[str, float]:
-    """Run in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_report, args=(sender, work, arguments))
-    process.start()
-    result = json.loads(receiver.recv())
-    process.join()
-    return result
+JOBS = {
+    "imports alone": (nothing,),
+    "pyarrow copies batch by batch": (arrow_copy,),
+    "polars scans and sinks": (polars_copy,),
+    "memory, with partition": (published, "memory", "with partition"),
+    "memory, without": (published, "memory", "without"),
+    "disk, with partition": (published, "disk", "with partition"),
+    "disk, without": (published, "disk", "without"),
+    "disk, anatomized, without": (published, "disk", "without", "anatomized"),
+}
+COPIES = ("pyarrow copies batch by batch", "polars scans and sinks")
 
 
-def _report(sender: Any, work: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-    cpu, wall = time.process_time(), time.perf_counter()
-    work(*arguments)
-    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    sender.send(json.dumps({"cpu": cpu, "wall": wall, "mebibytes": peak}))
+def compare(rows: int, folder: Path) -> None:
+    """Print the table for one number of rows."""
+    path = folder / "census.parquet"
+    make(path, rows)
+    print(f"\n{rows:,} rows, {path.stat().st_size / 1e6:,.0f} MB of Parquet, l = {ELL}")
+    measure.row("", "CPU s", "wall s", "peak MB", "to pyarrow", "to polars")
+    found: dict[str, dict[str, float]] = {}
+    for what, (work, *given) in JOBS.items():
+        found[what] = measure.apart(work, path, folder, *given)
+        ratios = [f"{found[what]['cpu'] / found[copy]['cpu']:.2f}" for copy in COPIES if copy in found]
+        seconds = [f"{found[what]['cpu']:.2f}", f"{found[what]['clock']:.2f}"]
+        measure.row(what, *seconds, f"{found[what]['gigabytes'] * 1000:.0f}", *ratios)
+    for left in folder.iterdir():
+        left.unlink()
 
 
 def main(parent: str | None) -> None:
-    with tempfile.TemporaryDirectory(dir=parent) as name:
-        folder = Path(name)
-        path = folder / "census.parquet"
-        make(path)
-        print(f"{ROWS:,} rows, {path.stat().st_size / 1e6:,.0f} MB of Parquet, l = {ELL}")
-        measure.row("", "CPU s", "wall s", "peak MiB", "to Arrow", "to polars")
-        copies: list[float] = []
-        for work in (arrow_copy, polars_copy, anatomized, anatomized_without_partition):
-            found = apart(work, path, folder)
-            copies.append(found["cpu"])
-            ratios = [f"{found['cpu'] / copy:.2f}" for copy in copies[:2]]
-            cells = [f"{found['cpu']:.1f}", f"{found['wall']:.1f}", f"{found['mebibytes']:.0f}", *ratios]
-            measure.row(work.__name__.replace("_", " "), *cells)
+    for rows in ROWS:
+        with tempfile.TemporaryDirectory(dir=parent) as name:
+            compare(rows, Path(name))
 
 
 if __name__ == "__main__":

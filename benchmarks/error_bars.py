@@ -34,14 +34,14 @@ def answers_of_kinds(table: gh.Microdata, asked: Workload) -> Iterator[tuple[str
     kinds: dict[str, tuple[Any, Any, Any]] = {
         "boxes, Mondrian": (principle, gh.Mondrian(), gh.Boxes()),
         "boxes, Hybrid": (principle, gh.Hybrid(), gh.Boxes()),
-        "boxes, Mirror": (principle, gh.Mirror(), gh.Boxes()),
+        "boxes, Mirror": (principle, gh.Mirror(start="1.75", inner="ace"), gh.Boxes()),
         "anatomy, Anatomize": (principle, gh.Anatomize(), gh.Anatomy()),
         "anatomy, Mondrian": (principle, gh.Mondrian(), gh.Anatomy()),
         "anatomy, Hybrid": (principle, gh.Hybrid(), gh.Anatomy()),
-        "anatomy, Mirror": (principle, gh.Mirror(), gh.Anatomy()),
-        "permutation, Mirror": (principle, gh.Mirror(), gh.Permutation()),
+        "anatomy, Mirror": (principle, gh.Mirror(start="1.75"), gh.Anatomy()),
+        "permutation, Mirror": (principle, gh.Mirror(start="1.75"), gh.Permutation()),
         "ANGEL, Mondrian, k = 5": (principle, gh.Mondrian(), gh.Angel(k=5)),
-        "ANGEL, Mirror, k = 5": (principle, gh.Mirror(), gh.Angel(k=5)),
+        "ANGEL, Mirror, k = 5": (principle, gh.Mirror(start="1.75"), gh.Angel(k=5)),
         "perturbed, p = 0.3, k = 6": (
             gh.DeltaGrowth(k=6, lambda_="0.1"),
             gh.Mondrian(),

@@ -33,8 +33,8 @@ ADULT = ["age", "workclass", "education", "marital-status", "race", "sex"], "occ
 HOSPITAL = ["age", "sex", "zipcode"], "disease"
 TABLES, ENOUGH = 10, 200
 WAYS: dict[str, tuple[Any, str]] = {
-    "Mirror, ANGEL (the default)": (gh.Mirror(), "angel"),
-    "Mirror, anatomy": (gh.Mirror(), "anatomy"),
+    "Mirror, ANGEL": (gh.Mirror(start="1.75"), "angel"),
+    "Mirror, anatomy": (gh.Mirror(start="1.75"), "anatomy"),
     "Anatomize, anatomy": (gh.Anatomize(), "anatomy"),
     "Mondrian, boxes": (gh.Mondrian(), "boxes"),
 }

@@ -22,8 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import glasshouse as gh
-from glasshouse.streaming.batches import open_stream
-from glasshouse.streaming.survey import survey
+from glasshouse.streaming.count import count_file
 
 DOUBLINGS = 3
 TIMES = 3
@@ -87,7 +86,7 @@ def values_with_line_breaks(n: int, folder: Path) -> Work:
 def quoted_rows_on_disk(n: int, folder: Path) -> Work:
     path = folder / "quoted.csv"
     path.write_text('"x","s"\n' + "".join(f'"{i}","v{i % 9}"\n' for i in range(n * 10)))
-    return lambda: survey(open_stream(path), quasi=["x"], sensitive="s")
+    return lambda: count_file(path, quasi=["x"], sensitive="s")
 
 
 def columns_of_a_dict(n: int, _: Path) -> Work:
@@ -112,7 +111,7 @@ def columns_of_text(n: int, folder: Path) -> Work:
 def columns_of_parquet_on_disk(n: int, folder: Path) -> Work:
     people = {**{f"c{i}": [1, 2, 3, 4] for i in range(n // 10)}, "s": ["a", "b", "c", "d"]}
     pq.write_table(pa.table(people), folder / "wide.parquet")
-    return lambda: survey(open_stream(folder / "wide.parquet"), quasi=list(people)[:-1], sensitive="s")
+    return lambda: count_file(folder / "wide.parquet", quasi=list(people)[:-1], sensitive="s")
 
 
 def columns_inspected(n: int, _: Path) -> Work:

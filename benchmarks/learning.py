@@ -32,7 +32,7 @@ WAYS: dict[str, tuple[Any, str]] = {
     "Anatomize, anatomy": (gh.Anatomize(), "anatomy"),
     "Sift, anatomy": (gh.Sift(), "anatomy"),
     "Sift, ANGEL (the default)": (gh.Sift(), "angel"),
-    "Mirror, anatomy": (gh.Mirror(), "anatomy"),
+    "Mirror, anatomy": (gh.Mirror(start="1.75"), "anatomy"),
     "Sift, boxes": (gh.Sift(), "boxes"),
     "Mondrian, boxes": (gh.Mondrian(), "boxes"),
 }

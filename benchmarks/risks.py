@@ -21,9 +21,9 @@ WAYS: dict[str, tuple[Any, Any, str]] = {
     "Snug, k = 5, boxes": (gh.KAnonymity(k=5), gh.Snug(), "boxes"),
     "Mondrian, k = 5, boxes": (gh.KAnonymity(k=5), gh.Mondrian(), "boxes"),
     "Mondrian, l = 2, boxes": (gh.LDiversity(ell=2), gh.Mondrian(), "boxes"),
-    "Mirror, l = 2, boxes": (gh.LDiversity(ell=2), gh.Mirror(), "boxes"),
-    "Mirror, l = 4, boxes": (gh.LDiversity(ell=4), gh.Mirror(), "boxes"),
-    "Mirror, l = 4, ANGEL": (gh.LDiversity(ell=4), gh.Mirror(), "angel"),
+    "Mirror, l = 2, boxes": (gh.LDiversity(ell=2), gh.Mirror(start="1.75", inner="ace"), "boxes"),
+    "Mirror, l = 4, boxes": (gh.LDiversity(ell=4), gh.Mirror(start="1.75", inner="ace"), "boxes"),
+    "Mirror, l = 4, ANGEL": (gh.LDiversity(ell=4), gh.Mirror(start="1.75"), "angel"),
     "Anatomize, l = 4, anatomy": (gh.LDiversity(ell=4), gh.Anatomize(), "anatomy"),
 }
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from tests.doors.postgres import server
-from tests.tiers import LOOK
+from tests.tiers import LOOK, THINNED, kept
 
 # The gate must not flake: hypothesis tries the same examples every time, on every machine. With GLASSHOUSE_LOOK=1, as
 # in `make prove`, it goes on looking.
@@ -18,6 +20,25 @@ settings.register_profile("look", deadline=None, print_blob=True)
 settings.load_profile("look" if LOOK else "gate")
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of tests with many cases `make test` runs some."""
+    if LOOK:
+        return
+    groups: dict[tuple[str, int], list[Any]] = defaultdict(list)
+    for item in items:
+        file, _, test = item.nodeid.partition("::")
+        one_in = THINNED.get(file.removeprefix("tests/"), {}).get(test.partition("[")[0], 1)
+        if one_in > 1 and hasattr(item, "callspec"):
+            groups[test.partition("[")[0], one_in].append(item)
+    left: set[str] = set()
+    for (_, one_in), cases in groups.items():
+        run = kept([(case.nodeid, tuple(case.callspec._idlist)) for case in cases], one_in)
+        left |= {case.nodeid for case in cases} - run
+    if left:
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
+        items[:] = [item for item in items if item.nodeid not in left]
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,13 @@ text.limit { fill: var(--stop); font-weight: 600; }
 def picture() -> str:
     """The histogram as it stands in the report, with a style of its own."""
     table = gh.synthetic.hospital(300, seed=1)
-    release = gh.publish(table, principle=gh.LDiversity(ell=3), method=gh.Greedy(), recoding=gh.Boxes())
+    release = gh.publish(
+        table,
+        principle=gh.LDiversity(ell=3),
+        method=gh.Greedy(),
+        recoding=gh.Boxes(),
+        source=gh.Source.seeded(1),
+    )
     facts = gh.make_report(release, table, effort=Effort(questions=1, few_questions=1)).to_dict()
     found = next(found for found in facts["beliefs"] if found["adversary"] == "algorithm-aware")
     return f"{belief_figure(found, 'beliefs', style=_STYLE)}\n"

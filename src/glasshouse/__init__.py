@@ -65,7 +65,11 @@ _HOMES = {
     "glasshouse.release.postgres_schema": "to_postgres",
     "glasshouse.verification": "Verification",
 }
-_MODULES = {"examples": "glasshouse.microdata.examples", "synthetic": "glasshouse.microdata.synthetic"}
+_MODULES = {
+    "examples": "glasshouse.microdata.examples",
+    "spark": "glasshouse.spark",
+    "synthetic": "glasshouse.microdata.synthetic",
+}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _HOME_OF |= {name: home for room in ROOMS for name, home in room.homes.items()}
 __all__ = sorted([*_HOME_OF, *_MODULES])

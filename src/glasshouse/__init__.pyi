@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The public names, for type checkers. `make fix` writes this file from __init__.py and catalog.py: edit those.
 
+from glasshouse import spark as spark
 from glasshouse.adversary.corruption.corruption import Corruption as Corruption
 from glasshouse.adversary.hint.hint import Hint as Hint
 from glasshouse.adversary.hint.hint_posterior import HintPosterior as HintPosterior

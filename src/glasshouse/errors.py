@@ -17,6 +17,7 @@
       GuaranteeBroken                the audit found a group that does not hold; always a bug: .group
       MissingExtra (ImportError)     an optional part is not installed: .extra
     DisclosureWarning              a release will be easier to attack than it seems, or a default looked at the data
+      RepublicationWarning           its people were published before
     InterpretedKernelsWarning      the compiled kernels are missing: results are the same, slowly
 
 Messages name columns, parameters and counts. Data values stay in attributes, except the one value on which the
@@ -25,11 +26,12 @@ user must act (a value that is too frequent, values that a taxonomy misses), for
 
 from __future__ import annotations
 
+import contextlib
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 __all__ = [
@@ -46,9 +48,12 @@ __all__ = [
     "OutputError",
     "ParameterError",
     "PolicyError",
+    "RepublicationWarning",
     "SchemaError",
     "SourceError",
+    "having_written",
     "near_text",
+    "saying",
 ]
 
 
@@ -249,5 +254,24 @@ class DisclosureWarning(UserWarning):
     """A release will be easier to attack than it seems, or a default just looked at the data."""
 
 
+class RepublicationWarning(DisclosureWarning):
+    """People of this table were published before: two releases of them tell together what neither tells alone."""
+
+
 class InterpretedKernelsWarning(UserWarning):
     """The compiled kernels are missing; the same files run interpreted, with the same results, slowly."""
+
+
+@contextlib.contextmanager
+def saying(note: str) -> Iterator[None]:
+    """Let whatever ends the work inside say this too."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(note)
+        raise
+
+
+def having_written(what: object) -> contextlib.AbstractContextManager[None]:
+    """Let whatever ends the rest of some work say that this much was written."""
+    return saying(f"{what} was written before that, whole")

@@ -23,12 +23,12 @@ FOLDERS = {
     "principles": {cls.__name__ for cls in (*catalog.PRINCIPLES.values(), *catalog.TARGETS.values())}
     | {"BackgroundSensitive"},
 }
-MOST_FILES = 36
+MOST_FILES = 42
 """Files whose code the default publish runs; the aim is 35."""
 
 TABLES = {"qit", "st", "gt", "bt"}
 SPELLED = {layout.GROUP, layout.BATCH, layout.COUNT, layout.SIZE} | TABLES
-SECOND_SPELLING = ("release/layout.py", "verification/verify_table.py")
+SECOND_SPELLING = ("release/layout.py", "verification/stream_count.py", "verification/verify_table.py")
 OTHER_MEANINGS = ("analyst/questions/sql.py", "pages/numbers.py", "papers/angel.py")
 """Files in which the same letters are a comparison of SQL, the end of 1st, or a marginal of ANGEL Table 9."""
 

@@ -43,8 +43,9 @@ IRREGULAR = {
     "plainly",
 }
 CATCH_ALL = {"utils", "core", "common", "helpers", "misc", "base", "manager", "handler"}
-# The same concept from its second side: a check that shares no code, a paper's experiments, a command, a larger table.
-SECOND_SIDES = {"verification", "papers", "cli", "streaming"}
+# The same concept from its second side: a check that shares no code, a paper's experiments, a command, a larger table,
+# a cluster.
+SECOND_SIDES = {"verification", "papers", "cli", "streaming", "spark", "studio"}
 
 
 def happens(name: str) -> bool:

@@ -126,3 +126,15 @@ def test_principles_by_column_survive_json_whatever_the_column_is_called(column:
     again = gh.Recipe.from_data(json.loads(json.dumps(recipe.to_data())))
 
     assert principles == catalog.principle_of(again)
+
+
+@pytest.mark.parametrize("principle", [*TRIED["principles"][1], *TARGETS], ids=repr)
+def test_a_principle_says_in_plain_words_what_it_means_for_a_person(principle: gh.Principle) -> None:
+    said = principle.for_person("disease", "an attacker who knows everybody's age")
+
+    assert said.endswith(".")
+    assert "disease" in said
+    assert "attacker" in said
+    for words in (principle.in_words, principle.left_open):
+        assert words[0].isupper()
+        assert words.endswith(".")

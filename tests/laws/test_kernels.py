@@ -79,7 +79,7 @@ def test_a_side_is_sorted_inside_groups_however_wide_its_codes_and_however_long_
     def sides() -> Any:
         side = Side(microdata.quasi, groups, bits=bits, small=small)
         plain = {name: column.to_pylist() for name, column in side.published().items()}
-        side.shuffle(gh.Source.seeded(seed))
+        side.shuffle([(gh.Source.seeded(seed), 0, int(groups.offsets[-1]))])
         return plain, {name: column.to_pylist() for name, column in side.published().items()}
 
     codes = list(zip(*(column.codes.tolist() for column in microdata.quasi), strict=True))

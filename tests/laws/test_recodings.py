@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import glasshouse as gh
-from glasshouse.release.package.tables import write_table
+from glasshouse.release.package.parts import write_table
 from tests.laws.people import People, people
 from tests.laws.publishing import examples, published
 from tests.laws.samples import RECODINGS, Expected, RecodingSample

@@ -266,7 +266,7 @@ def test_a_policy_with_such_numbers_is_refused_soon(text: str, tmp_path: Path) -
 )
 def test_a_long_text_is_searched_for_passwords_soon(text: str) -> None:
     from glasshouse.database import masked
-    from glasshouse.policy.keys import _is_secret
+    from glasshouse.policy.keys import is_secret
 
     assert masked(text)
-    assert not _is_secret(text)
+    assert not is_secret(text)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from glasshouse.randomness import Numbering
+
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableSequence, Sequence
 
@@ -88,6 +90,8 @@ class _Run:
 class EnumeratingDraws:
     """The draws of one run of `enumerate_runs`; offers all of `glasshouse.randomness.Draws`."""
 
+    is_seeded = False
+
     def __init__(self, run: _Run, *, path: tuple[Any, ...]) -> None:
         self._run = run
         self._path = path
@@ -117,6 +121,9 @@ class EnumeratingDraws:
         order = list(range(n))
         shuffle(self.below, order)
         return np.array(order, np.int32)
+
+    def numbering(self, n: int) -> Numbering:
+        return Numbering(n, self.permutation(n), ())
 
     def shuffle(self, array: MutableSequence[int] | np.ndarray[Any, Any]) -> None:
         shuffle(self.below, array)

@@ -34,6 +34,7 @@ __all__ = [
     "perimeter",
     "sliced",
     "tailor",
+    "top_of_tailor",
 ]
 
 Penalty = Callable[[list[Row]], Fraction]
@@ -81,6 +82,23 @@ def tailor(
             return {frozenset(group) for group in partition}
         partition.remove(group)
         partition.extend(canonical_cut(rows, group, ell, penalty))
+
+
+def top_of_tailor(
+    rows: Sequence[Row], positions: Sequence[Sequence[Place]], ell: int, most: int
+) -> list[tuple[Group, bool]]:
+    """Figure 3 for groups of more than ``most`` rows: what is left, from left to right, and whether it is final."""
+    penalty = perimeter(rows, positions)
+
+    def parts(group: Group) -> list[tuple[Group, bool]]:
+        if len(group) <= most:
+            return [(group, False)]
+        if not diverse(rows, group, 2 * ell):
+            return [(group, True)]
+        left, right = canonical_cut(rows, group, ell, penalty)
+        return [*parts(left), *parts(right)]
+
+    return parts(list(range(len(rows))))
 
 
 def canonical_cut(rows: Sequence[Row], group: Group, ell: int, penalty: Penalty) -> tuple[Group, Group]:

@@ -18,7 +18,7 @@ from glasshouse.cells import SUPPRESSED, bare
 from glasshouse.declarations import Declared, check_cells
 from glasshouse.errors import InputError
 from glasshouse.microdata.domains import code, text_of
-from glasshouse.microdata.table import clipped
+from glasshouse.microdata.intake import clipped
 from glasshouse.recoding.columns import cells_of
 
 if TYPE_CHECKING:

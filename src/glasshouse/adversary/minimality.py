@@ -336,7 +336,7 @@ class _Group:
         if not self.total:
             raise InputError(
                 "no table of these people has this release as a minimal one: the method is not minimal under global "
-                "recoding, or the people, the principle or what she knows are others"
+                "recoding, or the people, the principle or what the attacker knows are others"
             )
 
     def _worlds(

@@ -82,7 +82,7 @@ def owned(own: Fraction, room: int, corrupted: Fraction, others: Sequence[Fracti
     if_present = own + corrupted + g * weight + unseen  # Eq. 17, but for 1 / G
     in_all = corrupted + beforehand * (own + weight) + unseen
     if not in_all:
-        raise InputError("nobody who fits a published tuple can have its value: what she knows is wrong")
+        raise InputError("nobody who fits a published tuple can have its value: what the attacker knows is wrong")
     if not if_present:
         return Owned(Fraction(0), Fraction(0))
     return Owned(beforehand * if_present / in_all, own / if_present)  # Eq. 14
@@ -134,8 +134,8 @@ class PerturbedSample:
         )
         if (made.n_in_table > made.size).any():
             raise InputError(
-                "she knows the values of more people who fit a published tuple than its group has: one of them is "
-                "not in the table, or the values are of another table"
+                "the attacker knows the values of more people who fit a published tuple than its group has: one of "
+                "them is not in the table, or the values are of another table"
             )
         return made
 
@@ -318,12 +318,12 @@ class PerturbedSample:
             row = int(examples[kind])
             number = int(self.crucial[row])
             if self.known[row] != UNKNOWN or number < 0:
-                return "she knew it before"
+                return "the attacker knew it before"
             shown = f" ({self.shown[number]})" if self.shown else ""
             return (
                 f"the one published tuple that fits{shown} shows {text_of(self.values[self.observed[number]])}; of its "
-                f"group of {self.size[number]:,} she knows {self.n_in_table[number]:,}, and holds it to be this "
-                f"person's tuple with probability {h[kind]:.4f}"
+                f"group of {self.size[number]:,} the attacker knows {self.n_in_table[number]:,}, and holds it to be "
+                f"this person's tuple with probability {h[kind]:.4f}"
             )
 
         return sentence
@@ -363,7 +363,7 @@ def _domain(task: Task) -> tuple[tuple[Any, ...], tuple[str, ...]]:
             found.setdefault(key_of(value), value)
     note = (
         f"the sensitive domain was not declared: it is taken to have the {len(found):,} values that are published or "
-        "that she has heard of"
+        "that the attacker has heard of"
     )
     return tuple(found.values()), (note,)
 

@@ -169,8 +169,12 @@ class Task:
 
     @property
     def secret_ties(self) -> bool:
-        """Whether nobody can tell in which order people with equal quasi-identifiers were."""
-        return self.release.guarantee.ties_are_secret or self.knowledge.external.identifier is None
+        """Whether nobody can tell in which order people with equal quasi-identifiers were.
+
+        Earlier versions put them in the order of their identifiers, where there were some.
+        """
+        earlier = bool(self.release.other_writer) and not self.release.guarantee.ties_are_secret
+        return not earlier or self.knowledge.external.identifier is None
 
     @cached_property
     def kinds(self) -> Kinds:

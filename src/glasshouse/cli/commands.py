@@ -17,9 +17,9 @@ from glasshouse.cli.inspect import init, inspect
 from glasshouse.cli.learn import learn
 from glasshouse.cli.printing import say_json, say_text, say_usage
 from glasshouse.cli.publish import marginals, publish
-from glasshouse.cli.query import query
+from glasshouse.cli.query import query, sample
 from glasshouse.cli.reproduce import reproduce
-from glasshouse.cli.sample import sample
+from glasshouse.cli.studio import studio
 from glasshouse.cli.verify import show, verify
 from glasshouse.version import VERSION
 
@@ -98,6 +98,7 @@ for command in (
     query,
     sample,
     show,
+    studio,
     demo,
     reproduce,
     completion,

@@ -148,8 +148,8 @@ def _refuse_beside_policy(given: dict[str, Any]) -> None:
 def _show(found: Comparison, out: Path | None) -> None:
     say(f"{found.principle}: {found.n_tuples:,} tuples", "")
     for heading, linking in (
-        ("These hold against whoever knows the algorithm:", False),
-        ("These hold against whoever links people to the release, and no more:", True),
+        ("These hold against an attacker who knows the algorithm:", False),
+        ("These hold against an attacker who links people to the release, and no more:", True),
     ):
         rows = [row for row in found.rows if not row.failed and (row.adversary == "linking") == linking]
         if rows:

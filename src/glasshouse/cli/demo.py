@@ -156,3 +156,5 @@ def demo(out: Path, rows: int, *, as_json: bool) -> None:
     say()
     say(f"{out}/release may be published; {out}/audit must stay inside. Recount it with any tool, or:")
     say(f"  glasshouse verify {out}/release", bold=True)
+    say("Publish a table of your own from a web page on this machine:")
+    say("  glasshouse studio", bold=True)

@@ -21,7 +21,14 @@ from glasshouse.cli import FAILED
 from glasshouse.cli.logs import logs
 from glasshouse.cli.printing import leave_unread, remark, say
 from glasshouse.database import masked
-from glasshouse.errors import DisclosureWarning, GlasshouseError, GuaranteeBroken, InterpretedKernelsWarning
+from glasshouse.errors import (
+    DisclosureWarning,
+    GlasshouseError,
+    GuaranteeBroken,
+    InterpretedKernelsWarning,
+    having_written,
+    saying,
+)
 from glasshouse.log import step
 
 if TYPE_CHECKING:
@@ -158,18 +165,3 @@ def heeding_stops() -> Iterator[None]:
     finally:
         for stop, handler in before.items():
             signal.signal(stop, handler)
-
-
-@contextlib.contextmanager
-def saying(note: str) -> Iterator[None]:
-    """Let whatever ends the work inside say this too."""
-    try:
-        yield
-    except BaseException as error:
-        error.add_note(note)
-        raise
-
-
-def having_written(what: object) -> contextlib.AbstractContextManager[None]:
-    """Let whatever ends the rest of a command say that this much was written."""
-    return saying(f"{what} was written before that, whole")

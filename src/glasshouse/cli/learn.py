@@ -56,7 +56,7 @@ def learn(release: Path, column: str | None, out: Path | None, *, force: bool, a
         population = learn_from(
             loaded,
             column,
-            taxonomies={name: Taxonomy.from_file(file) for name, file in choices.get("taxonomy", {}).items()},
+            taxonomies={name: Taxonomy.of(text) for name, text in choices.get("taxonomy", {}).items()},
             ordered=choices.get("order", {}),
             report=lambda part: tell("learning", int(100 * part), 100),
         )

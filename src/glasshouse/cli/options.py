@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several commands share, in the one order that all of them keep; and how their text becomes choices.
+"""Options that several commands share, in the one order that all of them keep.
 
 The order: roles, reading, principle, method, recoding, what is written, where the work runs, the file's form, and at
-last how the command prints.
+last how the command prints. How their text becomes choices is said in `glasshouse.policy.option_text`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glasshouse import catalog
-from glasshouse.bounds import MOST_DIGITS
-from glasshouse.errors import InputError, OutputError
+from glasshouse.errors import OutputError
+from glasshouse.policy.option_text import chosen, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +33,6 @@ __all__ = [
     "names",
     "normalise_option",
     "out_option",
-    "pairs",
     "perturbation_options",
     "principle_options",
     "printing_options",
@@ -73,7 +72,13 @@ identifier_option = click.option(
 )
 
 column_options = _apply(
-    click.option("--taxonomy", multiple=True, metavar="COLUMN=FILE", help="Taxonomy of a column: CSV, JSON or YAML."),
+    click.option(
+        "--taxonomy",
+        multiple=True,
+        metavar="COLUMN=TAXONOMY",
+        help="Taxonomy of a column: a file (CSV, JSON, YAML), or one of intervals:WIDTH, quantiles:N, prefix:LENGTH, "
+        "dates:LEVELS.",
+    ),
     click.option("--order", multiple=True, metavar="COLUMN=A,B,C", help="Order of a column's categories."),
 )
 categorical_option = click.option(
@@ -97,8 +102,8 @@ reading_options = _apply(
         "--bin",
         "bins",
         multiple=True,
-        metavar="COLUMN=BUILDER",
-        help="Bin a column on the way in: intervals:WIDTH, quantiles:N, prefix:LENGTH or dates:month.",
+        metavar="COLUMN=TAXONOMY",
+        help="Replace a column's values, on the way in, by the first level of such a taxonomy.",
     ),
     categorical_option,
     normalise_option,
@@ -234,83 +239,3 @@ def check_out(out: Path, inputs: list[Path], *, force: bool) -> None:
         raise OutputError(f"--out {out} is no plain file, or is what is read: choose another name", path=out)
     if not force:
         raise OutputError(f"{out} exists already: choose another name, or --force to replace it", path=out)
-
-
-def names(text: str | None) -> list[str]:
-    """Split a list of names at its commas.
-
-    >>> names("age, sex,zipcode")
-    ['age', 'sex', 'zipcode']
-    """
-    return [name.strip() for name in text.split(",") if name.strip()] if text else []
-
-
-def pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
-    """Split ``COLUMN=VALUE`` texts.
-
-    >>> pairs("--top", ("age=90",))
-    {'age': '90'}
-    """
-    split = [text.partition("=") for text in texts]
-    for text, (name, sign, value) in zip(texts, split, strict=True):
-        if not (name and sign and value):
-            raise InputError(f"{option} takes COLUMN=VALUE, got {text!r}")
-    return {name.strip(): value for name, _, value in split}
-
-
-def chosen(given: dict[str, Any]) -> dict[str, Any]:
-    """Turn what the options say into choices; what was not given stays out.
-
-    >>> chosen({"quasi": "age,sex", "order": ("sex=F,M",), "ell": "3", "k": None})
-    {'quasi': ['age', 'sex'], 'order': {'sex': ['F', 'M']}, 'ell': '3'}
-    """
-    choices: dict[str, Any] = {}
-    for name, value in given.items():
-        if name in _READERS:
-            value = _READERS[name](value)
-        if value not in (None, [], {}, ()):
-            choices[name] = value
-    return choices
-
-
-def _parameters(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
-    words: dict[str, Any] = {"true": True, "false": False}
-    given = pairs(option, texts)
-    if "name" in given:
-        raise InputError(f"{option} gives a parameter, and 'name' is none: it says which one is meant")
-    return {key: words.get(text, _number(text)) for key, text in given.items()}
-
-
-def _number(text: str) -> int | str:
-    """A whole number of a bearable length; else the text, of which the parameter's owner says what is wrong."""
-    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else text
-
-
-def _values(text: str | None) -> list[str] | None:
-    """Read a declared domain: a list, or a file with a value on each line."""
-    if text is None or not text.startswith("@"):
-        return names(text) or None
-    try:
-        lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"--domain: the file {text[1:]} cannot be read as text") from None
-    return [line for line in lines if line]
-
-
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "quasi": names,
-    "sensitive": names,
-    "categorical": names,
-    "normalise": names,
-    "accept": names,
-    "designated": names,
-    "domain": _values,
-    "taxonomy": lambda texts: pairs("--taxonomy", texts),
-    "order": lambda texts: {column: names(text) for column, text in pairs("--order", texts).items()},
-    "bins": lambda texts: pairs("--bin", texts),
-    "bottom": lambda texts: pairs("--bottom", texts),
-    "top": lambda texts: pairs("--top", texts),
-    "parameters": lambda texts: _parameters("--with", texts),
-    "recoding_with": lambda texts: _parameters("--recoding-with", texts),
-    "marginal": lambda texts: [names(text) for text in texts],
-}

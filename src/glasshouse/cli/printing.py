@@ -21,6 +21,7 @@ from glasshouse.visible import in_lines, json_text, visible
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pyarrow as pa
     from rich.table import Table
 
     from glasshouse.release import Release
@@ -35,6 +36,7 @@ __all__ = [
     "say_table",
     "say_text",
     "say_usage",
+    "show_file",
     "show_release",
     "summary",
 ]
@@ -142,24 +144,42 @@ def summary(release: Release | PublishedFile, out: Path | None = None) -> dict[s
     return {
         **where,
         "n_tuples": release.n_tuples,
-        "n_dropped": release.n_dropped,
+        "n_dropped": release.n_dropped - getattr(release, "n_incomplete", 0),  # rows that were never read are not told
         "guarantee": release.guarantee.to_data(),
         "recipe": release.recipe.to_data(),
     }
 
 
 def show_release(release: Release, rows: int) -> None:
-    """Print what a release promises, and some of its rows."""
-    from rich import box
-
+    """Print what a release promises, and some of its rows, spread over its tables."""
     say_text(release.guarantee)
     say()
     for name, published in release.tables.items():
-        shown = min(rows, published.num_rows)
-        table = new_table(f"{name}: {shown:,} of {published.num_rows:,} rows", box=box.SIMPLE)
-        for column in published.column_names:
-            table.add_column(column, max_width=32, no_wrap=True, overflow="ellipsis")
-        for i in range(shown):
-            row = published.slice(i * published.num_rows // shown, 1).to_pylist()[0]  # spread over the table
-            table.add_row(*("" if value is None else str(value) for value in row.values()))
-        say_table(table)
+        _show_table(name, published, published.num_rows, rows)
+
+
+def show_file(made: PublishedFile, rows: int) -> None:
+    """Print what a release promises whose tables lie in their folder, and some rows of the first file of each."""
+    from glasshouse.release.package.stream import open_release
+
+    say_text(made.guarantee)
+    say()
+    with open_release(made.folder) as opened:
+        for name, n_rows in made.n_rows.items():
+            _show_table(name, next(opened.batches(name)), n_rows, rows)
+    parted = [f"{name} in {len(files):,} files" for name, files in made.files.items() if len(files) > 1]
+    say("; ".join([f"{made.n_tuples:,} tuples in {made.n_groups:,} groups", *parted]))
+
+
+def _show_table(name: str, published: pa.Table, n_rows: int, rows: int) -> None:
+    """Print some rows, spread over those that are given, of a table that has so many."""
+    from rich import box
+
+    shown = min(rows, published.num_rows)
+    table = new_table(f"{name}: {shown:,} of {n_rows:,} rows", box=box.SIMPLE)
+    for column in published.column_names:
+        table.add_column(column, max_width=32, no_wrap=True, overflow="ellipsis")
+    for i in range(shown):
+        row = published.slice(i * published.num_rows // shown, 1).to_pylist()[0]
+        table.add_row(*("" if value is None else str(value) for value in row.values()))
+    say_table(table)

@@ -9,12 +9,14 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from glasshouse.cli.printing import remark
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rich.progress import Progress
 
-__all__ = ["Measured", "progress_bar", "progress_of_steps"]
+__all__ = ["Measured", "Terminal", "progress_bar", "progress_of_steps"]
 
 
 @contextlib.contextmanager
@@ -68,6 +70,22 @@ def progress_of_steps(*, shown: bool | None = None) -> Iterator[None]:
     progress = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
     with progress, listening(_Steps(progress), logging.DEBUG):
         yield
+
+
+class Terminal:
+    """Watches the work for the person at the terminal: bars and remarks on the error stream."""
+
+    def bar(self, unit: str) -> contextlib.AbstractContextManager[Callable[[str, int, int], None]]:
+        """A progress bar."""
+        return progress_bar(unit=unit)
+
+    def steps(self) -> contextlib.AbstractContextManager[None]:
+        """The steps of the work."""
+        return progress_of_steps()
+
+    def remark(self, kind: str, words: str) -> None:
+        """A note, or a warning in yellow."""
+        remark(kind, words, "yellow" if kind == "warning" else None)
 
 
 def _is_watched() -> bool:

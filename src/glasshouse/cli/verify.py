@@ -34,17 +34,16 @@ __all__ = ["show", "verify"]
 def verify(path: str, *, as_json: bool, **given: Any) -> int:
     """Recount what a table achieves, from the published tables alone, by an implementation of its own.
 
-    RELEASE is a release folder, or the folder that it was published into: it is held to what it promises. FILE is a
-    table that any tool wrote: --quasi and --sensitive name its columns, and --k, --ell and --t what is asked of it. The
-    exit code is 1 if it does not hold.
+    RELEASE is a release folder, or the folder that it was published into: it is held to what it promises. A large one
+    is read batch after batch, and never lies in memory as a whole. FILE is a table that any tool wrote: --quasi and
+    --sensitive name its columns, and --k, --ell and --t what is asked of it. The exit code is 1 if it does not hold.
 
     \b
     Examples:
       glasshouse verify out/release
       glasshouse verify any_tool_output.csv --quasi age,sex,zipcode --sensitive disease --k 5 --ell 3
     """
-    from glasshouse.journeys.load import load
-    from glasshouse.journeys.verify import release_in
+    from glasshouse.journeys.verify import release_in, verify_folder
     from glasshouse.journeys.verify import verify as recount
 
     promised = None
@@ -53,9 +52,7 @@ def verify(path: str, *, as_json: bool, **given: Any) -> int:
             for name, value in given.items():
                 if value not in (None, ()):
                     raise InputError(f"{option(name)} is for a table: a release is held to what it promises itself")
-            release = load(release_in(Path(path)))
-            promised = release.guarantee  # the one that its recipe makes
-            result = recount(release)
+            result, promised = verify_folder(release_in(Path(path)))
         else:
             result = recount(path, **_of_table(path, given))
         note(rows=result.n_tuples, groups=result.n_groups)
@@ -76,7 +73,7 @@ def _of_table(path: str, given: dict[str, Any]) -> dict[str, Any]:
     choices = options.chosen(given)
     if not choices.get("quasi") and ("://" in path or Path(path).exists()):
         raise InputError("name the columns that others may know: --quasi COLUMNS")
-    taxonomies = {name: Taxonomy.from_file(file) for name, file in choices.pop("taxonomy", {}).items()}
+    taxonomies = {name: Taxonomy.of(text) for name, text in choices.pop("taxonomy", {}).items()}
     return {**choices, "taxonomies": taxonomies, "ordered": choices.pop("order", {})}
 
 

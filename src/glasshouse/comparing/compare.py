@@ -17,7 +17,7 @@ from glasshouse.comparing.recommendation import recommend
 from glasshouse.comparing.scoring import Setting
 from glasshouse.comparing.twin import twin_of
 from glasshouse.errors import InputError, NotSupported, ParameterError
-from glasshouse.journeys.publish import default_method, default_recoding
+from glasshouse.journeys.plan import default_method, default_recoding
 from glasshouse.log import step
 from glasshouse.pages.report.effort import Effort
 from glasshouse.principles.principle import Requirement
@@ -54,6 +54,7 @@ def compare(
     learner: bool = True,
     processes: int | None = None,
     progress: Callable[[str, int, int], None] | None = None,
+    finished: Callable[[Row], None] | None = None,
     resume: str | Path | None = None,
 ) -> Comparison:
     """Try every way to publish a table that fits it, and recommend one.
@@ -97,6 +98,9 @@ def compare(
         How many work side by side; by default one for each core, up to 8. With 0 all is done in this process.
     progress
         Is called with what is being done, how many ways are done, and of how many.
+    finished
+        Is called with the row of each way once it is known, in the order in which ways are finished; first with those
+        that were kept.
     resume
         A folder, which must stay inside: finished rows are kept there, and not run again if table, principle, way,
         workload, model, seed, effort and version are the same.
@@ -137,7 +141,8 @@ def compare(
         model=model,
         learner=learner,
     )
-    rows = _rows(setting, ways, processes, progress, Kept(None if resume is None else Path(resume)))
+    kept = Kept(None if resume is None else Path(resume))
+    rows = _rows(setting, ways, processes, kept, progress=progress, finished=finished)
     found = recommend(rows, preferred=_usual(requirement), presence=presence)
     return Comparison(
         rows=tuple(sorted(rows, key=_place)),
@@ -188,7 +193,7 @@ def recodings_of(
         made = recoding()
         try:
             made.resolved(requirement).check(table, requirement)
-        except NotSupported as refusal:
+        except (NotSupported, InputError) as refusal:  # also a parameter, or a name, that it would need
             left_out[name] = str(refusal)
         else:
             found.append(made)
@@ -202,24 +207,33 @@ def _rows(
     setting: Setting,
     ways: list[tuple[Method, Recoding]],
     processes: int | None,
-    progress: Callable[[str, int, int], None] | None,
     kept: Kept,
+    *,
+    progress: Callable[[str, int, int], None] | None,
+    finished: Callable[[Row], None] | None,
 ) -> list[Row]:
     """A row for each way, in the order of the ways: those that were kept, and the others as they are finished."""
     tell = progress or (lambda _what, _done, _total: None)
+    show = finished or (lambda _row: None)
     keys = [key_of(setting, *way) for way in ways]
-    rows = {number: row for number, key in enumerate(keys) if (row := kept.get(key)) is not None}
+
+    def named(number: int, row: Row) -> Row:  # a row that was kept may have been made under an older name
+        return replace(row, method=label_of(ways[number][0]), recoding=label_of(ways[number][1]))
+
+    rows = {number: named(number, row) for number, key in enumerate(keys) if (row := kept.get(key)) is not None}
     todo = [number for number in range(len(ways)) if number not in rows]
     tell("comparing", len(rows), len(ways))
+    for row in rows.values():
+        show(row)
     if todo:
         with step("compare", rows=setting.tables[0].n_tuples):
             for place, row, whole in run(setting, [ways[i] for i in todo], n_processes(processes, len(todo))):
-                rows[todo[place]] = row
+                rows[todo[place]] = named(todo[place], row)
                 if whole:
                     kept.add(keys[todo[place]], row)
+                show(rows[todo[place]])
                 tell("comparing", len(rows), len(ways))
-    # a row that was kept may have been made under an older name
-    return [replace(rows[i], method=label_of(ways[i][0]), recoding=label_of(ways[i][1])) for i in range(len(ways))]
+    return [rows[i] for i in range(len(ways))]
 
 
 def _usual(requirement: Requirement) -> tuple[str, str]:

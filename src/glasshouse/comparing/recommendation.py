@@ -132,12 +132,13 @@ def _name(row: Row) -> str:
 def _reason(best: Row, choice: Sequence[Row], *, aware: bool, all_of: bool) -> str:
     if not aware:
         return (
-            f"{best.way}, with a mean error of {_percent(best)}, but with care: no way holds against whoever knows "
-            "the algorithm, and this is the most accurate of those that hold against whoever links people to it."
+            f"{best.way}, with a mean error of {_percent(best)}, but with care: no way holds against an attacker "
+            "who knows the algorithm, and this is the most accurate of those that hold against one who links people to "
+            "the release."
         )
     hides = "" if best.shows_presence else ", it does not show who is in the table"
     why = (
-        f"{best.way}: it holds against whoever knows the algorithm ({_belief(best)}){hides}, and of the "
+        f"{best.way}: it holds against an attacker who knows the algorithm ({_belief(best)}){hides}, and of the "
         f"{len(choice)} ways of which that is true{'' if all_of else ' and that do not cost people more than need be'} "
     )
     others = [row for row in choice if _name(row) != _name(best)]
@@ -153,10 +154,10 @@ def _reason(best: Row, choice: Sequence[Row], *, aware: bool, all_of: bool) -> s
 
 def _belief(row: Row) -> str:
     if row.belief is None:
-        return f"{row.promise}" if row.limit is None else f"she believes nothing above {row.limit}"
+        return f"{row.promise}" if row.limit is None else f"who believes nothing above {row.limit}"
     if row.how == "bound":
-        return f"she believes nothing above {row.belief:.3g}, by its theorem"
-    return f"she was found to believe nothing above {row.belief:.3g}"
+        return f"who believes nothing above {row.belief:.3g}, by its theorem"
+    return f"who was found to believe nothing above {row.belief:.3g}"
 
 
 def _baseline(row: Row, before: str = ", ") -> str:
@@ -204,9 +205,9 @@ def _linking(best: Row, measured: Sequence[Row]) -> list[str]:
     if not others:
         return []
     other = min(others, key=_error)
-    said = f"{other.way} does not hold against whoever knows the algorithm"
+    said = f"{other.way} does not hold against an attacker who knows the algorithm"
     if not keeps(other) and other.belief is not None:
-        said += f" (she was found to believe up to {other.belief:.3g}, where {other.limit} is promised)"
+        said += f" (who was found to believe up to {other.belief:.3g}, where {other.limit} is promised)"
     if _clearly_less(_error(other), _error(best)):
         return [f"{said}; it would have a mean error of {_percent(other)}."]
     return [f"{said}, and would be no more accurate: {_percent(other)}."]

@@ -49,9 +49,9 @@ def median_cuts(
 
     With a taxonomy (``ancestors``: a row per depth, a place per code) only borders between different children of the
     node's lowest common ancestor count. ``value`` is the smallest code of the right part, 0 where there is no border.
-    Codes that spread over at most ``dense`` times the node's size are counted in ``counts`` (zeros, a place per code,
-    and zeros again afterwards), with their weights if there are ``weights``; others are sorted in ``buffer``, which has
-    room for twice the longest node, and weigh 1.
+    Codes are counted in ``counts`` (zeros, a place per code, and zeros again afterwards), with their weights if there
+    are ``weights``. Those that spread over more than ``dense`` times the node's size are sorted in ``buffer``, which
+    has room for twice the longest node.
     """
     weighted: cython.bint = weights is not None
     levels: cython.Py_ssize_t = ancestors.shape[0]
@@ -74,12 +74,12 @@ def median_cuts(
             while depth < levels and ancestors[depth, low] == ancestors[depth, high]:
                 depth += 1
             value[g] = 0
+            weight = 0
+            for i in range(starts[g], stops[g]):
+                counts[column[i]] += weights[i] if weighted else 1
+                weight += weights[i] if weighted else 1
+            best = weight + 1
             if high - low <= dense * n:
-                weight = 0
-                for i in range(starts[g], stops[g]):
-                    counts[column[i]] += weights[i] if weighted else 1
-                    weight += weights[i] if weighted else 1
-                best = weight + 1
                 before = counts[low]
                 counts[low] = 0
                 last = low
@@ -98,15 +98,20 @@ def median_cuts(
                 for i in range(n):
                     buffer[i] = column[starts[g] + i]
                 sort_codes(buffer, n, high)
-                best = n + 1
+                before = 0
                 for i in range(1, n):
                     x = buffer[i]
                     last = buffer[i - 1]
-                    if x != last and (depth == levels or ancestors[depth, x] != ancestors[depth, last]):
-                        gap = 2 * i - n if 2 * i > n else n - 2 * i
+                    if x == last:
+                        continue
+                    before += counts[last]
+                    if depth == levels or ancestors[depth, x] != ancestors[depth, last]:
+                        gap = 2 * before - weight if 2 * before > weight else weight - 2 * before
                         if gap < best:
                             best = gap
                             value[g] = x
+                for i in range(n):
+                    counts[buffer[i]] = 0
 
 
 def half_cuts(

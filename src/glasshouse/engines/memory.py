@@ -246,17 +246,27 @@ class Points(Rows):
     """The points of a table, laid out for strict cuts; nodes are runs of points.
 
     ``tuples`` is the point of every tuple, numbered in the order of all codes, one attribute after another. Without it
-    points are found by counting all that there could be, which must fit into 31 bits.
+    points are found by counting all that there could be, which must fit into 31 bits. Each tuple of the table stands
+    for as many as ``counts`` says, one unless given.
     """
 
-    def __init__(self, table: Microdata, sensitive: Sequence[Column], tuples: Groups | None = None) -> None:
+    def __init__(
+        self,
+        table: Microdata,
+        sensitive: Sequence[Column],
+        tuples: Groups | None = None,
+        counts: NDArray[np.int64] | None = None,
+    ) -> None:
         self._tuples = _counted(table) if tuples is None else tuples
+        self._counts = counts
+        self._dense = 0 if tuples is None else DENSE
         self._used = np.flatnonzero(self._tuples.sizes)
         example = np.empty(self._tuples.n_groups, np.int32)  # of every point: one of its tuples
         example[self._tuples.labels] = np.arange(table.n_tuples, dtype=np.int32)
         points = tuple(Column(column.domain, column.codes[example[self._used]]) for column in table.quasi)
         super().__init__(replace(table, quasi=points, identifier=None, n_tuples=len(self._used)), (), None)
-        self._weights = self._tuples.sizes[self._used].astype(np.int32)
+        weights = self._tuples.sizes if counts is None else np.bincount(self._tuples.labels, weights=counts)
+        self._weights = weights[self._used].astype(np.int32)
         self._moved.append(self._weights)
         self._histograms = [(*self._histogram(column), column.domain.size) for column in sensitive]
         if not sensitive:  # as if there were one, with one value
@@ -284,16 +294,20 @@ class Points(Rows):
 
     def _histogram(self, column: Column) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
         """Where each point's sensitive values begin, the values, and how many tuples have each."""
-        offsets, values, counts = self._tuples.counts(column).histogram
+        found = self._tuples.counts(column)
+        if self._counts is not None:
+            weights = self._counts[self._tuples.order].astype(np.int32)
+            found = Counts(column.codes[self._tuples.order], self._tuples.offsets, column.domain.size, weights)
+        offsets, values, counts = found.histogram
         return np.append(offsets[self._used], offsets[-1]), values, counts.astype(np.int32)
 
     def _median_cuts(self, dim: int, nodes: Nodes, value: NDArray[np.int32], ties: NDArray[np.int64]) -> None:
         ancestors, scratch = self._ancestors[dim], self._scratch(dim, nodes)
-        # Nodes are disjoint boxes, so their widths together are at most the points that there could be: codes are
-        # always counted, never sorted.
-        widest = self.domains[dim].size
+        # Nodes are disjoint boxes, so their widths together are at most the points that there could be: where these are
+        # few, codes are always counted, never sorted.
+        dense = self._dense or self.domains[dim].size
         self._kernels.median_cuts(
-            self.codes[dim], nodes.starts, nodes.stops, ancestors, widest, *scratch, value, self._weights
+            self.codes[dim], nodes.starts, nodes.stops, ancestors, dense, *scratch, value, self._weights
         )
 
 

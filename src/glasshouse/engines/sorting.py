@@ -41,6 +41,7 @@ __all__ = [
     "runs",
     "share",
     "shuffle_runs",
+    "sort_words",
     "sorted_by",
     "spread",
     "stretches",
@@ -151,6 +152,21 @@ def sorted_by(
     for key, bits in reversed(keys):
         order, fresh = _sorted_by_one(key, bits, order, engine)
     return order, fresh
+
+
+def sort_words(words: NDArray[np.uint64], low: int, high: int, engine: Memory) -> NDArray[np.uint64]:
+    """Sort words by their bits from ``low`` to ``high``, as a copy; those above are zeros, those below do not count.
+
+    >>> from glasshouse.engines import Memory
+    >>> sort_words(np.array([9, 4, 5, 1], np.uint64), 1, 4, Memory()).tolist()
+    [1, 4, 5, 9]
+    """
+    kernels = compiled(KERNELS)
+    packed, spare = words.copy(), np.empty_like(words)
+    for shift, width in _digits(high - low):
+        _sort_by_digit(kernels, packed, spare, low + shift, width, engine)
+        packed, spare = spare, packed
+    return packed
 
 
 def runs(keys: Keys, ties: NDArray[np.int32] | None, engine: Memory) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -14,6 +14,7 @@ docs/methods/mirror.md, "Robust transparency".
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING, Final, Literal
 
 from glasshouse.principles.parameters import fraction
@@ -85,8 +86,8 @@ def left_open(independent: Independent, share: Fraction | None) -> str:
         )
     if share is None:
         return f"any bound {whom}"
-    percent = float(100 * belief_bound(share, _TOLD))
+    percent = ceil(100 * belief_bound(share, _TOLD))
     return (
         f"the same bound {whom}: where the odds of two values differ from person to person by a factor of up to "
-        f"{_TOLD}, a belief may reach {percent:.0f} %"
+        f"{_TOLD}, a belief may reach {percent} %"
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from glasshouse.engines import Memory
 from glasshouse.errors import NotSupported, ParameterError
 from glasshouse.grouping.independence import belief_bound, left_open
+from glasshouse.grouping.top.piece import bound_to, whole_piece
 from glasshouse.principles.principle import Adversary, Claim, Principle, Requirement
 from glasshouse.randomness import Source
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from glasshouse.grouping.independence import Independent
+    from glasshouse.grouping.top.piece import Piece
     from glasshouse.microdata import Column, Groups, Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.parameters import Exact
 
 __all__ = [
@@ -58,6 +61,11 @@ class Method:
     def usual(cls) -> tuple[Method, ...]:
         """The method with the parameters in use, for a comparison of methods."""
         return (cls(),)
+
+    @property
+    def by_counts(self) -> bool:
+        """Whether a table larger than memory can be divided: its top as counts of kinds, and then piece by piece."""
+        return False
 
     @property
     def disjoint(self) -> bool:
@@ -144,6 +152,18 @@ class Method:
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         raise NotImplementedError
+
+    def pieces(self, kinds: Kinds, requirement: Requirement, source: Source, most: int) -> list[Piece]:
+        """Divide kinds of people, as counts, into pieces of at most ``most`` people, to be finished one by one.
+
+        A method that cannot do that has one piece: everybody.
+        """
+        return [whole_piece(kinds)]
+
+    def finish(self, kinds: Kinds, piece: Piece, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        """Divide the people of a piece, in the order of the piece."""
+        people = piece.people(kinds)
+        return self.divide(people, bound_to(requirement, people), source=source, engine=engine)
 
 
 def linking_claim(*limits: str) -> Claim:

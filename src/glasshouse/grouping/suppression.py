@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.errors import Infeasible
+from glasshouse.grouping.top.nodes import drawn_counts
 from glasshouse.microdata.counts import Counts
-from glasshouse.microdata.groups import canonical_order
 from glasshouse.principles.parameters import exact_share
 from glasshouse.principles.principle import Requirement
 
@@ -24,39 +24,45 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.microdata import Domain, Microdata
+    from glasshouse.microdata import Domain
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.principle import Part, Principle
-    from glasshouse.randomness import Source
+    from glasshouse.randomness import Draws
 
 __all__ = ["common_cap", "keep_eligible"]
 
 
 def keep_eligible(
-    table: Microdata, principle: Principle | Mapping[str, Principle], share: Any, source: Source
-) -> NDArray[np.int32]:
-    """Return the tuples (row numbers, ascending) to keep so that the table can satisfy ``principle``.
+    kinds: Kinds, principle: Principle | Mapping[str, Principle], share: Any, source: Draws
+) -> NDArray[np.int64]:
+    """How many people of each kind to keep so that the table can satisfy ``principle``.
 
-    Raises `Infeasible` if more than ``share`` of the tuples would have to go.
+    Raises `Infeasible` if more than ``share`` of them would have to go.
 
     >>> import glasshouse as gh
+    >>> from glasshouse.microdata.kinds import kinds_of
     >>> table = gh.read({"age": [1, 2, 3, 4, 5], "disease": ["flu", "flu", "flu", "ulcer", "ulcer"]},
     ...                 quasi=["age"], sensitive="disease")
-    >>> len(keep_eligible(table, gh.LDiversity(ell=2), "0.2", gh.Source.secure()))
+    >>> int(keep_eligible(kinds_of(table)[0], gh.LDiversity(ell=2), "0.2", gh.Source.secure()).sum())
     4
     """
     allowed = exact_share(share)
-    kept, left = np.arange(table.n_tuples, dtype=np.int32), table
+    n_people, kept = kinds.n_people, kinds.counts
     while True:  # trimming one column can unbalance another; every round drops someone, so there is a last one
-        broken = [part for part in Requirement.in_groups(principle, left).parts if not part.is_eligible]
+        there = np.flatnonzero(kept).astype(np.int32)
+        left = kinds if len(there) == len(kinds) and kept is kinds.counts else kinds.some(there, kept[there])
+        parts = Requirement.in_groups(principle, left.table, counts=left.counts).parts
+        broken = [part for part in parts if not part.is_eligible]
         if not broken:
             return kept
         cap = common_cap(broken[0].whole.dense[0], broken[0].principle, broken[0].domain) if allowed else 0
         if cap == 0:
             broken[0].check_eligible()
-        kept = kept[_first_of_each(left, broken[0], cap, source)]
-        left = table.take(kept)
-        if table.n_tuples - len(kept) > allowed * table.n_tuples:
-            raise _too_many(broken[0], table.n_tuples, len(kept), allowed)
+        kept = np.zeros(len(kinds), np.int64)
+        kept[there] = _some_of_each(left, broken[0], cap, source)
+        n_kept = int(kept.sum())
+        if n_people - n_kept > allowed * n_people:
+            raise _too_many(broken[0], n_people, n_kept, allowed)
 
 
 def common_cap(histogram: NDArray[np.int64], principle: Principle, domain: Domain | None) -> int:
@@ -87,21 +93,16 @@ def _trimmed(histogram: NDArray[np.int64], concerned: NDArray[np.bool_], cap: in
     return trimmed
 
 
-def _first_of_each(table: Microdata, part: Part, cap: int, source: Source) -> NDArray[np.int64]:
-    """Keep ``cap`` tuples of every sensitive value that concerns the principle: a secret uniform choice for each."""
+def _some_of_each(kinds: Kinds, part: Part, cap: int, source: Draws) -> NDArray[np.int64]:
+    """Keep ``cap`` people with every sensitive value that concerns the principle: a secret uniform choice for each."""
     assert part.column is not None  # a cap above 0 exists only for principles that look at sensitive values
-    # not by identifier, which would make the choice public
-    order = canonical_order(table) if source.is_seeded else np.arange(table.n_tuples)
-    codes = part.column.codes[order]
-    by_value = order[np.argsort(codes, kind="stable")]
-    counts = np.bincount(codes, minlength=part.column.domain.size)
-    starts = np.append(0, np.cumsum(counts))
+    histogram = np.bincount(part.column.codes, kinds.counts, minlength=part.column.domain.size).astype(np.int64)
     concerned = part.principle.concerned(part.whole.n_values, part.column.domain)
-    kept = np.ones(len(codes), bool)
-    for value in np.flatnonzero(concerned & (counts > cap)).tolist():
-        kept[starts[value] : starts[value + 1]] = False
-        kept[starts[value] + source.choose(int(counts[value]), cap)] = True
-    return np.sort(by_value[kept]).astype(np.int64)
+    kept = kinds.counts.copy()
+    for value in np.flatnonzero(concerned & (histogram > cap)).tolist():
+        own = np.flatnonzero(part.column.codes == value)
+        kept[own] = drawn_counts(kinds.counts[own], cap, source)
+    return kept
 
 
 def _too_many(part: Part, n_tuples: int, n_kept: int, allowed: Fraction) -> Infeasible:

@@ -9,6 +9,7 @@ them again. What cannot be made is refused before anybody believes it.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from glasshouse import catalog
@@ -24,12 +25,13 @@ from glasshouse.release.layout import FOREIGN, PERTURBED
 from glasshouse.release.package import read as reading
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from glasshouse.recoding.perturbed import Perturbed
     from glasshouse.release import Recipe, Release
 
-__all__ = ["FOREIGN_GUARANTEE", "load", "promised_by_recipe"]
+__all__ = ["FOREIGN_GUARANTEE", "check_declared", "checked_promise", "load", "promised_by_recipe"]
 
 
 def load(path: str | Path, *, most_bytes: int = reading.MOST_BYTES) -> Release:
@@ -57,6 +59,29 @@ def load(path: str | Path, *, most_bytes: int = reading.MOST_BYTES) -> Release:
     True
     """
     release = reading.load(path, most_bytes=most_bytes)
+    promised = checked_promise(release, path)
+    check_declared(release, path, partial(cells_of, release.tables))
+    return replace(release, guarantee=promised)
+
+
+def check_declared(release: Release, path: str | Path, cells: Callable[[str], set[str]]) -> None:
+    """Refuse a release whose taxonomies and orders do not fit its cells; ``cells`` gives those of a column."""
+    try:
+        _check_declared(release, cells)
+    except (GlasshouseError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        if isinstance(error, SourceError) and error.source is not None:  # a file that cannot be read
+            raise
+        raise SourceError(
+            f"{path}: the release carries a taxonomy or an order that does not fit its cells: it was tampered with",
+            source=path,
+        ) from None
+
+
+def checked_promise(release: Release, path: str | Path) -> Guarantee:
+    """The guarantee that the recipe of a release stands for, after a check that this is the one that it states.
+
+    Nothing but the columns of its tables is looked at, unless it is a perturbed sample.
+    """
     try:
         _check_recipe(release)
         promised = promised_by_recipe(release)
@@ -66,22 +91,15 @@ def load(path: str | Path, *, most_bytes: int = reading.MOST_BYTES) -> Release:
             "newer version wrote it",
             source=path,
         ) from None
-    try:
-        _check_declared(release)
-    except (GlasshouseError, ArithmeticError, LookupError, TypeError, ValueError):
-        raise SourceError(
-            f"{path}: the release carries a taxonomy or an order that does not fit its cells: it was tampered with",
-            source=path,
-        ) from None
     if not release.other_writer and release.guarantee != promised:
         raise SourceError(
             f"{path}: the release states a guarantee that is not the one that its recipe stands for: refused",
             source=path,
         )
-    return replace(release, guarantee=promised)
+    return promised
 
 
-def _check_declared(release: Release) -> None:
+def _check_declared(release: Release, cells_of_column: Callable[[str], set[str]]) -> None:
     """Every taxonomy can be made, and every cell that should be a node of one, or lie in an order, does."""
     declared = Declared.carried_by(release)
     recoding = catalog.RECODINGS.get(str(release.recipe.recoding["name"]))
@@ -90,7 +108,7 @@ def _check_declared(release: Release) -> None:
         told = column.declared
         if told is None or told["kind"] == "unknown nodes":
             continue
-        cells = cells_of(release.tables, column.name)
+        cells = cells_of_column(column.name)
         if column.name in declared.taxonomies and shows_nodes and column.kind == "category":
             check_cells(column.name, declared.taxonomies[column.name], cells)
         if told["kind"] == "nodes" and shows_nodes != bool(told["nodes"]) and cells:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -21,21 +22,21 @@ from glasshouse import catalog
 from glasshouse.engines import Memory
 from glasshouse.errors import InputError, NotSupported, SourceError
 from glasshouse.grouping.cuts.mondrian import Mondrian
+from glasshouse.journeys.large_table import grouped_in_parts
 from glasshouse.journeys.load import load, promised_by_recipe
 from glasshouse.journeys.recheck import recheck
 from glasshouse.journeys.republication import keep_traces
 from glasshouse.microdata import Groups
 from glasshouse.microdata.cautions import accepted_cautions
 from glasshouse.principles.principle import Requirement
+from glasshouse.randomness import Source
 from glasshouse.recoding.columns import carried
-from glasshouse.release.layout import ANGEL
+from glasshouse.release.layout import ANGEL, PART_ROWS
 from glasshouse.release.package.pair import Pair, check_pair
 from glasshouse.release.package.write import check_savable, write_audit, write_release
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    import pyarrow as pa
 
     from glasshouse.microdata import Microdata
     from glasshouse.recoding.angel import Angel
@@ -56,8 +57,8 @@ def publish_marginals(
 ) -> Release:
     """Add marginals to the ANGEL release in ``out/release``, over the batches that ``out/audit`` keeps.
 
-    The release is written anew, whole: the tables that were published before, unchanged, and the new ones. What was
-    promised before is promised of all of them together.
+    The release is written anew, whole: the tables that were published before, unchanged, in the same files, and the new
+    ones, of which large ones are in parts. What was promised before is promised of all of them together.
 
     Parameters
     ----------
@@ -107,12 +108,13 @@ def publish_marginals(
     grown = replace(recoding, marginals=(*(recoding.marginals or (everything,)), *map(tuple, marginals)))
     requirement = Requirement.of(catalog.principle_of(before.recipe), published)
     grown.check(published, requirement)
-    tables = grown.recode(published, batches, divide=partial(Mondrian().divide, engine=Memory(threads=threads)))
+    tables, borders = _recoded(grown, published, batches, threads)
     _check_same_table(before.tables, tables)
 
     release = replace(
         before,
         tables=tables,
+        borders={name: rows for name, rows in borders.items() if name not in before.tables} | dict(before.borders),
         columns=tuple(_told_again(column, published, tables, grown) for column in before.columns),
         recipe=replace(before.recipe, recoding=catalog.to_data(grown)),
         native=table.source_kind,
@@ -135,6 +137,16 @@ def publish_marginals(
         if finishing is not None:
             finishing(release, inside, outside)
     return release
+
+
+def _recoded(
+    recoding: Angel, table: Microdata, batches: Groups, threads: int
+) -> tuple[dict[str, pa.Table], dict[str, list[int]]]:
+    """The published tables, and where the parts of large ones begin: nothing of them is random."""
+    if table.n_tuples > PART_ROWS:
+        return grouped_in_parts(recoding, table, batches, Source.secure(), PART_ROWS)
+    divide = partial(Mondrian().divide, engine=Memory(threads=threads))
+    return recoding.recode(table, batches, divide=divide), {}
 
 
 def _told_again(
@@ -185,7 +197,8 @@ def _check_same_table(before: Mapping[str, pa.Table], now: Mapping[str, pa.Table
     for name, old in before.items():
         new = now[name]
         if new.column_names != old.column_names or not all(
-            column.cast(old.schema.field(i).type).equals(old.column(i)) for i, column in enumerate(new.columns)
+            _plain(column.cast(old.schema.field(i).type)).equals(_plain(old.column(i)))
+            for i, column in enumerate(new.columns)
         ):
             raise InputError(
                 f"the table {name!r} of the release does not come out again: give the table that was published, read "
@@ -194,4 +207,9 @@ def _check_same_table(before: Mapping[str, pa.Table], now: Mapping[str, pa.Table
 
 
 def _format_of(folder: Path) -> str:
-    return "csv" if any(folder.glob("*.csv")) else "parquet"
+    return "csv" if any(folder.rglob("*.csv")) else "parquet"
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values themselves: in which order a dictionary has them says nothing."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

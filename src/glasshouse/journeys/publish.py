@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,40 +13,39 @@ import pyarrow as pa
 
 from glasshouse import catalog
 from glasshouse.engines import Memory
-from glasshouse.errors import DisclosureWarning, InputError
+from glasshouse.engines.tally import tally
+from glasshouse.errors import InputError
 from glasshouse.grouping.cuts.mondrian import Mondrian
-from glasshouse.grouping.cuts.snug import Snug
-from glasshouse.grouping.mirror.mirror import Mirror
-from glasshouse.grouping.sift.sift import Sift
-from glasshouse.grouping.suppression import keep_eligible
+from glasshouse.grouping.top.division import divide_kinds
+from glasshouse.grouping.top.piece import PIECE
+from glasshouse.journeys.large_table import tables_in_parts
+from glasshouse.journeys.plan import plan_of, spelled, unused_taxonomies
 from glasshouse.journeys.recheck import recheck
 from glasshouse.journeys.republication import traces_of
 from glasshouse.log import step
 from glasshouse.microdata.cautions import accepted_cautions
-from glasshouse.principles.parameters import exact_share
-from glasshouse.principles.principle import Adversary, Principle, Requirement
 from glasshouse.randomness import Source
-from glasshouse.recoding.angel import Angel
 from glasshouse.recoding.columns import check_carry, told_columns
-from glasshouse.recoding.generalization import Boxes
-from glasshouse.recoding.perturbed import Perturbed
-from glasshouse.release import Recipe, Release
+from glasshouse.release import Release
+from glasshouse.release.layout import PART_ROWS
 from glasshouse.release.package.pair import Pair
 from glasshouse.release.package.write import check_savable, titled, write_audit, write_release
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from glasshouse.grouping.method import Method
+    from glasshouse.grouping.top.division import Division
+    from glasshouse.journeys.plan import Plan
     from glasshouse.microdata import Groups, Microdata
-    from glasshouse.principles.principle import Claim
+    from glasshouse.principles.principle import Principle
     from glasshouse.recoding.recoding import Recoding
     from glasshouse.verification import Verification
 
-__all__ = ["default_method", "default_recoding", "publish", "recipe_of"]
+__all__ = ["journey", "publish"]
 
 
 def publish(
@@ -139,7 +136,7 @@ def publish(
     pair = None if out is None else Pair(out, force=force)  # refuses a place that is taken before the work
     table.refuse_unanswered()
     traces = None if pair is None else traces_of(pair.audit, table)  # which warns if the table was published before
-    release, partition, achieved = _journey(
+    release, partition, achieved = journey(
         table,
         catalog.chosen_principle(principle),
         catalog.chosen(catalog.METHODS, method),
@@ -155,7 +152,7 @@ def publish(
         return release
     check_savable(release, format, allow_seed=allow_seed)
     report = {
-        "notices": list(table.notices),
+        "notices": [*table.notices, *unused_taxonomies(table, release.recipe)],
         "accepted": accepted_cautions(table.cautions, table.accepted),
         "achieved": achieved.to_dict(),
         "recipe": release.recipe.to_data(),
@@ -165,13 +162,13 @@ def publish(
             traces.write(inside)
             write_audit(inside, report, _who_is_where(table, partition))
             write_release(release, outside, format)
-            note(bytes=sum(file.stat().st_size for file in outside.iterdir()))
+            note(bytes=sum(file.stat().st_size for file in outside.rglob("*") if file.is_file()))
         if finishing is not None:
             finishing(release, inside, outside)
     return release
 
 
-def _journey(
+def journey(
     table: Microdata,
     principle: Principle | Mapping[str, Principle],
     method: Method | None = None,
@@ -188,163 +185,53 @@ def _journey(
     source = Source.secure() if source is None else source.for_one_release()
     engine = Memory(threads=threads)
 
-    principle, table = _spelled(principle, recoding, table)
-    kept, published, requirement = _eligible(table, principle, suppress, source)
-    method, recoding, claim = _settled(method, recoding, requirement, published)
-    groups = _divided(published, requirement, method, source, engine)
-    tables = _recoded(published, groups, recoding, source, engine)
+    principle, table = spelled(principle, recoding, table)
+    with step("count", rows=table.n_tuples):
+        kinds, rows = tally(table, source.child("who is who"), engine)
+    plan = plan_of(kinds, principle, method, recoding, suppress, source)
+    kept, published = np.arange(table.n_tuples, dtype=np.int32), table
+    if plan.n_suppressed:
+        rows = kinds.rows_kept(plan.kept, rows)
+        kept = np.sort(rows)
+        published, rows = table.take(kept), np.searchsorted(kept, rows).astype(np.int32)
+    division, groups = _divided(plan, rows, source, engine)
+    tables, borders = _recoded(plan, published, division, groups, source, engine)
     release = Release(
         tables=tables,
-        columns=told_columns(published, groups, tables, recoding, carry),
-        recipe=recipe_of(published, principle, method, recoding, suppress, source),
-        guarantee=recoding.guarantee(
-            requirement,
-            claim,
-            n_sensitive=len(table.sensitive),
-            n_whole=table.n_tuples,
-            n_suppressed=table.n_tuples - len(kept),
-            identified=table.identifier is not None,
-        ),
+        columns=told_columns(published, groups, tables, plan.recoding, carry),
+        recipe=plan.recipe(source),
+        guarantee=plan.guarantee(identified=table.identifier is not None),
         n_tuples=len(kept) - groups.n_dropped,
-        n_dropped=table.n_tuples - len(kept) + groups.n_dropped,
-        n_suppressed=table.n_tuples - len(kept),
+        n_dropped=plan.n_suppressed + groups.n_dropped,
+        n_suppressed=plan.n_suppressed,
         identified=table.identifier is not None,
         native=table.source_kind,
+        borders=borders,
     )
     with step("recheck", rows=release.n_tuples, tables=len(tables)):
-        achieved = recheck(release, requirement)  # from the published tables alone, by the second implementation
+        achieved = recheck(release, plan.requirement)  # from the published tables alone, by the second implementation
     release = replace(release, spent=time.process_time() - started)
     return release, groups if published is table else groups.spread(kept, table.n_tuples), achieved
 
 
-def _spelled(
-    principle: Principle | Mapping[str, Principle], recoding: Recoding | None, table: Microdata
-) -> tuple[Principle | Mapping[str, Principle], Microdata]:
-    """Bring what is declared and what is read to one spelling, where look-alikes are one value."""
-    table = table if recoding is None else recoding.spelled(table)
-    domains = {column.name: column.domain for column in table.sensitive if column.domain.normalised}
-    if isinstance(principle, Mapping):
-        each = {name: one.spelled_as(domains[name]) if name in domains else one for name, one in principle.items()}
-        return each, table
-    for domain in domains.values():
-        if isinstance(principle, Principle):
-            principle = principle.spelled_as(domain)
-    return principle, table
-
-
-def _eligible(
-    table: Microdata, principle: Principle | Mapping[str, Principle], suppress: Any, source: Source
-) -> tuple[NDArray[np.int32], Microdata, Requirement]:
-    """The tuples that stay so that the table itself satisfies what is asked of groups; they; and what is asked."""
-    with step("eligible", rows=table.n_tuples):
-        exact_share(suppress)  # refused before the work, not after it
-        requirement = Requirement.in_groups(principle, table)
-        if requirement.first_ineligible() is None:
-            return np.arange(table.n_tuples, dtype=np.int32), table, requirement
-        kept = keep_eligible(table, principle, suppress, source)
-        published = table.take(kept)
-        requirement = Requirement.in_groups(principle, published)
-        requirement.check_eligible()
-    return kept, published, requirement
-
-
-def _settled(
-    method: Method | None, recoding: Recoding | None, requirement: Requirement, table: Microdata
-) -> tuple[Method, Recoding, Claim]:
-    """Method and recoding with every parameter fixed, and what is claimed of the release."""
-    recoding = default_recoding(requirement) if recoding is None else recoding
-    method = default_method(requirement, recoding) if method is None else method
-    recoding = recoding.settle(requirement, method, table)
-    recoding.check(table, requirement)
-    claim = recoding.claimed(method.claimed(requirement), requirement, [column.name for column in table.sensitive])
-    if claim.adversary is Adversary.LINKING:
-        what = f"the release promises {claim.promise}" if claim.promise else _attackable(method)
-        warnings.warn(what, DisclosureWarning, stacklevel=4)
-    elif method.independent(requirement) == "buckets":
-        warnings.warn(_tied(method), DisclosureWarning, stacklevel=4)
-    return method, recoding, claim
-
-
-def _divided(table: Microdata, requirement: Requirement, method: Method, source: Source, engine: Memory) -> Groups:
-    """The groups, with numbers that tell nothing."""
-    with step("divide", rows=table.n_tuples) as note:
-        groups = method.divide(table, requirement, source=source, engine=engine)
-        groups = groups.renumbered(source.child("group numbers"))
+def _divided(plan: Plan, rows: NDArray[np.int32], source: Source, engine: Memory) -> tuple[Division, Groups]:
+    """The division, and the groups of rows that come kind after kind, with numbers that tell nothing."""
+    with step("divide", rows=len(rows)) as note:
+        division = divide_kinds(plan.method, plan.kinds, plan.requirement, source, engine, most=PIECE)
+        groups = division.of_rows(rows).renumbered(source.child("group numbers"))
         note(groups=groups.n_groups)
-    return groups
+    return division, groups
 
 
 def _recoded(
-    table: Microdata, groups: Groups, recoding: Recoding, source: Source, engine: Memory
-) -> dict[str, pa.Table]:
-    """The published tables."""
+    plan: Plan, table: Microdata, division: Division, groups: Groups, source: Source, engine: Memory
+) -> tuple[dict[str, pa.Table], dict[str, list[int]]]:
+    """The published tables, and where the parts of large ones begin."""
     with step("recode", rows=table.n_tuples, groups=groups.n_groups):
-        return recoding.recode(
-            table, groups, source=source.child("recoding"), divide=partial(Mondrian().divide, engine=engine)
-        )
-
-
-def default_method(requirement: Requirement, recoding: Recoding) -> Method:
-    """The method where none is named: the safest there is for what is asked.
-
-    For l-diversity of one column Sift, which holds against an attacker who knows it and a little about people besides.
-    Where cells enclose whole groups and l is 3 or more, Mirror, whose cells are smaller, and which holds against such
-    an attacker with a weaker bound. Under other principles that judge sensitive values Mirror, which holds against an
-    attacker who knows it. For k-anonymity alone Snug, which then looks at no sensitive value, so that knowing it tells
-    nothing either. For perturbed generalization Mondrian, whose boxes are disjoint.
-    """
-    if requirement.target is not None:
-        return Mondrian()
-    ell = requirement.frequency_ell
-    if ell is not None and (ell == 2 or not recoding.layout.around_groups):
-        return Sift()
-    return Mirror() if requirement.columns else Snug()
-
-
-def default_recoding(requirement: Requirement) -> Recoding:
-    """The recoding where none is named.
-
-    ANGEL with k = l for l-diversity of one sensitive column: batches hide the values, buckets hide who is there.
-    Perturbed generalization for promises about beliefs. Boxes for anything else.
-    """
-    if requirement.target is not None:
-        return Perturbed()
-    return Boxes() if requirement.frequency_ell is None else Angel()
-
-
-def _attackable(method: Method) -> str:
-    return (
-        f"an adversary who knows that the method {method.name!r} was used may learn more than is promised: "
-        "without a method named, the default one holds against such an adversary too"
-    )
-
-
-def _tied(method: Method) -> str:
-    return (
-        f"the method {method.name!r} ties its groups to each other: an attacker who knows that a value goes with "
-        "larger or smaller quasi-identifiers can infer the values of nearly everybody; the method 'sift' does not have "
-        "this weakness"
-    )
-
-
-def recipe_of(
-    table: Microdata,
-    principle: Principle | Mapping[str, Principle],
-    method: Method,
-    recoding: Recoding,
-    suppress: Any,
-    source: Source,
-) -> Recipe:
-    """Describe how a release is made, as plain data."""
-    return Recipe(
-        principle=catalog.principle_to_data(principle, [column.name for column in table.sensitive]),
-        method=catalog.to_data(method),
-        recoding=catalog.to_data(recoding),
-        quasi=tuple(column.name for column in table.quasi),
-        sensitive=tuple(column.name for column in table.sensitive),
-        suppress=str(exact_share(suppress)),
-        seeded=source.is_seeded,
-    )
+        if table.n_tuples > PART_ROWS:
+            return tables_in_parts(plan, division, source, PART_ROWS)
+        divide = partial(Mondrian().divide, engine=engine)
+        return plan.recoding.recode(table, groups, source=source.child("recoding"), divide=divide), {}
 
 
 def _who_is_where(table: Microdata, partition: Groups) -> pa.Table:

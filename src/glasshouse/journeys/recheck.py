@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,16 +17,24 @@ import pyarrow.compute as pc
 from glasshouse import catalog
 from glasshouse.declarations import tree_of_axis
 from glasshouse.errors import GlasshouseError, GuaranteeBroken, NotSupported, SourceError
-from glasshouse.journeys.load import load, promised_by_recipe
+from glasshouse.journeys.load import check_declared, checked_promise, load, promised_by_recipe
 from glasshouse.microdata import Column, read
 from glasshouse.microdata.domains import text_of
 from glasshouse.principles.principle import Requirement
-from glasshouse.release.layout import FOREIGN, layout_of
+from glasshouse.recoding.columns import cells_of
+from glasshouse.release.layout import COUNT, FOREIGN, layout_of
+from glasshouse.release.package.stream import MOST_BYTES, open_release
+from glasshouse.release.package.tables import is_text
 from glasshouse.verification import Check, Verification, verify_table
 from glasshouse.verification.beliefs import growth_stays_within, worst_belief
-from glasshouse.verification.verify_table import views_of
+from glasshouse.verification.limit import BY_SIZES, Question, count_values
+from glasshouse.verification.part_count import count_part, joined_count, questions_of
+from glasshouse.verification.sensitive import Scale
+from glasshouse.verification.stream_count import count_sample, count_stream, not_counted
+from glasshouse.verification.verify_table import SUPPRESSED, Thresholds, thresholds, views_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from fractions import Fraction
 
     from glasshouse.microdata import Microdata
@@ -32,18 +42,25 @@ if TYPE_CHECKING:
     from glasshouse.principles.principle import Part, Principle
     from glasshouse.recoding.perturbed import Perturbed
     from glasshouse.release import Guarantee, Release
+    from glasshouse.release.package.stream import ReleaseStream
+    from glasshouse.verification.limit import Read, ValueCounts
+    from glasshouse.verification.part_count import PartCount, PartQuestion
+    from glasshouse.verification.stream_count import StreamCount
 
-__all__ = ["recheck", "verify_release"]
+__all__ = ["recheck", "verify_parts", "verify_release", "verify_stream"]
 
 _PARTS = {
     "promise": "the promise",
     "adversary": "the adversary",
-    "adversary_knows": "what she knows",
+    "adversary_knows": "what the attacker knows",
     "theorem": "the theorem",
     "assumptions": "what is assumed",
     "limits": "what is not promised",
 }
 """The parts of a guarantee, and how they are called."""
+
+_NO_SAMPLE = "the release promises what only a perturbed sample can keep, and is none"
+_MOST_COUNTED = 1 << 31  # tuples of which every product of two counts fits into 64 bits
 
 
 def recheck(release: Release, requirement: Requirement) -> Verification:
@@ -76,12 +93,252 @@ def verify_release(release: Release | str | Path) -> Verification:
         raise SourceError("the release has a recipe that this version of Glasshouse cannot read") from None
 
 
+def verify_stream(
+    folder: str | Path, *, most_bytes: int = MOST_BYTES, progress: Callable[[int], None] = lambda _: None
+) -> Verification:
+    """Hold a release in a folder to what it promises, whatever its size: its tables are read batch after batch.
+
+    Counted are what the recipe asks of every group, whether the tables tell the same groups, and whether their rows
+    ascend by what they show. The checks are those of `verify` for a release in memory, in the same words, and those of
+    the order. What the columns achieve beyond that is not counted.
+
+    Where it must be known how often each value occurs, as for t-closeness, sensitive columns are read twice; and so are
+    columns with a taxonomy or an order that the release carries, which their cells must fit.
+
+    Parameters
+    ----------
+    folder
+        The folder of the release.
+    most_bytes
+        Memory that one of its files may take.
+    progress
+        Is told how many rows were counted so far, of all tables.
+    """
+
+    def count(opened: ReleaseStream, release: Release) -> tuple[Verification, int]:
+        if _is_sample(release):
+            return _stream_of_sample(release, opened.batches, progress)
+        return _stream_of_groups(release, opened.batches, partial(count_stream, opened.batches, progress=progress))
+
+    return _verified(folder, most_bytes, count)
+
+
+def verify_parts(
+    folder: str | Path, run: Callable[[Callable[[Any], Any], list[Any]], list[Any]], *, most_bytes: int = MOST_BYTES
+) -> Verification:
+    """The verdict of `verify_stream`, with every file counted by itself, wherever ``run`` does that.
+
+    If something is not as it should be, a stream over all files says what. A stream also counts what no file can be
+    asked by itself: samples, and principles for which it must be known how often each value occurs.
+
+    Parameters
+    ----------
+    folder
+        The folder of the release, by a path that is the same everywhere.
+    run
+        Is called with a function and a list, and gives what the function gives for every item of the list.
+    most_bytes
+        Memory that one of its files may take.
+    """
+    key = os.urandom(16)  # numbers stand for random bits that nobody can foresee
+
+    def count(opened: ReleaseStream, tables: Mapping[str, Sequence[str]], asked: dict[str, Any]) -> StreamCount:
+        questions = questions_of(tables, **asked)
+        paths = {table.name: table.files for table in opened.manifest.tables}
+        files = [
+            _FileToCount(str(Path(folder).absolute()), path, question, key, most_bytes)
+            for question in questions
+            for path in paths[question.table]
+        ]
+        found = iter(run(_counted_file, files))
+        parts = [[next(found) for _ in paths[question.table]] for question in questions]
+        if any(part is None for own in parts for part in own):
+            raise GuaranteeBroken("a file is not as it should be")
+        return joined_count(questions, parts, key)
+
+    def counted(opened: ReleaseStream, release: Release) -> tuple[Verification, int]:
+        if _is_sample(release) or _asks_of_values(release):
+            raise GuaranteeBroken("more is asked than a file can tell by itself")
+        return _stream_of_groups(
+            release, opened.batches, lambda tables, *, counts, **asked: count(opened, tables, asked)
+        )
+
+    try:
+        found = _verified(folder, most_bytes, counted, tell=False)
+    except GuaranteeBroken:
+        return verify_stream(folder, most_bytes=most_bytes)
+    return found if found.holds else verify_stream(folder, most_bytes=most_bytes)
+
+
+@dataclass(frozen=True)
+class _FileToCount:
+    """A file of a release, and what is counted of it."""
+
+    folder: str
+    path: str
+    question: PartQuestion
+    key: bytes
+    most_bytes: int
+
+
+def _counted_file(file: _FileToCount) -> PartCount | None:
+    """Count a file; None if something is not as it should be, of which no more is said here."""
+    try:
+        with open_release(file.folder, most_bytes=file.most_bytes) as opened:
+            batches = opened.batches(file.question.table, file.question.columns, file.path)
+            return count_part(batches, file.question, file.key)
+    except (GuaranteeBroken, SourceError):
+        return None
+
+
+def _verified(
+    folder: str | Path,
+    most_bytes: int,
+    count: Callable[[ReleaseStream, Release], tuple[Verification, int]],
+    *,
+    tell: bool = True,
+) -> Verification:
+    """Hold a release to what it promises, by a count of its tables; ``tell`` of tables that do not fit together."""
+    with open_release(folder, most_bytes=most_bytes) as opened:
+        release = opened.described()
+        if layout_of(release.recipe) is FOREIGN:
+            raise _foreign()
+        promised = checked_promise(release, folder)
+        check_declared(release, folder, partial(_cells_of_stream, release, opened.batches))
+        try:
+            found, n_tuples = count(opened, release)
+        except GuaranteeBroken as error:
+            if not tell:
+                raise
+            reason = str(error).partition("; nothing was published")[0]
+            return not_counted(release.n_tuples, release.recipe.quasi, _said(reason, holds=False))
+        except GlasshouseError:
+            raise
+        except (ArithmeticError, AssertionError, AttributeError, LookupError, StopIteration, TypeError, ValueError):
+            raise SourceError("the release has a recipe that this version of Glasshouse cannot read") from None
+    said = [
+        _said("as many tuples as the release says", holds=n_tuples == release.n_tuples),
+        *_compared(promised if release.other_writer else release.guarantee, promised),
+    ]
+    return replace(found, checks=(*found.checks, *said), counting=(*found.counting, *_about_words(release)))
+
+
+def _cells_of_stream(release: Release, read: Read, name: str) -> set[str]:
+    """The different cells of a column in all tables."""
+    found: set[str] = set()
+    for table, empty in release.tables.items():
+        if name in empty.column_names:
+            for batch in read(table, [name]):
+                found |= cells_of({table: batch}, name)
+    return found
+
+
+def _stream_of_groups(release: Release, read: Read, count: Callable[..., StreamCount]) -> tuple[Verification, int]:
+    """Count the groups of a release by ``count``, a form of `count_stream`, and its tuples."""
+    recipe = release.recipe
+    tables = {name: table.column_names for name, table in release.tables.items()}
+    requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive)
+    counts: dict[str, ValueCounts] = {}
+    if _asks_of_values(release):
+        if release.n_tuples >= _MOST_COUNTED:
+            raise NotSupported(
+                "counting how often each value occurs, in a release of 2^31 tuples or more",
+                instead="k-anonymity, and l-diversity by frequency or by different values, can be counted in any",
+            )
+        counts = count_values(read, tables, recipe.sensitive, COUNT)
+        requirement = Requirement.in_groups(catalog.principle_of(recipe), _values_of_stream(release, counts))
+    shown = {name: own.values.to_pylist() + [None] * bool(own.counts[0]) for name, own in counts.items()}
+    questions = _questions(requirement, shown.__getitem__)
+
+    def asked(sensitive: Sequence[str]) -> list[Question]:
+        own = [_for_columns(question, tuple(sensitive)) for question in questions]
+        return [_question_of_stream(question, sensitive, counts) for question in _together(own or [{}])]
+
+    found = count(
+        tables,
+        quasi=recipe.quasi,
+        sensitive=recipe.sensitive,
+        asked=asked,
+        counts=counts,
+        cells_k=recipe.recoding.get("k"),
+        natural=_in_natural_order(release),
+    ).verification
+    return found, found.n_tuples
+
+
+def _asks_of_values(release: Release) -> bool:
+    """Whether it must be known how often each value occurs, in groups and in all."""
+    requirement = Requirement.in_words(catalog.principle_of(release.recipe), release.recipe.sensitive)
+    return any(word not in BY_SIZES for question in _questions(requirement) for word in question)
+
+
+def _stream_of_sample(release: Release, read: Read, progress: Callable[[int], None]) -> tuple[Verification, int]:
+    """Count a perturbed sample as a stream, and the people of whom it is one."""
+    ((name, table),) = release.tables.items()
+    cells = [column for column in table.column_names if column in release.recipe.quasi]
+    counts = count_values(read, {name: table.column_names}, release.recipe.sensitive, COUNT)
+    values = _values_of_stream(release, counts)
+    requirement = Requirement.in_groups(catalog.principle_of(release.recipe), values)
+    size = release.layout.size
+    assert size is not None
+    found = count_sample(read, name, quasi=cells, size=size, progress=progress)
+    counted = found.verification
+    _check_sample(release, requirement.anonymity, counted, smallest_group=found.smallest_group, n_people=found.n_people)
+    kept = _check_beliefs(cast("Perturbed", catalog.recoding_of(release.recipe)), requirement, values)
+    return replace(counted, checks=(*kept, *counted.checks)), found.n_people
+
+
+def _question_of_stream(
+    question: dict[str, Any], sensitive: Sequence[str], counts: Mapping[str, ValueCounts]
+) -> Question:
+    """The limits of a question by column, and the values of columns of which more than sizes must be known."""
+    words = Thresholds.__annotations__
+    limits = thresholds(cast("Thresholds", {w: what for w, what in question.items() if w in words}), list(sensitive))
+    told = {word: question.get(word) or {} for word in ("ordered", "taxonomies", "designated", "distance")}
+    scales = {
+        name: Scale(
+            counts[name].coded(name),
+            kind=counts[name].values.type,
+            order=told["ordered"].get(name),
+            taxonomy=told["taxonomies"].get(name),
+            designated=told["designated"].get(name),
+            distance=told["distance"].get(name),
+            suppressed=SUPPRESSED,
+        )
+        for name in sensitive
+        if name in counts
+    }
+    return Question(limits=limits, scales=scales)
+
+
+def _values_of_stream(release: Release, counts: Mapping[str, ValueCounts]) -> Microdata:
+    """As `_values_of`, of values that were counted: every one that occurs is there once."""
+    found = []
+    for name, own in counts.items():
+        kind = next(table.schema.field(name).type for table in release.tables.values() if name in table.column_names)
+        values = _as_times(own.values) if pa.types.is_timestamp(kind) and is_text(own.values.type) else own.values
+        missing = pa.nulls(int(bool(own.counts[0])), values.type)
+        found.append(_as_values(release, {name: pa.chunked_array([values, missing])}))
+    return replace(found[0], sensitive=tuple(column for table in found for column in table.sensitive))
+
+
+def _as_times(texts: pa.Array) -> pa.Array:
+    """Points in time that a CSV file told as texts."""
+    try:
+        return texts.cast(pa.timestamp("us"))
+    except pa.ArrowInvalid:
+        return texts.cast(pa.timestamp("us", "UTC"))
+
+
+def _in_natural_order(release: Release) -> list[str]:
+    """Columns whose values are exact and have the order that they always have: none was declared."""
+    exact = ("quasi-identifier", "sensitive") if layout_of(release.recipe).exact else ("sensitive",)
+    return [c.name for c in release.columns if c.role in exact and c.declared is None and c.axis is None]
+
+
 def _verify(release: Release) -> Verification:
     if layout_of(release.recipe) is FOREIGN:
-        raise NotSupported(
-            "holding another tool's table to a promise, for Glasshouse promises nothing of it",
-            instead="verify its file, and say what is asked: k, ell, t",
-        )
+        raise _foreign()
     promised = promised_by_recipe(release)
     people = [table for table in release.tables.values() if set(table.column_names) & set(release.recipe.quasi)]
     own = [name for name in release.recipe.quasi if name in people[0].column_names]
@@ -92,10 +349,10 @@ def _verify(release: Release) -> Verification:
             found, kept = _recount(release, requirement, brief=False), []
         else:
             if not _is_sample(release):
-                raise SourceError("the release promises what only a perturbed sample can keep, and is none")
+                raise SourceError(_NO_SAMPLE)
             found = _recount_sample(release, requirement.anonymity)
             recoding = cast("Perturbed", catalog.recoding_of(release.recipe))  # of which samples are
-            kept = _check_beliefs(recoding, requirement.target, values)
+            kept = _check_beliefs(recoding, requirement, values)
     except GuaranteeBroken as error:
         reason = str(error).partition("; nothing was published")[0]
         return replace(verify_table(people[0], quasi=own, brief=True), checks=(_said(reason, holds=False),))
@@ -104,6 +361,13 @@ def _verify(release: Release) -> Verification:
         *_compared(release.guarantee, promised),
     ]
     return replace(found, checks=(*found.checks, *kept, *said), counting=(*found.counting, *_about_words(release)))
+
+
+def _foreign() -> NotSupported:
+    return NotSupported(
+        "holding another tool's table to a promise, for Glasshouse promises nothing of it",
+        instead="verify its file, and say what is asked: k, ell, t",
+    )
 
 
 def _compared(stated: Guarantee, promised: Guarantee) -> list[Check]:
@@ -136,6 +400,11 @@ def _values_of(release: Release) -> Microdata:
     else:
         for view in views_of(release.tables, release.recipe.quasi, release.recipe.sensitive):
             columns |= {name: view.table[name] for name in view.sensitive}
+    return _as_values(release, columns)
+
+
+def _as_values(release: Release, columns: Mapping[str, Any]) -> Microdata:
+    """Sensitive columns as a table; nobody's cells."""
     nobody = next(name for name in map(str, range(len(columns) + 1)) if name not in columns)
     n_rows = len(next(iter(columns.values()))) if columns else release.n_tuples
     told = {column.name: column for column in release.columns if column.name in columns}
@@ -182,9 +451,10 @@ def _n_tuples(release: Release, found: Verification) -> int:
     return int(pc.sum(release.data[layout_of(release.recipe).size]).as_py()) if _is_sample(release) else found.n_tuples
 
 
-def _check_beliefs(recoding: Perturbed, target: BackgroundSensitive, values: Microdata) -> list[Check]:
+def _check_beliefs(recoding: Perturbed, requirement: Requirement, values: Microdata) -> list[Check]:
     """Whether the retention keeps beliefs within what is asked, and every published value is of the declared domain."""
-    if recoding.domain is None:
+    target = requirement.target
+    if target is None or recoding.domain is None:
         return []  # and then nothing is promised
     (column,) = values.sensitive
     shown = {column.domain.texts[code] for code in set(column.codes.tolist()) if code < len(column.domain.values)}
@@ -214,12 +484,7 @@ def _is_sample(release: Release) -> bool:
 
 def _recount(release: Release, requirement: Requirement, *, brief: bool) -> Verification:
     """Count everything that is asked, in as few counts as it takes."""
-    asked = [
-        _question(part, occurring)
-        for part in requirement.parts
-        for principle in part.principle.singles()
-        if (occurring := _occurring(principle, release, part)) is not None
-    ]
+    asked = _questions(requirement, partial(_shown, release))
     quasi, sensitive = release.recipe.quasi, release.recipe.sensitive
     found = []
     for view in views_of(release.tables, quasi, sensitive):
@@ -240,13 +505,27 @@ def _recount_sample(release: Release, k: int) -> Verification:
     """One tuple a group, with the group's size: different cells everywhere, nobody lost, no group below k."""
     found = verify_table(release.data, quasi=release.recipe.quasi)
     sizes = release.data[layout_of(release.recipe).size]
+    _check_sample(release, k, found, smallest_group=pc.min(sizes).as_py(), n_people=pc.sum(sizes).as_py())
+    return found
+
+
+def _check_sample(release: Release, k: int, found: Verification, *, smallest_group: int, n_people: int) -> None:
     if found.n_groups < found.n_tuples:
         raise GuaranteeBroken("two tuples of the sample have the same cells")
-    if pc.min(sizes).as_py() < k:
+    if smallest_group < k:
         raise GuaranteeBroken(f"the sample has a group of fewer than {k:,} tuples")
-    if pc.sum(sizes).as_py() != release.n_tuples:
+    if n_people != release.n_tuples:
         raise GuaranteeBroken("the groups of the sample do not add up to the table")
-    return found
+
+
+def _questions(requirement: Requirement, shown: Callable[[str], Sequence[Any]] | None = None) -> list[dict[str, Any]]:
+    """What is asked of every group; ``shown`` gives the published values of a column, of which some are designated."""
+    return [
+        _question(part, occurring)
+        for part in requirement.parts
+        for principle in part.principle.singles()
+        if (occurring := principle if shown is None else _occurring(principle, shown, part)) is not None
+    ]
 
 
 def _for_columns(question: dict[str, Any], sensitive: tuple[str, ...]) -> dict[str, Any]:
@@ -286,15 +565,19 @@ def _question(part: Part, principle: Principle) -> dict[str, Any]:
     return question | (_axis(part) if "distance" in asked else {})
 
 
-def _occurring(principle: Principle, release: Release, part: Part) -> Principle | None:
+def _shown(release: Release, name: str) -> Sequence[Any]:
+    """The published values of a sensitive column."""
+    own = next((table[name] for table in release.tables.values() if name in table.column_names), pa.array([]))
+    return list(pc.unique(own).to_pylist())
+
+
+def _occurring(principle: Principle, shown: Callable[[str], Sequence[Any]], part: Part) -> Principle | None:
     """The principle without designated values that are published nowhere, of which nothing is left to count."""
     named = principle.terms.named
     if not named or part.column is None:
         return principle
-    name = part.column.name
-    own = next((table[name] for table in release.tables.values() if name in table.column_names), pa.array([]))
-    shown = {"" if value is None else text_of(value) for value in pc.unique(own).to_pylist()}
-    values = tuple(value for value in named if ("" if value is None else text_of(value)) in shown)
+    texts = {"" if value is None else text_of(value) for value in shown(part.column.name)}
+    values = tuple(value for value in named if ("" if value is None else text_of(value)) in texts)
     return principle.naming(values) if values else None
 
 

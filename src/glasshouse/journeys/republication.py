@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from glasshouse.errors import DisclosureWarning
+from glasshouse.errors import RepublicationWarning
 from glasshouse.release.package.listing import private_file
 
 if TYPE_CHECKING:
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata import Microdata
     from glasshouse.microdata.domains import Domain
+    from glasshouse.microdata.kinds import Kinds
 
-__all__ = ["FILE", "Traces", "keep_traces", "traces_of", "traces_of_counts"]
+__all__ = ["FILE", "Traces", "is_newest", "keep_traces", "traces_of", "traces_of_counts", "traces_of_kinds"]
 
 FILE = "published.json"
 _PARTITION = "partition.parquet"
@@ -60,12 +61,21 @@ def traces_of(audit: Path, table: Microdata, *, stacklevel: int = 3) -> Traces:
     same size had columns of the same names, and in more than half of these the values occurred as often.
     """
     key, earlier = _earlier(audit)
-    columns = {
-        column.name: _digest(key, column.domain, np.bincount(column.codes, minlength=column.domain.size))
-        for column in (*table.quasi, *table.sensitive)
-    }
+    columns = _digests(key, table)
     again = _people_again(audit, table.identifier)
     return _joined(key, earlier, table.n_tuples, columns, again, stacklevel + 1)
+
+
+def traces_of_kinds(audit: Path, kinds: Kinds, *, stacklevel: int = 3) -> Traces:
+    """The same for a table of which it is known how many people there are of each kind."""
+    key, earlier = _earlier(audit)
+    columns = {
+        column.name: _digest(
+            key, column.domain, np.bincount(column.codes, kinds.counts, column.domain.size).astype(np.int64)
+        )
+        for column in (*kinds.table.quasi, *kinds.table.sensitive)
+    }
+    return _joined(key, earlier, kinds.n_people, columns, 0, stacklevel + 1)
 
 
 def traces_of_counts(
@@ -75,6 +85,16 @@ def traces_of_counts(
     key, earlier = _earlier(audit)
     columns = {domain.name: _digest(key, domain, counts)}
     return _joined(key, earlier, int(counts.sum()), columns, 0, stacklevel + 1)
+
+
+def is_newest(audit: Path, table: Microdata) -> bool | None:
+    """Whether this is the table that was published from a folder last; None if its audit has no trace of any."""
+    key, earlier = _earlier(audit)
+    if not earlier:
+        return None
+    newest, own = earlier[-1]["columns"], _digests(key, table)
+    both = newest.keys() & own.keys()
+    return bool(both) and all(newest[name] == own[name] for name in both)
 
 
 def keep_traces(audit: Path, inside: Path) -> None:
@@ -94,11 +114,19 @@ def _joined(
             "their groups, and neither guarantee speaks of both. If the earlier release has gone out, keep it, and add "
             "tables over the same groups (glasshouse marginals, after the recoding 'angel'); publish anew only if "
             "nobody has it",
-            DisclosureWarning,
+            RepublicationWarning,
             stacklevel=stacklevel,
         )
     new = {"n_tuples": n_tuples, "columns": columns}
     return Traces(key=key, tables=(*(trace for trace in earlier if trace != new), new))
+
+
+def _digests(key: str, table: Microdata) -> dict[str, str]:
+    """For every column a digest of how often its values occur."""
+    return {
+        column.name: _digest(key, column.domain, np.bincount(column.codes, minlength=column.domain.size))
+        for column in (*table.quasi, *table.sensitive)
+    }
 
 
 def _shares(one: Mapping[str, str], other: Mapping[str, str]) -> bool:

@@ -4,18 +4,20 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from glasshouse.errors import DomainError, InputError
+from glasshouse.errors import DomainError, InputError, NotSupported
 from glasshouse.journeys import recheck
-from glasshouse.journeys.load import load
+from glasshouse.journeys.load import checked_promise, load
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.reading.sources import open_source
 from glasshouse.release import Release
 from glasshouse.release.package.manifest import MANIFEST
 from glasshouse.release.package.pair import RELEASE
+from glasshouse.release.package.stream import open_release
 from glasshouse.verification import verify_table
 from glasshouse.verification.columns import untangled
 from glasshouse.verification.verify_table import roles
@@ -25,10 +27,17 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata import Taxonomy
     from glasshouse.microdata.reading.sources import Source
+    from glasshouse.release import Guarantee
     from glasshouse.verification import Verification
     from glasshouse.verification.verify_table import Distance, Missing, Number, Thresholds
 
-__all__ = ["release_in", "verify", "verify_release"]
+__all__ = ["release_in", "verify", "verify_folder", "verify_release"]
+
+_MOST_LOADED = 1 << 24  # tuples of a release whose tables are read into memory
+_STREAMED = (
+    "the release is large, and was not read into memory: counted is what it asks of every group; what its columns "
+    "achieve beyond that is not"
+)
 
 
 def verify(
@@ -51,8 +60,10 @@ def verify(
     """Count again, by an implementation of its own, whether a release keeps its promise, or what a table achieves.
 
     A release is held to what its recipe asks of every group, and its guarantee to the one that the recipe stands for,
-    word for word; whether the recipe was followed cannot be seen from the tables. Of a table, whichever tool made it,
-    everything is counted: k, l-diversity of every kind, t-closeness, re-identification risk.
+    word for word; whether the recipe was followed cannot be seen from the tables. A folder with a table of several
+    files, or of more than 16,777,216 tuples, is read batch after batch, and of it is counted what the recipe asks. Of a
+    table, whichever tool made it, everything is counted: k, l-diversity of every kind, t-closeness, re-identification
+    risk.
 
     Parameters
     ----------
@@ -125,7 +136,7 @@ def verify(
         for name, value in {**options, "delimiter": delimiter, "encoding": encoding}.items():
             if value != usual.get(name):
                 raise InputError(f"{name} is for a table: a release is held to what it promises itself")
-        return recheck.verify_release(source if folder is None else load(release_in(folder)))
+        return recheck.verify_release(source) if folder is None else verify_folder(release_in(folder))[0]
     if quasi is None:
         if folder is not None and "://" not in str(source) and not folder.exists():
             raise InputError(f"{source} is not there: give the folder of a release, or the file of a table")
@@ -136,6 +147,31 @@ def verify(
     orders = {name: order for name, order in opened.orders.items() if name in others}
     options["ordered"] = {**orders, **(ordered or {})}
     return verify_table(opened.table, notices=[*opened.notices, *mixed, *_hollow(opened, others)], **options)
+
+
+def verify_folder(folder: Path) -> tuple[Verification, Guarantee]:
+    """Hold the release in a folder to what it promises: what was counted, and the guarantee that its recipe stands for.
+
+    A large one is read batch after batch where what it promises can be counted so, and else loaded as any other.
+    """
+    streamed = _verified_stream(folder)
+    if streamed is not None:
+        return streamed
+    release = load(folder)
+    return recheck.verify_release(release), release.guarantee
+
+
+def _verified_stream(folder: Path) -> tuple[Verification, Guarantee] | None:
+    """The same as a stream; None if it is small, or cannot be counted so."""
+    with open_release(folder) as opened:
+        manifest = opened.manifest
+        if manifest.n_tuples <= _MOST_LOADED and all(len(table.files) == 1 for table in manifest.tables):
+            return None
+        try:
+            found = recheck.verify_stream(folder)
+        except NotSupported:
+            return None
+        return replace(found, counting=(*found.counting, _STREAMED)), checked_promise(opened.described(), folder)
 
 
 def release_in(folder: Path) -> Path:

@@ -151,17 +151,20 @@ def shuffle_runs(
 
 def mark_subset(
     draws: cython.longlong[::1],
+    first: cython.longlong,
     marks: cython.uchar[::1],
 ) -> None:
-    """Floyd's subset: ``draws[t]`` is below(n-k+t+1); mark it, or n-k+t if it is marked already."""
-    k: cython.Py_ssize_t = draws.shape[0]
-    first: cython.Py_ssize_t = marks.shape[0] - k
+    """Floyd's subset: mark each of ``draws``, or ``first + t`` in place of ``draws[t]`` if that is marked already.
+
+    A mark is a bit: that of ``x`` is bit ``x % 8`` of ``marks[x // 8]``.
+    """
+    one: cython.uchar = 1
     with cython.nogil:
-        for t in range(k):
+        for t in range(draws.shape[0]):
             place = draws[t]
-            if marks[place]:
+            if (marks[place >> 3] >> (place & 7)) & 1:
                 place = first + t
-            marks[place] = 1
+            marks[place >> 3] |= one << (place & 7)
 
 
 if not cython.compiled:  # compiled, it is inlined: its body stands in the .pxd

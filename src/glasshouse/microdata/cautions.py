@@ -40,7 +40,16 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.reading.quotes import Breaks
 
-__all__ = ["CAUTIONS", "Caution", "Findings", "Written", "accepted_cautions", "accepted_names", "refuse_unanswered"]
+__all__ = [
+    "CAUTIONS",
+    "Caution",
+    "Findings",
+    "Written",
+    "accepted_cautions",
+    "accepted_names",
+    "refuse_unanswered",
+    "with_breaks",
+]
 
 CAUTIONS = ("joined-records", "line-breaks", "long-values", "look-alikes", "missing-words", "same-numbers")
 """The names of all cautions, by which they are accepted."""
@@ -207,7 +216,7 @@ class Findings:
         """Look for line breaks alone: in the texts as they came, for normalised ones have none."""
         if name in self._with_breaks:
             return
-        found = values.filter(pc.match_substring_regex(values, _A_BREAK)).to_pylist()
+        found = with_breaks(values).to_pylist()
         if not found:
             return
         self._with_breaks.add(name)
@@ -335,6 +344,11 @@ class Findings:
         for caution in self.cautions:
             if caution.is_accepted(accepted):
                 yield f"accepted ({caution.name}): {caution.sentence}"
+
+
+def with_breaks(texts: pa.Array) -> pa.Array:
+    """The texts that hold line breaks."""
+    return texts.filter(pc.match_substring_regex(texts, _A_BREAK))
 
 
 def _examples(

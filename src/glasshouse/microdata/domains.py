@@ -174,8 +174,12 @@ class Column:
     @property
     def rows(self) -> NDArray[np.int64]:
         """How many tuples have each value, missing aside."""
+        return self.rows_of(None)
+
+    def rows_of(self, weights: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """How many rows have each value, missing aside, where a tuple stands for several rows."""
         n_values = len(self.domain.values)
-        return np.bincount(self.codes, minlength=n_values)[:n_values]
+        return np.bincount(self.codes, weights, minlength=n_values)[:n_values].astype(np.int64, copy=False)
 
 
 def code(
@@ -187,10 +191,12 @@ def code(
     missing: bool = False,
     declared: bool = True,
     normalised: bool = False,
+    weights: NDArray[np.int64] | None = None,
 ) -> Column:
     """Code a column: its distinct values in their order, and the code of each tuple's value.
 
-    An ``order`` that nobody declared, but that was taken from the values, has ``declared=False``.
+    An ``order`` that nobody declared, but that was taken from the values, has ``declared=False``. ``weights`` says how
+    many rows each value stands for; one unless given.
 
     >>> column = code(pa.array([30, 7, 30, None]), name="age", missing=True)
     >>> column.codes.tolist(), column.domain.values.to_pylist(), column.domain.size
@@ -207,7 +213,7 @@ def code(
         normalised=normalised,
     )
     if taxonomy is not None:
-        bound = taxonomy.bind(name, distinct, counts=Column(domain, codes).rows)
+        bound = taxonomy.bind(name, distinct, counts=Column(domain, codes).rows_of(weights))
         # leaves out of their own order: an interval of numbers would then say what no tuple of the group says
         ordered = domain.ordered and bool(np.all(np.diff(bound.order) > 0))
         domain = replace(domain, taxonomy=bound, tree=taxonomy, ordered=ordered)

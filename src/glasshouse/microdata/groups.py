@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.domains import Column
     from glasshouse.microdata.table import Microdata
-    from glasshouse.randomness import Draws, Source
+    from glasshouse.randomness import Source
 
 __all__ = ["Groups", "alike", "canonical_order", "secret_order", "tie_order"]
 
@@ -71,7 +71,7 @@ class Groups:
         _kernels().group_order(self.labels, self.offsets[:-1].copy(), order)
         return order
 
-    def renumbered(self, source: Draws) -> Groups:
+    def renumbered(self, source: Source) -> Groups:
         """Give the groups fresh numbers, uniformly at random: nothing of how or where they were made shows in them.
 
         >>> from glasshouse.randomness import Source
@@ -79,7 +79,8 @@ class Groups:
         >>> groups.labels[0] == groups.labels[1] != groups.labels[2], groups.labels[3]
         (np.True_, np.int32(-1))
         """
-        return self.relabelled(np.asarray(source.permutation(self.n_groups), np.int32), self.n_groups)
+        numbers = source.numbering(self.n_groups).of(np.arange(self.n_groups))
+        return self.relabelled(numbers.astype(np.int32), self.n_groups)
 
     def relabelled(self, numbers: NDArray[np.int32], n_groups: int) -> Groups:
         """Give group ``g`` the number ``numbers[g]``; groups with one number become one.

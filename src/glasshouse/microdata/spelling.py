@@ -47,6 +47,7 @@ __all__ = [
     "declared_spellings",
     "holds_texts",
     "key",
+    "keys_of",
     "respelled",
     "same_numbers",
     "spellings",
@@ -97,6 +98,25 @@ def key(text: str) -> str:
     return unicodedata.normalize("NFC", cleaned(text).casefold())
 
 
+def keys_of(texts: pa.Array) -> pa.Array:
+    """The `key` of every text, none of which is missing.
+
+    >>> keys_of(pa.array(["FLU ", "flu", "Straße"])).to_pylist()
+    ['flu', 'flu', 'strasse']
+    """
+    plain = pc.and_(pc.string_is_ascii(texts), pc.invert(pc.match_substring_regex(texts, _UNSEEN)))
+    if pc.all(plain).as_py():
+        return _folded(texts)
+    strange = pc.invert(plain)
+    keys = pa.array([key(text) for text in texts.filter(strange).to_pylist()], texts.type)
+    return pc.replace_with_mask(_folded(pc.if_else(plain, texts, "")), strange, keys)
+
+
+def _folded(texts: pa.Array) -> pa.Array:
+    """The keys of texts of visible ASCII alone."""
+    return pc.ascii_lower(pc.ascii_trim_whitespace(pc.replace_substring_regex(texts, " +", " ")))
+
+
 @lru_cache(maxsize=1 << 16)
 def _plain(character: str) -> str:
     """One character as it is seen; a blank for white space."""
@@ -134,8 +154,7 @@ def _plainly_different(texts: pa.Array) -> bool:
         return True
     if not pc.all(pc.string_is_ascii(texts)).as_py() or pc.any(pc.match_substring_regex(texts, _UNSEEN)).as_py():
         return False
-    folded = pc.ascii_lower(pc.ascii_trim_whitespace(pc.replace_substring_regex(texts, " +", " ")))
-    return bool(pc.count_distinct(folded).as_py() == len(texts))
+    return bool(pc.count_distinct(_folded(texts)).as_py() == len(texts))
 
 
 def same_numbers(texts: pa.Array) -> list[list[int]]:
@@ -217,8 +236,12 @@ def spellings(counts: Mapping[str, int], declared: Mapping[str, str] | None = No
     return {text: kept[key(text)] for text in counts if kept[key(text)] != text}
 
 
-def respelled(values: pa.Array, declared: Mapping[str, str] | None = None) -> tuple[pa.Array, int]:
+def respelled(
+    values: pa.Array, declared: Mapping[str, str] | None = None, weights: NDArray[np.int64] | None = None
+) -> tuple[pa.Array, int]:
     """A column of texts in one spelling each, and how many of its different texts were replaced.
+
+    ``weights`` says how many rows each text stands for; one unless given.
 
     >>> values, n_replaced = respelled(pa.array(["flu", "FLU", "flu", None]))
     >>> values.to_pylist(), n_replaced
@@ -226,7 +249,9 @@ def respelled(values: pa.Array, declared: Mapping[str, str] | None = None) -> tu
     """
     encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     texts = encoded.dictionary
-    rows: NDArray[np.int64] = np.bincount(encoded.indices.drop_null().to_numpy(), minlength=len(texts))
+    if weights is not None:
+        weights = weights[np.asarray(encoded.indices.is_valid())]
+    rows = np.bincount(encoded.indices.drop_null().to_numpy(), weights, minlength=len(texts))
     counts = {text: int(n) for text, n in zip(texts.to_pylist(), rows, strict=True) if n}
     replaced = spellings(counts, declared)
     if not replaced:

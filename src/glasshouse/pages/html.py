@@ -19,7 +19,7 @@ from glasshouse.visible import visible
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["environment", "render"]
+__all__ = ["environment", "environment_of", "render"]
 
 _LONG, _PIECE = 28, 14  # letters of a name from which it may be broken, and where
 
@@ -31,15 +31,20 @@ def render(template: str, **given: Any) -> str:
 
 @cache
 def environment() -> Environment:
-    """The engine, with the templates of this package.
+    """The engine, with the templates of the package.
 
     >>> environment().from_string("{{ a }}, {{ b }}").render(a="<script>{{ 7 * 7 }}\\u202e", b=None)
     '&lt;script&gt;{{ 7 * 7 }}\\\\u202e, missing'
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    return environment_of("glasshouse.pages")
+
+
+def environment_of(*packages: str) -> Environment:
+    """An engine with the templates of some packages; of two with the same name it takes the first."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     found = Environment(
-        loader=PackageLoader("glasshouse.pages"),
+        loader=ChoiceLoader([PackageLoader(package) for package in packages]),
         autoescape=True,
         optimized=False,  # a page is rendered once: what folding constants saves, it costs
         finalize=_shown,

@@ -127,12 +127,14 @@ def drawing(
     *,
     name: str | None = None,
     style: str | None = None,
+    role: str = "img",
     **root: str | float | None,
 ) -> Part:
     """Frame a drawing, with its title and what it shows in words, for those who cannot see it.
 
     ``said`` is None if the title says it. Identifiers in a page begin with ``name``; without one nothing refers to
     them. ``style`` is the style sheet of a drawing that stands by itself, and None for one inside a page.
+    The ``role`` of one that has links in it is ``group``.
     """
     known = {"title": title, "desc": said}
     head = [
@@ -147,7 +149,7 @@ def drawing(
         Part("\n" + "\n".join(part.markup for part in (*head, *parts)) + "\n"),
         xmlns=None if style is None else _LANGUAGE,
         viewBox=f"0 0 {width} {height}",
-        role="img",
+        role=role,
         aria_labelledby=None if name is None else f"{name}-title {name}-desc",
         **root,
     )

@@ -2,7 +2,8 @@
 """Policies: everything that publishing a table needs, in one file that a team can review and keep with its code.
 
 `policy` reads a file (`document`), checks its `keys`, and makes `choices` of them, as the command line does of its
-options; `first_policy` writes one from an inspection.
+options (`option_text`); `first_policy` writes one from an inspection. `policy_text`, `command_line` and `python_call`
+write choices as the policy, the command and the program that make the same of them.
 """
 
 from __future__ import annotations

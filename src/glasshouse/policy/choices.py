@@ -21,12 +21,38 @@ if TYPE_CHECKING:
 
     Named = Callable[[str], str]
 
-__all__ = ["builder", "limit", "method", "option", "principle", "publish_arguments", "read_arguments", "recoding"]
+__all__ = [
+    "DEFAULTS",
+    "limit",
+    "method",
+    "option",
+    "principle",
+    "publish_arguments",
+    "read_arguments",
+    "recoding",
+    "taxonomy",
+    "whole",
+]
 
 _OF_VALUES = ("ell", "distinct_ell", "entropy_ell", "recursive", "t")
 _OF_BELIEFS = ("rho1", "delta", "s", "retention")
-_LONGEST = 200  # characters of a builder
-_OPTIONS = {"bins": "--bin", "parameters": "--with", "lambda_": "--lambda"}
+_OPTIONS = {"bins": "--bin", "parameters": "--with", "lambda_": "--lambda", "format_": "--format"}
+DEFAULTS: dict[str, Any] = {
+    "missing": "error",
+    "distance": "equal",
+    "lambda_": "1",
+    "suppress": "0",
+    "carry": "cells",
+    "format_": "parquet",
+    "flat": False,
+    "report": "brief",
+    "threads": 0,
+    "engine": "auto",
+    "partition": True,
+    "schema": "released",
+    "decimal": ".",
+}
+"""What the choices are that nobody made, where they are not open."""
 
 
 def option(name: str) -> str:
@@ -43,15 +69,18 @@ def read_arguments(choices: Mapping[str, Any], named: Named = option) -> dict[st
     given = {name: value for name, value in choices.items() if value is not None}
     if not given.get("quasi"):
         raise InputError(f"name at least one quasi-identifier, which others may know about everyone: {named('quasi')}")
-    bins = {column: builder(text, named("bins")) for column, text in given.get("bins", {}).items()}
+
+    def trees(choice: str) -> dict[str, Any]:
+        return {column: taxonomy(text, named(choice)) for column, text in given.get(choice, {}).items()}
+
     return {
         "quasi": list(given["quasi"]),
         "sensitive": list(given.get("sensitive", ())) or None,
         "identifier": given.get("identifier"),
         "missing": given.get("missing", "error"),
-        "taxonomies": dict(given.get("taxonomy", {})),
+        "taxonomies": trees("taxonomy"),
         "ordered": dict(given.get("order", {})),
-        "bins": bins,
+        "bins": trees("bins"),
         "categorical": list(given.get("categorical", ())),
         "normalise": list(given.get("normalise", ())),
         "bottom": {column: limit(value) for column, value in given.get("bottom", {}).items()},
@@ -79,30 +108,21 @@ def publish_arguments(choices: Mapping[str, Any], named: Named = option) -> dict
     }
 
 
-def builder(text: str, name: str = "--bin") -> Taxonomy:
-    """Make the bins of a column from their text.
+def taxonomy(text: str, name: str = "--taxonomy") -> Taxonomy | str:
+    """Make the taxonomy of a column from its text; a file is read later, and only its name is looked at.
 
-    >>> builder("intervals:10")
-    Taxonomy.intervals(width=10)
+    >>> taxonomy("intervals:10"), taxonomy("tree.csv")
+    (Taxonomy.intervals(width=10), 'tree.csv')
     """
-    from glasshouse.microdata import Taxonomy
+    from glasshouse.microdata.taxonomy.taxonomy import Taxonomy, check_suffix, names_file
 
-    kind, _, argument = text.partition(":")
-    if len(text) > _LONGEST:
-        raise InputError(f"{name} knows intervals, quantiles, prefix and dates, got {text[:_LONGEST]!r} and more")
     try:
-        if kind == "intervals":
-            return Taxonomy.intervals(width=_number(argument))
-        if kind == "quantiles":
-            return Taxonomy.quantiles(n=int(argument))
-        if kind == "prefix":
-            return Taxonomy.prefix(length=int(argument))
-        if kind == "dates":
-            levels = tuple(level.strip() for level in argument.split(",") if level.strip())
-            return Taxonomy.dates(levels=levels or ("month", "quarter", "year"))
-    except ValueError as error:
-        raise InputError(f"{name} {text}: {error}") from None
-    raise InputError(f"{name} knows intervals, quantiles, prefix and dates, got {text!r}")
+        if not names_file(text):
+            return Taxonomy.of(text)
+        check_suffix(text)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    return text
 
 
 def limit(value: Any) -> Any:
@@ -164,7 +184,7 @@ def recoding(choices: Mapping[str, Any], named: Named = option) -> Recoding | No
     if marginals:
         chosen["marginals"] = tuple(map(tuple, marginals))
     if name == "angel" and choices.get("k"):
-        chosen.setdefault("k", _whole(named("k"), choices["k"]))
+        chosen.setdefault("k", whole(named("k"), choices["k"]))
     if name == "perturbed":
         chosen |= {"p": choices.get("retention"), "domain": choices.get("domain")}
     return catalog.chosen(catalog.RECODINGS, {**chosen, "name": name or "angel"})
@@ -184,21 +204,21 @@ def principle(choices: Mapping[str, Any], named: Named = option) -> Principle:
     if given.get("designated") and "ell" not in given:
         raise InputError(f"{named('designated')} needs {named('ell')}")
 
-    def whole(name: str) -> int:
-        return _whole(named(name), given[name])
+    def number(name: str) -> int:
+        return whole(named(name), given[name])
 
     def anonymity() -> Principle:
-        k = whole("k")
+        k = number("k")
         return gh.AlphaKAnonymity(alpha=given["alpha"], k=k) if "alpha" in given else gh.KAnonymity(k=k)
 
     def diversity() -> Principle:
-        ell, designated = whole("ell"), tuple(given.get("designated") or ())
+        ell, designated = number("ell"), tuple(given.get("designated") or ())
         return gh.DesignatedLDiversity(ell=ell, values=designated) if designated else gh.LDiversity(ell=ell)
 
     makers: dict[str, Callable[[], Principle]] = {
         "k": anonymity,
         "ell": diversity,
-        "distinct_ell": lambda: gh.DistinctLDiversity(ell=whole("distinct_ell")),
+        "distinct_ell": lambda: gh.DistinctLDiversity(ell=number("distinct_ell")),
         "entropy_ell": lambda: gh.EntropyLDiversity(ell=given["entropy_ell"]),
         "recursive": lambda: _recursive(given["recursive"], named),
         "t": lambda: gh.TCloseness(t=given["t"], distance=given.get("distance", "equal")),
@@ -232,7 +252,7 @@ def _target(given: Mapping[str, Any], named: Named) -> Principle:
     size = {
         "lambda_": given.get("lambda_", "1"),
         "s": given.get("s"),
-        "k": _whole(named("k"), given["k"]) if "k" in given else None,
+        "k": whole(named("k"), given["k"]) if "k" in given else None,
     }
     if not (size["s"] or size["k"]):
         raise InputError(
@@ -253,8 +273,11 @@ def _asks_of_values(choices: Mapping[str, Any]) -> bool:
     return choices.get("alpha") is None and any(choices.get(name) is not None for name in _OF_VALUES)
 
 
-def _whole(name: str, value: Any) -> int:
+def whole(name: str, value: Any) -> int:
+    """Read a whole number, or the text of one."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         return int(value) if isinstance(value, str) else int(value.__index__())
-    except (ValueError, AttributeError):
+    except (TypeError, ValueError, AttributeError):
         raise ParameterError(name, "its value", "an integer", value) from None

@@ -20,7 +20,7 @@ from glasshouse.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["SUFFIXES", "Document", "read_document"]
+__all__ = ["SUFFIXES", "Document", "parsed", "read_document"]
 
 SUFFIXES = (".toml", ".yaml", ".yml")
 """How files are called that are taken for policies; those in YAML are told to be written in TOML."""
@@ -77,12 +77,13 @@ def read_document(path: str | Path) -> Document:
         line = content.count(b"\n", 0, error.start) + 1
         raise PolicyError("this is not UTF-8", path=path, line=line) from None
     try:
-        return _parsed(path, text)
+        return parsed(path, text)
     except RecursionError:
         raise PolicyError("tables inside tables, without end", path=path) from None
 
 
-def _parsed(path: Path, text: str) -> Document:
+def parsed(path: Path, text: str) -> Document:
+    """Read the text of a TOML file, which lies at a path or will."""
     text = text.replace("\r\n", "\n")
     try:
         data = tomllib.loads(text)

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from glasshouse.errors import InputError
-from glasshouse.visible import is_shown, visible
+from glasshouse.policy.policy_text import bare, quoted
+from glasshouse.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -70,8 +69,8 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
     if file is None:
         yield '# file = "table.csv"        # relative to this policy'
     else:
-        yield f"file = {_text(_without_password(file))}"
-    yield from (f"{name} = {_text(value)}" for name, value in source.items())
+        yield f"file = {quoted(_without_password(file))}"
+    yield from (f"{name} = {quoted(value)}" for name, value in source.items())
     gaps = any(column.missing for column in inspection.columns if column.name in named)
     yield 'missing = "category"         # or "drop"' if gaps else 'missing = "error"            # or "category", "drop"'
     for notice in inspection.notices:
@@ -79,15 +78,15 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
     for caution in inspection.cautions:
         yield from _comment(f"caution: {caution}: {caution.answer}")
     if inspection.cautions:
-        listed = ", ".join(_text(name) for name in dict.fromkeys(caution.name for caution in inspection.cautions))
+        listed = ", ".join(quoted(name) for name in dict.fromkeys(caution.name for caution in inspection.cautions))
         yield f"# accept = [{listed}]"
 
     yield from ("", "[roles]")
     if roles["identifier"]:
-        yield f"identifier = {_text(roles['identifier'])}".ljust(28) + " # names the person; never published"
+        yield f"identifier = {quoted(roles['identifier'])}".ljust(28) + " # names the person; never published"
     yield from _quasi(inspection, roles["quasi"])
     if roles["sensitive"]:
-        yield f"sensitive = {_text(roles['sensitive'])}"
+        yield f"sensitive = {quoted(roles['sensitive'])}"
     else:
         yield '# sensitive = "..."         # what must not be learned about a person'
     for column in inspection.columns:
@@ -95,11 +94,11 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
             yield from _comment(f"not published: {column.name} ({column.reason})")
 
     if inspection.sensitive and inspection.sensitive.must_be_binned:
-        yield from ("", f"[columns.{_bare(inspection.sensitive.column)}]")
+        yield from ("", f"[columns.{bare(inspection.sensitive.column)}]")
         yield from _comment("borders of quantiles come from the table, and are published: intervals:WIDTH is safer")
         yield f'bins = "quantiles:{_BINS}"        # or "intervals:WIDTH"; or categorical = true'
     yield from ("", "[principle]", *_principle(inspection))
-    yield from ("", "[release]", f"out = {_text(out)}", 'format = "parquet"           # or "csv"')
+    yield from ("", "[release]", f"out = {quoted(out)}", 'format = "parquet"           # or "csv"')
 
 
 def _quasi(inspection: Inspection, quasi: list[str]) -> Iterator[str]:
@@ -109,7 +108,7 @@ def _quasi(inspection: Inspection, quasi: list[str]) -> Iterator[str]:
     yield "quasi = ["
     reports: dict[str, ColumnReport] = {column.name: column for column in inspection.columns}
     for name in quasi:
-        yield f"    {_text(name)},".ljust(28) + f" # {visible(reports[name].reason)}"
+        yield f"    {quoted(name)},".ljust(28) + f" # {visible(reports[name].reason)}"
     yield "]"
     for sentence in inspection.risk:
         yield from _comment(sentence)
@@ -139,18 +138,3 @@ def _comment(sentence: str) -> list[str]:
     return wrap(
         visible(sentence), _WIDTH, initial_indent="# ", subsequent_indent="#   ", break_on_hyphens=False
     )  # fmt: skip
-
-
-def _text(text: str) -> str:
-    """A string of TOML: what JSON writes, with everything escaped that cannot be seen."""
-    if any("\ud800" <= c <= "\udfff" for c in text):
-        raise InputError(f"a policy is UTF-8, and cannot name {visible(text)}: rename it first")
-    return "".join(c if is_shown(c) else _code(ord(c)) for c in json.dumps(text, ensure_ascii=False))
-
-
-def _code(number: int) -> str:
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
-
-
-def _bare(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)

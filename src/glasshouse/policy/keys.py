@@ -7,9 +7,11 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from difflib import get_close_matches
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from glasshouse import bounds
+from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -17,7 +19,19 @@ if TYPE_CHECKING:
 
     from glasshouse.policy.document import Document, Keys
 
-__all__ = ["COLUMN", "TABLES", "Key", "check_secrets", "choices_of", "keys_of", "refuse_unknown"]
+__all__ = [
+    "COLUMN",
+    "TABLES",
+    "WITH_PARAMETERS",
+    "Key",
+    "check_secrets",
+    "choices_of",
+    "is_secret",
+    "keys_of",
+    "names_file",
+    "plain",
+    "refuse_unknown",
+]
 
 
 class Key(NamedTuple):
@@ -80,7 +94,8 @@ TABLES: dict[str, dict[str, Key]] = {
         "flat": Key("flat", "true or false"),
     },
     "run": {
-        "engine": Key("engine", "one of memory, disk"),
+        "engine": Key("engine", "one of auto, memory, disk, spark"),
+        "master": Key("master", "text"),
         "memory": Key("memory", "a whole number"),
         "spill": Key("spill", "a path"),
         "partition": Key("partition", "true or false"),
@@ -88,15 +103,15 @@ TABLES: dict[str, dict[str, Key]] = {
     },
 }
 COLUMN: dict[str, Key] = {
-    "taxonomy": Key("taxonomy", "a path"),
+    "taxonomy": Key("taxonomy", "a taxonomy"),
     "order": Key("order", "a list of values"),
-    "bins": Key("bins", "text"),
+    "bins": Key("bins", "a taxonomy"),
     "categorical": Key("categorical", "true or false"),
     "normalise": Key("normalise", "true or false"),
     "bottom": Key("bottom", "a number or a date"),
     "top": Key("top", "a number or a date"),
 }
-_WITH_PARAMETERS = {"method": "parameters", "recoding": "recoding_with"}
+WITH_PARAMETERS = {"method": "parameters", "recoding": "recoding_with"}
 
 # A user before a colon and an at sign, or a parameter that is called a password: the value itself is never shown.
 _USER = re.compile(r"://[^/@:\s]*:")
@@ -108,7 +123,7 @@ def check_secrets(document: Document) -> None:
     waiting: list[tuple[Keys, Any]] = [((), document.data)]
     while waiting:
         keys, value = waiting.pop()
-        if isinstance(value, str) and _is_secret(value):
+        if isinstance(value, str) and is_secret(value):
             document.refuse(
                 keys,
                 "a password does not belong into a policy: leave it out, and give it through the environment or a "
@@ -121,7 +136,7 @@ def check_secrets(document: Document) -> None:
             waiting += [(keys, inner) for inner in value]
 
 
-def _is_secret(text: str) -> bool:
+def is_secret(text: str) -> bool:
     """Whether a text looks like a password, in a time that grows with its length and no faster."""
     return bool(_NAMED.search(text)) or any(
         _USER.search(line, 0, line.rindex("@")) for line in text.split("\n") if "@" in line
@@ -140,8 +155,8 @@ def choices_of(document: Document) -> dict[str, Any]:
             continue
         for name, value in content.items():
             keys, known = (table, name), TABLES[table]
-            if name not in known and table in _WITH_PARAMETERS:
-                choices.setdefault(_WITH_PARAMETERS[table], {})[name] = value
+            if name not in known and table in WITH_PARAMETERS:
+                choices.setdefault(WITH_PARAMETERS[table], {})[name] = value
                 continue
             _check_known(document, (table,), name, known)
             choices[known[name].choice] = _checked(document, keys, known[name].kind, value)
@@ -162,13 +177,54 @@ def _columns(document: Document, content: Mapping[str, Any], choices: dict[str, 
                 choices.setdefault(key.choice, []).append(column)
 
 
+def plain(choices: Mapping[str, Any]) -> dict[str, Any]:
+    """Choices as a policy holds them, however they were made: nothing that is open, numbers in place of their text.
+
+    >>> plain({"quasi": ["age"], "sensitive": "disease", "ell": "3", "k": None, "top": {"age": "80"}})
+    {'quasi': ['age'], 'sensitive': ['disease'], 'ell': 3, 'top': {'age': 80}}
+    """
+    kinds = {key.choice: key.kind for keys in TABLES.values() for key in keys.values()}
+    by_column = {key.choice: key.kind for key in COLUMN.values()}
+    made: dict[str, Any] = {}
+    for name, value in choices.items():
+        if value is None or (isinstance(value, list | tuple | Mapping) and not value):
+            continue
+        if name in by_column and isinstance(value, Mapping):
+            made[name] = {column: _plain(name, by_column[name], inner) for column, inner in value.items()}
+        elif name in by_column:
+            made[name] = list(value)
+        elif name in kinds:
+            made[name] = _plain(name, kinds[name], value)
+        elif name in WITH_PARAMETERS.values():
+            made[name] = dict(value)
+        else:
+            raise InputError(f"there is no choice {name!r}: choices have the names of the command line's options")
+    return made
+
+
+def _plain(name: str, kind: str, value: Any) -> Any:
+    from glasshouse.policy.choices import limit, option, whole
+
+    if kind == "a whole number":
+        return whole(option(name), value)
+    if kind == "a number or a date":
+        return limit(value)
+    if kind == "a name or a list of names" and isinstance(value, str):
+        return [value]
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return [list(inner) if isinstance(inner, list | tuple) else inner for inner in value]
+    return value
+
+
 def keys_of(choice: str) -> Keys:
     """Which key of a policy makes a choice.
 
     >>> keys_of("lambda_"), keys_of("recoding_with"), keys_of("bins")
     (('principle', 'lambda'), ('recoding',), ('columns',))
     """
-    for table, parameters in _WITH_PARAMETERS.items():
+    for table, parameters in WITH_PARAMETERS.items():
         if choice == parameters:
             return (table,)
     for table, known in TABLES.items():
@@ -201,14 +257,14 @@ def _checked(document: Document, keys: Keys, kind: str, value: Any) -> Any:
         value = "brief" if value else "none"
     if not _is(kind, value):
         document.refuse(keys, f"{keys[-1]} must be {kind}")
-    return _resolved(document, value) if kind == "a path" else value
+    return _resolved(document, value) if kind == "a path" or (kind == "a taxonomy" and names_file(value)) else value
 
 
 def _is(kind: str, value: Any) -> bool:
     if kind.startswith("one of "):
         return value in kind.removeprefix("one of ").split(", ")
     match kind:
-        case "text" | "a path":
+        case "text" | "a path" | "a taxonomy":
             return isinstance(value, str) and bool(value) and "\0" not in value
         case "true or false":
             return isinstance(value, bool)
@@ -231,6 +287,13 @@ def _is_bounded(read: Callable[[Any], int | Fraction], value: Any) -> bool:
         return read(value) >= 0
     except (TypeError, ValueError):
         return False
+
+
+def names_file(text: str) -> bool:
+    """Whether a taxonomy is that of a file, and no rule such as ``prefix:5``."""
+    from glasshouse.microdata.taxonomy import taxonomy  # here, for it takes a data library
+
+    return taxonomy.names_file(text)
 
 
 def _resolved(document: Document, path: str) -> str:

@@ -127,9 +127,10 @@ def _check_parameters(document: Document, choices: Mapping[str, Any]) -> None:
 
 def _check_objects(document: Document, choices: Mapping[str, Any]) -> None:
     """Make what the policy asks for, so that an error is found now, and where it stands."""
-    for column, text in choices.get("bins", {}).items():
-        with _pointing(document, ("columns", column, "bins")):
-            chosen.builder(text, "bins")
+    for key in ("taxonomy", "bins"):
+        for column, text in choices.get(key, {}).items():
+            with _pointing(document, ("columns", column, key)):
+                chosen.taxonomy(text, key)
     with _pointing(document, ("method",)):
         chosen.method(choices, _key)
     with _pointing(document, ("recoding",)):

@@ -22,7 +22,9 @@ from glasshouse.population.points import points_of
 from glasshouse.population.population import Population
 from glasshouse.population.population_file import PopulationFile, digest_of
 from glasshouse.population.regression import Regression
+from glasshouse.release.layout import PART_ROWS
 from glasshouse.supports.evidence import Evidence
+from glasshouse.unpacking.headroom import refuse_without_room
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,6 +48,7 @@ _DIGITS: Final = 6  # behind the point of a weight
 _IN_CELLS, _EXACT = 2, 3  # attributes that a feature combines
 FEWEST: Final = 200
 """People; of fewer nothing is learned."""
+_LEARNED: Final = 350  # bytes that learning takes for a seat, at least
 _FOR_RIDGES, _FOR_WEIGHTS = 60_000, 200_000  # people whose groups they are learned from
 
 _kept: WeakKeyDictionary[Release, dict[tuple[Any, ...], Population]] = WeakKeyDictionary()
@@ -135,6 +138,12 @@ def learned_from(
         return None
     kept, key = _kept.setdefault(evidence.release, {}), _key(evidence, published, seats)
     if key not in kept:
+        if len(seats) > PART_ROWS:
+            refuse_without_room(
+                len(seats) * _LEARNED,
+                f"learning from a release of {evidence.release.n_tuples:,} people",
+                instead="questions can be asked with model='uniform' (--model uniform), which learns nothing",
+            )
         ready = _Ready.of(evidence, published, seats)
         found = fitted(_sampled(ready.regression, _FOR_RIDGES, ready.random), ready.random, report)
         if found.is_used:

@@ -48,6 +48,8 @@ class AllOf(Principle):
     """
 
     name: ClassVar[str] = "all-of"
+    in_words: ClassVar[str] = "Several promises hold at once."
+    left_open: ClassVar[str] = "What none of them promises is not promised."
     principles: tuple[Principle, ...]
 
     def __init__(self, *several: Principle, principles: Iterable[Principle] = ()) -> None:
@@ -85,6 +87,12 @@ class AllOf(Principle):
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds."""
         return "; ".join(principle.describe(column) for principle in self.principles)
+
+    def for_person(self, value: str, attacker: str) -> str:
+        """Say what each of them means for a person."""
+        first, *others = self.principles
+        told = [first.for_person(value, attacker), *(one.for_person(value, "the same attacker") for one in others)]
+        return " ".join(told)
 
     def spelled_as(self, domain: Domain) -> Self:
         """Each of them in the column's spelling."""

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn, Self
 from glasshouse.bounds import MOST_WHOLE
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.principles.k_anonymity import KAnonymity
-from glasshouse.principles.parameters import fraction, integer, plain
+from glasshouse.principles.parameters import fraction, in_percent, integer, plain
 from glasshouse.principles.principle import Principle, Terms
 
 if TYPE_CHECKING:
@@ -212,6 +212,14 @@ class RhoBreach(BackgroundSensitive):
     name: ClassVar[str] = "rho-breach"
     titled: ClassVar[str] = "{rho1}-to-{rho2} guarantee"
     theorem: ClassVar[str] = "CORRUPTION Theorem 2"
+    in_words: ClassVar[str] = (
+        "What an attacker thought unlikely of a person beforehand is not made likely by the release, also if the "
+        "attacker knows the sensitive values of all other people."
+    )
+    left_open: ClassVar[str] = (
+        "It needs sensitive values that are replaced by chance, and one person of each group: the release is a noisy "
+        "sample. What was believed beforehand with more than the first number is not bounded."
+    )
 
     rho1: Fraction
     rho2: Fraction | None = None
@@ -273,6 +281,17 @@ likelier than 0.1
             f"{plain(1 - self.rho1)} is still believed with at least {plain(1 - self.rho2)}, {self._within()}"
         )
 
+    def for_person(self, value: str, attacker: str) -> str:
+        """Say what it means for a person.
+
+        >>> RhoBreach(rho1=0.2, rho2=0.45, k=6).for_person("income", "an attacker")
+        "What is believed of anybody's income with at most 20 % beforehand is believed with at most 45 % after the \
+release, even by an attacker."
+        """
+        after = "a bound that follows from the retention" if self.rho2 is None else f"at most {in_percent(self.rho2)}"
+        before = f"What is believed of anybody's {value} with at most {in_percent(self.rho1)} beforehand"
+        return f"{before} is believed with {after} after the release, even by {attacker}."
+
     def prevents(self, p: Fraction, n_values: int, bound: Fraction) -> bool:
         """Whether retention ``p`` on a domain of ``n_values`` lets no belief of ``rho1`` exceed ``bound``."""
         return prevents_breach(p, n_values, lambda_=self.lambda_, k=self.k, rho1=self.rho1, rho2=bound)
@@ -313,6 +332,14 @@ class DeltaGrowth(BackgroundSensitive):
     name: ClassVar[str] = "delta-growth"
     titled: ClassVar[str] = "{delta}-growth guarantee"
     theorem: ClassVar[str] = "CORRUPTION Theorem 3"
+    in_words: ClassVar[str] = (
+        "Nothing that an attacker believes of a person grows by more than a given amount through the release, also if "
+        "the attacker knows the sensitive values of all other people."
+    )
+    left_open: ClassVar[str] = (
+        "It needs sensitive values that are replaced by chance, and one person of each group: the release is a noisy "
+        "sample."
+    )
 
     delta: Fraction | None = None
     lambda_: Fraction = Fraction(1)
@@ -362,9 +389,24 @@ class DeltaGrowth(BackgroundSensitive):
             f"most {most}, {self._within()}"
         )
 
+    def for_person(self, value: str, attacker: str) -> str:
+        """Say what it means for a person.
+
+        >>> DeltaGrowth(delta=0.24, k=6).for_person("income", "an attacker")
+        "No belief about anybody's income grows by more than 24 percentage points through the release, not even that \
+of an attacker."
+        """
+        most = "a bound that follows from the retention" if self.delta is None else _points(self.delta)
+        grows = f"No belief about anybody's {value} grows by more than {most} through the release"
+        return f"{grows}, not even that of {attacker}."
+
     def prevents(self, p: Fraction, n_values: int, bound: Fraction) -> bool:
         """Whether retention ``p`` on a domain of ``n_values`` lets no belief grow by more than ``bound``."""
         return prevents_growth(p, n_values, lambda_=self.lambda_, k=self.k, delta=bound)
+
+
+def _points(share: Fraction) -> str:
+    return f"{in_percent(share).removesuffix(' %')} percentage points"
 
 
 def transition(p: Fraction, n_values: int, *, same: bool) -> Fraction:

@@ -57,6 +57,10 @@ class EntropyLDiversity(Principle):
 
     name: ClassVar[str] = "entropy-l-diversity"
     titled: ClassVar[str] = "entropy {ell}-diversity"
+    in_words: ClassVar[str] = (
+        "Everybody's sensitive value stays as uncertain, on average, as one of l equally frequent values."
+    )
+    left_open: ClassVar[str] = "One value may still be likelier than 1 in l, if many others share the rest."
     ell: Fraction
 
     def __init__(self, ell: Exact) -> None:
@@ -75,6 +79,18 @@ class EntropyLDiversity(Principle):
         """
         uncertain = f"at least as uncertain, by entropy, as {plain(self.ell)} equally frequent values"
         return f"in every group, {column or 'the sensitive value'} is {uncertain}"
+
+    def for_person(self, value: str, attacker: str) -> str:
+        """Say what it means for a person.
+
+        >>> EntropyLDiversity(ell=4).for_person("disease", "an attacker")
+        "Everybody's disease stays as uncertain, on average, as one of 4 equally frequent values, also to an attacker. \
+One value may still be likelier than the others."
+        """
+        return (
+            f"Everybody's {value} stays as uncertain, on average, as one of {plain(self.ell)} equally frequent values, "
+            f"also to {attacker}. One value may still be likelier than the others."
+        )
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Judge each group, exactly."""

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.errors import Infeasible
-from glasshouse.principles.parameters import at_most, fraction, integer, plain
+from glasshouse.principles.parameters import at_most, fraction, in_percent, integer, plain
 from glasshouse.principles.principle import Caps, Principle, Terms, most_frequent
 
 if TYPE_CHECKING:
@@ -46,6 +46,10 @@ class KAnonymity(Principle):
 
     name: ClassVar[str] = "k-anonymity"
     titled: ClassVar[str] = "{k}-anonymity"
+    in_words: ClassVar[str] = "Everybody looks the same as several other people."
+    left_open: ClassVar[str] = (
+        "It does not look at sensitive values: if all people who look the same have the same one, it can be seen."
+    )
     k: int
 
     def __post_init__(self) -> None:
@@ -68,6 +72,17 @@ class KAnonymity(Principle):
         'every group has at least 5 tuples'
         """
         return f"every group has at least {self.k:,} tuples"
+
+    def for_person(self, value: str, attacker: str) -> str:
+        """Say what it means for a person.
+
+        >>> KAnonymity(k=5).for_person("disease", "an attacker who knows everybody's age")
+        "Everybody looks the same as at least 4 other people, also to an attacker who knows everybody's age. By \
+itself this promises nothing of anybody's disease."
+        """
+        others = f"{self.k - 1:,} other people" if self.k > 2 else "one other person"
+        alike = f"Everybody looks the same as at least {others}, also to {attacker}."
+        return f"{alike} By itself this promises nothing of anybody's {value}."
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Judge each group by its size."""
@@ -114,6 +129,12 @@ class AlphaKAnonymity(Principle):
 
     name: ClassVar[str] = "alpha-k-anonymity"
     titled: ClassVar[str] = "({alpha}, {k})-anonymity"
+    in_words: ClassVar[str] = (
+        "Everybody looks the same as several other people, of whom at most a given share has the same sensitive value."
+    )
+    left_open: ClassVar[str] = (
+        "A share near 1 says little: a value that most people in the table have may still be guessed of each of them."
+    )
     alpha: Fraction
     k: int
 
@@ -140,6 +161,18 @@ class AlphaKAnonymity(Principle):
         tuples = f"{self.k:,} tuple{'s' * (self.k > 1)}"
         share = f"at most a share of {plain(self.alpha)} of them has the same {column or 'sensitive value'}"
         return f"every group has at least {tuples}, and {share}"
+
+    def for_person(self, value: str, attacker: str) -> str:
+        """Say what it means for a person.
+
+        >>> AlphaKAnonymity(alpha="0.3", k=2).for_person("disease", "an attacker")
+        "Nobody's disease can be guessed with more than 30 %, even by an attacker. Groups have at least 2 people."
+        """
+        people = f"{self.k:,} people" if self.k > 1 else "one person"
+        return (
+            f"Nobody's {value} can be guessed with more than {in_percent(self.alpha)}, even by {attacker}. "
+            f"Groups have at least {people}."
+        )
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Judge each group: ``size >= k`` and ``largest <= alpha * size``, in integers."""

@@ -27,7 +27,7 @@ import numpy as np
 
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
-from glasshouse.principles.parameters import at_most, fraction, integer, per_group, plain
+from glasshouse.principles.parameters import at_most, fraction, in_percent, integer, per_group, plain
 from glasshouse.principles.principle import Bound, Principle, Terms, most_frequent, of_column
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from glasshouse.principles.parameters import Exact
 
 __all__ = ["DesignatedLDiversity", "DistinctLDiversity", "LDiversity", "RecursiveLDiversity"]
+
+_FEW = 3  # values that a sentence names
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -62,6 +64,11 @@ class LDiversity(Principle):
 
     name: ClassVar[str] = "l-diversity"
     titled: ClassVar[str] = "{ell}-diversity"
+    in_words: ClassVar[str] = "Nobody's sensitive value can be guessed with more than one chance in l."
+    left_open: ClassVar[str] = (
+        "It is not possible where one value is very frequent: l can be at most the number of people over the number of "
+        "those with the most frequent value."
+    )
     ell: int
 
     def __post_init__(self) -> None:
@@ -79,6 +86,15 @@ class LDiversity(Principle):
         'in every group, at most one tuple in 8 has the same disease'
         """
         return f"in every group, at most one tuple in {self.ell:,} has the same {column or 'sensitive value'}"
+
+    def for_person(self, value: str, attacker: str) -> str:
+        """Say what it means for a person.
+
+        >>> LDiversity(ell=5).for_person("disease", "an attacker who knows everybody's age")
+        "Nobody's disease can be guessed with more than 1 in 5 (20 %), even by an attacker who knows everybody's age."
+        """
+        share = f"1 in {self.ell:,} ({in_percent(Fraction(1, self.ell))})"
+        return f"Nobody's {value} can be guessed with more than {share}, even by {attacker}."
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Judge each group: ``largest * ell <= size``."""
@@ -125,6 +141,10 @@ class DistinctLDiversity(Principle):
 
     name: ClassVar[str] = "distinct-l-diversity"
     titled: ClassVar[str] = "distinct {ell}-diversity"
+    in_words: ClassVar[str] = "For everybody at least l different sensitive values remain possible."
+    left_open: ClassVar[str] = (
+        "One of these values may be far likelier than the others, so that a guess is nearly always right."
+    )
     ell: int
 
     def __post_init__(self) -> None:
@@ -143,6 +163,18 @@ class DistinctLDiversity(Principle):
         """
         values = f"values of {column}" if column else "sensitive values"
         return f"in every group, at least {self.ell:,} different {values} occur"
+
+    def for_person(self, value: str, attacker: str) -> str:
+        """Say what it means for a person.
+
+        >>> DistinctLDiversity(ell=3).for_person("disease", "an attacker")
+        "Everybody's group shows at least 3 different values of disease, also to an attacker. One of them may be far \
+likelier than the others."
+        """
+        return (
+            f"Everybody's group shows at least {self.ell:,} different values of {value}, also to {attacker}. "
+            "One of them may be far likelier than the others."
+        )
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Judge each group by its number of different values."""
@@ -195,6 +227,13 @@ class RecursiveLDiversity(Principle):
 
     name: ClassVar[str] = "recursive-l-diversity"
     titled: ClassVar[str] = "recursive ({c}, {ell})-diversity"
+    in_words: ClassVar[str] = (
+        "The most frequent sensitive value of a group is not much more frequent than the rare ones together, so that "
+        "something remains uncertain for an attacker who can rule some values out."
+    )
+    left_open: ClassVar[str] = (
+        "The bound is c / (c + 1), which is near 1 for a large c; and only l - 2 values may be ruled out."
+    )
     c: Fraction
     ell: int
 
@@ -217,6 +256,17 @@ class RecursiveLDiversity(Principle):
         frequent = f"the {self.ell - 1:,} most frequent" if self.ell > 2 else "the most frequent"
         most = f"at most {plain(self.c)} times as many tuples as all but {frequent}"
         return f"in every group, the most frequent {value} has {most}"
+
+    def for_person(self, value: str, attacker: str) -> str:
+        """Say what it means for a person.
+
+        >>> RecursiveLDiversity(c=1, ell=4).for_person("disease", "an attacker")
+        "Nobody's disease can be guessed with more than 50 %, even by an attacker, also if 2 values can be ruled out."
+        """
+        out = f"{self.ell - 2:,} value{'s' * (self.ell > 3)} can be ruled out"
+        also = f", also if {out}" if self.ell > 2 else ""
+        most = in_percent(self.c / (self.c + 1))
+        return f"Nobody's {value} can be guessed with more than {most}, even by {attacker}{also}."
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Judge each group by Inequality 1, in integers."""
@@ -274,6 +324,10 @@ class DesignatedLDiversity(Principle):
 
     name: ClassVar[str] = "designated-l-diversity"
     titled: ClassVar[str] = "designated {ell}-diversity"
+    in_words: ClassVar[str] = "Of nobody can one of the values that you name be guessed with more than one chance in l."
+    left_open: ClassVar[str] = (
+        "All other values may become certain: name every value that would harm a person, and leave out harmless ones."
+    )
     ell: int
     values: tuple[Any, ...]
 
@@ -305,6 +359,24 @@ class DesignatedLDiversity(Principle):
         first, *others = ("missing" if value is None else repr(value) for value in self.values)
         one = f"in every group, at most one tuple in {self.ell:,} has {column or 'the sensitive value'} {first}"
         return one + "".join(f", and as few have {other}" for other in others)
+
+    def for_person(self, value: str, attacker: str) -> str:
+        """Say what it means for a person.
+
+        >>> DesignatedLDiversity(ell=4, values=("HIV", "cancer")).for_person("disease", "an attacker")
+        "That somebody's disease is 'HIV' or 'cancer' can be guessed of each with at most 1 in 4 (25 %), even by an \
+attacker. Other values may become certain."
+        """
+        listed = ["missing" if value is None else repr(value) for value in self.values[:_FEW]]
+        if len(self.values) > _FEW:
+            listed.append(f"one of {len(self.values) - _FEW:,} more values")
+        one = " or ".join([", ".join(listed[:-1]), listed[-1]] if len(listed) > 1 else listed)
+        each = " of each" if len(self.values) > 1 else ""
+        share = f"1 in {self.ell:,} ({in_percent(Fraction(1, self.ell))})"
+        return (
+            f"That somebody's {value} is {one} can be guessed{each} with at most {share}, even by {attacker}. "
+            "Other values may become certain."
+        )
 
     def spelled_as(self, domain: Domain) -> Self:
         """The same values in the spelling of a column whose look-alikes are one value; those named twice, once."""

@@ -20,7 +20,7 @@ from glasshouse.errors import ParameterError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LARGEST", "Exact", "at_most", "exact_share", "fraction", "integer", "per_group", "plain"]
+__all__ = ["LARGEST", "Exact", "at_most", "exact_share", "fraction", "in_percent", "integer", "per_group", "plain"]
 
 Exact: TypeAlias = int | float | str | Decimal | Fraction
 """What may be given where an exact number is wanted."""
@@ -108,6 +108,15 @@ def plain(number: Fraction) -> int | str:
             digits = str(number.numerator * (10**places // number.denominator)).rjust(places + 1, "0")
             return f"{digits[:-places]}.{digits[-places:]}"
     return str(number)
+
+
+def in_percent(share: Fraction) -> str:
+    """Write a share in percent, for people.
+
+    >>> in_percent(Fraction(1, 5)), in_percent(Fraction(1, 3)), in_percent(Fraction(1, 2000))
+    ('20 %', '33.3 %', '0.05 %')
+    """
+    return f"{float(share) * 100:.3g} %"
 
 
 def at_most(

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
@@ -121,6 +121,10 @@ class Principle:
     """What the catalogue, the command line and manifests call it."""
     titled: ClassVar[str]
     """Its `title`, with the names of parameters in place of their numbers."""
+    in_words: ClassVar[str]
+    """What it promises, told to somebody who has read none of the papers."""
+    left_open: ClassVar[str]
+    """What it does not promise, told to the same person."""
     monotone: ClassVar[bool] = True
     """ANGEL Definition 5: the union of two groups that obey it obeys it."""
 
@@ -158,6 +162,18 @@ class Principle:
 
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds, for manifests; ``column`` is the sensitive column."""
+        raise NotImplementedError
+
+    def for_person(self, value: str, attacker: str) -> str:
+        """Say with its numbers what it means for a person, told to somebody who has read none of the papers.
+
+        Parameters
+        ----------
+        value
+            What the sensitive value is called, such as ``disease``.
+        attacker
+            Against whom it holds, such as ``an attacker who knows everybody's age``.
+        """
         raise NotImplementedError
 
     def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
@@ -272,7 +288,14 @@ class Requirement:
     target: BackgroundSensitive | None = None
 
     @classmethod
-    def of(cls, principle: Principle | Mapping[str, Principle], table: Microdata, *, bound: bool = True) -> Requirement:
+    def of(
+        cls,
+        principle: Principle | Mapping[str, Principle],
+        table: Microdata,
+        *,
+        bound: bool = True,
+        counts: NDArray[np.int64] | None = None,
+    ) -> Requirement:
         """Bind one principle to every sensitive column, or each column's own principle to it.
 
         Parameters
@@ -284,29 +307,38 @@ class Requirement:
             The microdata.
         bound
             Whether to bind the principles to the table; if not, groups cannot be judged.
+        counts
+            How many tuples each tuple of the table stands for; one unless given.
         """
+        part = partial(_part, table=table, bound=bound, counts=counts)
         columns = {column.name: column for column in table.sensitive}
         if isinstance(principle, Mapping):
-            return cls(tuple(_part(p, columns[name], table, bound=bound) for name, p in _by_column(principle, columns)))
+            return cls(tuple(part(p, columns[name]) for name, p in _by_column(principle, columns)))
         if not isinstance(principle, Principle):
             raise InputError(f"a principle is needed, or a principle by column name, not {type(principle).__name__}")
         if not principle.needs_sensitive:
-            return cls((_part(principle, None, table, bound=bound),))
+            return cls((part(principle, None),))
         if not columns:
             raise InputError(f"{principle.title} protects sensitive values: name a sensitive column")
-        return cls(tuple(_part(principle, column, table, bound=bound) for column in columns.values()))
+        return cls(tuple(part(principle, column) for column in columns.values()))
 
     @classmethod
     def in_groups(
-        cls, principle: Principle | Mapping[str, Principle], table: Microdata, *, bound: bool = True
+        cls,
+        principle: Principle | Mapping[str, Principle],
+        table: Microdata,
+        *,
+        bound: bool = True,
+        counts: NDArray[np.int64] | None = None,
     ) -> Requirement:
         """What a release under this principle asks of its groups: of a promise about beliefs, the size of groups.
 
         Such groups promise nothing by themselves: the promise is the ``target``, which the recoding must meet.
         """
         if isinstance(principle, Principle) and principle.bounds_beliefs:
-            return cls((_part(principle.grouping(), None, table, bound=bound),), cast("BackgroundSensitive", principle))
-        return cls.of(principle, table, bound=bound)
+            part = _part(principle.grouping(), None, table=table, bound=bound, counts=counts)
+            return cls((part,), cast("BackgroundSensitive", principle))
+        return cls.of(principle, table, bound=bound, counts=counts)
 
     @classmethod
     def in_words(cls, principle: Principle | Mapping[str, Principle], sensitive: Sequence[str]) -> Requirement:
@@ -400,11 +432,24 @@ def _described(sensitive: Sequence[str]) -> Microdata:
     )
 
 
-def _part(principle: Principle, column: Column | None, table: Microdata, *, bound: bool) -> Part:
+def _part(
+    principle: Principle,
+    column: Column | None,
+    *,
+    table: Microdata,
+    bound: bool,
+    counts: NDArray[np.int64] | None,
+) -> Part:
     from glasshouse.microdata.counts import Counts  # here, for that room loads pyarrow
 
     codes = np.zeros(table.n_tuples, np.int32) if column is None else column.codes
-    whole = Counts(codes, np.array([0, table.n_tuples]), 1 if column is None else column.domain.size)
+    n_values = 1 if column is None else column.domain.size
+    if counts is None:
+        whole = Counts(codes, np.array([0, table.n_tuples]), n_values)
+    else:
+        found = np.bincount(codes, counts, minlength=n_values).astype(np.int64)
+        values = np.flatnonzero(found).astype(np.int32)
+        whole = Counts(values, np.array([0, len(values)]), n_values, found[values].astype(np.int32))
     judge = principle.bind(whole, None if column is None else column.domain) if bound else principle
     return Part(column, principle, judge, whole)
 

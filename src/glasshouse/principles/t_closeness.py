@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.principles.earth_mover import EarthMover
-from glasshouse.principles.parameters import fraction, plain
+from glasshouse.principles.parameters import fraction, in_percent, plain
 from glasshouse.principles.principle import Bound, Principle, Terms
 
 if TYPE_CHECKING:
@@ -54,6 +54,13 @@ class TCloseness(Principle):
 
     name: ClassVar[str] = "t-closeness"
     titled: ClassVar[str] = "{t}-closeness"
+    in_words: ClassVar[str] = (
+        "Sensitive values are spread in every group almost as in the whole table, so that looking somebody up tells "
+        "little more than the table tells of everybody."
+    )
+    left_open: ClassVar[str] = (
+        "It does not hide what is true of most people: a value that nine of ten have can still be guessed of each."
+    )
     t: Fraction
     distance: Distance = "equal"
 
@@ -76,6 +83,20 @@ class TCloseness(Principle):
         """
         close = f"within {plain(self.t)} of the whole table (earth mover's distance, {self.distance})"
         return f"in every group, {column or 'the sensitive value'} is distributed {close}"
+
+    def for_person(self, value: str, attacker: str) -> str:
+        """Say what it means for a person.
+
+        >>> TCloseness(t=0.2).for_person("disease", "an attacker")
+        "Looking somebody up tells little more than the whole table does: the shares of the values of disease in \
+anybody's group differ from those of the table by at most 20 % in all, also for an attacker."
+        """
+        move = "" if self.distance == "equal" else ", a move to a near value counting less than one to a far value"
+        return (
+            "Looking somebody up tells little more than the whole table does: the shares of the values of "
+            f"{value} in anybody's group differ from those of the table by at most {in_percent(self.t)} in all{move}, "
+            f"also for {attacker}."
+        )
 
     def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
         """Bind to the whole table's distribution and, where the distance needs one, to an order or taxonomy."""

@@ -12,6 +12,7 @@ group after group and sorted by value, so that no order of the input, and no lin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -21,8 +22,11 @@ from glasshouse.errors import NotSupported
 from glasshouse.kernels import compiled
 from glasshouse.randomness import Source
 from glasshouse.recoding.generalization import published_values, sensitive_tables
+from glasshouse.recoding.parts.count_table import count_tables
+from glasshouse.recoding.parts.person_table import PersonTable
+from glasshouse.recoding.parts.table_in_parts import first_numbers, parts_for
 from glasshouse.recoding.recoding import EXACT, Recoding, check_names, check_sensitive
-from glasshouse.release.layout import ANATOMY, COUNT, GROUP, PERMUTATION
+from glasshouse.release.layout import ANATOMY, COUNT, GROUP, PART_ROWS, PERMUTATION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +34,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Column, Domain, Groups, Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws
+    from glasshouse.recoding.parts.table_in_parts import TableInParts
     from glasshouse.release.layout import Layout
 
 __all__ = ["Anatomy", "Permutation", "Separated", "Side", "numbers"]
@@ -118,6 +124,11 @@ class Anatomy(Separated):
         people = pa.table({**Side(table.quasi, groups).published(), GROUP: numbers(groups)})
         return {self.layout.people: people, **sensitive_tables(table.sensitive, groups, self.layout)}
 
+    def in_parts(self, kinds: Kinds, *, part_rows: int = PART_ROWS, **_unused: object) -> tuple[TableInParts, ...]:
+        """QIT and ST in parts: consecutive groups."""
+        people = PersonTable.of(self.layout.people, GROUP, kinds, part_rows=part_rows)
+        return (people, *count_tables(kinds, self.layout, part_rows))
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Permutation(Separated):
@@ -163,18 +174,34 @@ class Permutation(Separated):
         return "inside a group every way to match the two sides is equally likely (MINIMALITY 2.1)"
 
     def recode(
-        self, table: Microdata, groups: Groups, *, source: Source | None = None, **_unused: object
+        self,
+        table: Microdata,
+        groups: Groups,
+        *,
+        source: Source | None = None,
+        part_rows: int = PART_ROWS,
+        **_unused: object,
     ) -> dict[str, pa.Table]:
-        """Rewrite ``groups`` of ``table`` as one table; both sides of each group are shuffled by ``source``."""
+        """Rewrite ``groups`` of ``table`` as one table; both sides of each group are shuffled by ``source``.
+
+        A table of more than ``part_rows`` rows is shuffled part by part, each with a child of its own; see `in_parts`.
+        """
         source = source or Source.secure()
+        n_parts = parts_for(int(groups.offsets[-1]), part_rows, groups.n_groups)
+        borders = groups.offsets[first_numbers(groups.n_groups, n_parts)].tolist()
+        streams = [(source.child("part", part), *ends) for part, ends in enumerate(pairwise(borders))]
         people = Side(table.quasi, groups)
-        people.shuffle(source)
+        people.shuffle(streams)
         shown = {**people.published(), GROUP: pa.array(numbers(groups))}
         for column in table.sensitive:
             values = Side([column], groups)
-            values.shuffle(source)
+            values.shuffle(streams)
             shown |= values.published()
         return {self.layout.people: pa.table(shown)}
+
+    def in_parts(self, kinds: Kinds, *, part_rows: int = PART_ROWS, **_unused: object) -> tuple[TableInParts, ...]:
+        """One table in parts: consecutive groups, both sides of each shuffled by a child that belongs to the part."""
+        return (PersonTable.of(self.layout.people, GROUP, kinds, part_rows=part_rows, permuted=True),)
 
 
 class Side:
@@ -213,9 +240,14 @@ class Side:
             keys |= column.codes
         return keys
 
-    def shuffle(self, source: Draws) -> None:
-        """Put the tuples of every group into a fresh uniformly random order."""
-        source.shuffle_runs(self._keys, self._offsets)
+    def shuffle(self, streams: Sequence[tuple[Draws, int, int]]) -> None:
+        """Put the tuples of every group into a fresh uniformly random order.
+
+        ``streams`` has the random choices for all tuples from one place to another, where whole groups lie.
+        """
+        for draws, start, stop in streams:
+            first, last = np.searchsorted(self._offsets, start), np.searchsorted(self._offsets, stop, side="right")
+            draws.shuffle_runs(self._keys[start:stop], self._offsets[first:last] - start)
 
     def published(self) -> dict[str, pa.Array]:
         """The columns, with the table's own values."""

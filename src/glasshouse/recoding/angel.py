@@ -17,6 +17,7 @@ import pyarrow as pa
 from glasshouse.errors import NotSupported, ParameterError, SchemaError
 from glasshouse.microdata.domains import Column, Domain
 from glasshouse.microdata.groups import Groups, alike
+from glasshouse.microdata.kinds import kinds_of
 from glasshouse.principles.k_anonymity import KAnonymity
 from glasshouse.principles.parameters import integer
 from glasshouse.principles.principle import Requirement
@@ -26,17 +27,23 @@ from glasshouse.recoding.generalization import (
     box_cells,
     generalized_table,
     node_cells,
+    order_by_box,
     sensitive_tables,
 )
-from glasshouse.recoding.recoding import EXACT, Recoding, check_names, check_sensitive
-from glasshouse.release.layout import ANGEL, BATCH, BOXES, COUNT, TAXONOMIES
+from glasshouse.recoding.parts.bucket_table import BucketTable
+from glasshouse.recoding.parts.count_table import count_tables
+from glasshouse.recoding.parts.members import Points
+from glasshouse.recoding.recoding import EXACT, PeopleTable, Recoding, check_names, check_sensitive
+from glasshouse.release.layout import ANGEL, BATCH, BOXES, COUNT, PART_ROWS, TAXONOMIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from glasshouse.microdata import Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.randomness import Source
-    from glasshouse.recoding.recoding import Divide
+    from glasshouse.recoding.parts.table_in_parts import TableInParts
+    from glasshouse.recoding.recoding import Divide, DivideKinds
     from glasshouse.release.layout import Layout
 
 __all__ = ["Angel", "Marginal"]
@@ -256,6 +263,79 @@ class Angel(Recoding):
             )
             published[marginal.name] = generalized_table(view, own, [cells_of(column, own) for column in view.quasi])
         return published
+
+    def of_people(self, table: Microdata, groups: Groups, divide: Divide | None = None) -> tuple[PeopleTable, ...]:
+        """The generalized tables, with the buckets of everybody who is published."""
+        kept = np.flatnonzero(groups.labels >= 0)
+        buckets = self.buckets(table.take(kept) if groups.n_dropped else table, divide)
+        return tuple(
+            PeopleTable(
+                name=marginal.name,
+                quasi=marginal.quasi,
+                groups=own.spread(kept, table.n_tuples) if groups.n_dropped else own,
+                numbered=marginal.batched,
+            )
+            for marginal, own in zip(self.tables(table), buckets, strict=True)
+        )
+
+    def buckets_of_points(self, kinds: Kinds, divide: DivideKinds) -> list[Groups]:
+        """The buckets of every marginal, as a label for each point of ``kinds``: what `buckets` finds for people."""
+        assert self.k is not None
+        points = Points.of(kinds)
+        found = []
+        for marginal in self.tables(kinds.table):
+            columns = [points.column(kinds.table.column(name)) for name in marginal.quasi]
+            if self.k == 1:
+                found.append(alike(columns))
+                continue
+            own, number = kinds_of(
+                replace(kinds.table, quasi=tuple(columns), sensitive=(), n_tuples=len(points)), points.counts
+            )
+            requirement = Requirement.of(KAnonymity(k=self.k), own.table, counts=own.counts)
+            requirement.check_eligible()
+            buckets = divide(own, requirement)
+            found.append(Groups(buckets.labels[number], buckets.n_groups))
+        return found
+
+    def in_parts(
+        self, kinds: Kinds, *, part_rows: int = PART_ROWS, buckets: Sequence[Groups] | None = None
+    ) -> tuple[TableInParts, ...]:
+        """BT in parts of consecutive batches, and every GT in parts of consecutive buckets.
+
+        `buckets_of_points` makes ``buckets``; they may be left out where k is 1.
+        """
+        if buckets is None:
+            if self.k != 1:
+                raise ParameterError("Angel.in_parts", "buckets", "those of every marginal, unless k is 1", None)
+            buckets = self.buckets_of_points(kinds, lambda *_: alike(()))
+        points = Points.of(kinds)
+        if any(len(own.labels) != len(points) for own in buckets):
+            sizes = [len(own.labels) for own in buckets]
+            raise ParameterError("Angel.in_parts", "buckets", f"labels for {len(points):,} points", sizes)
+        cells_of = node_cells if self.shows_nodes else box_cells
+        people = []
+        for marginal, own in zip(self.tables(kinds.table), buckets, strict=True):
+            columns = [points.column(kinds.table.column(name)) for name in marginal.quasi]
+            cells = [cells_of(column, own) for column in columns]
+            order, is_first = order_by_box(cells)
+            rank = np.empty(own.n_groups, np.int32)  # buckets with equal cells are one
+            rank[order] = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
+            of_point = rank[own.labels]
+            counts = np.bincount(of_point, weights=points.counts, minlength=int(is_first.sum())).astype(np.int64)
+            people.append(
+                BucketTable(
+                    name=marginal.name,
+                    number=BATCH if marginal.batched else None,
+                    columns=tuple(
+                        (column.name, pa.array(cell.texts, pa.string()), cell.of_group[order[is_first]])
+                        for column, cell in zip(columns, cells, strict=True)
+                    ),
+                    of_kind=of_point[points.of_kind],
+                    counts=counts,
+                    part_rows=part_rows,
+                )
+            )
+        return (*count_tables(kinds, self.layout, part_rows), *people)
 
 
 def _batch_domain(n_batches: int) -> Domain:

@@ -21,7 +21,7 @@ from glasshouse.cells import interval, label, quoted, value_set, with_missing
 from glasshouse.errors import NotSupported
 from glasshouse.kernels import compiled
 from glasshouse.recoding.recoding import Recoding
-from glasshouse.release.layout import BOXES, COUNT, TAXONOMIES
+from glasshouse.release.layout import BOXES, COUNT, PART_ROWS, TAXONOMIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Column, Domain, Groups, Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.principle import Requirement
+    from glasshouse.recoding.parts.table_in_parts import TableInParts
     from glasshouse.release.layout import Layout
 
 __all__ = [
@@ -37,11 +39,16 @@ __all__ = [
     "CellColumn",
     "Ranges",
     "Taxonomies",
+    "ValueColumn",
     "box_cells",
     "generalized_table",
     "group_ranges",
     "group_sets",
+    "interval_texts",
+    "node_texts",
     "numbered",
+    "order_by_box",
+    "published_values",
     "sensitive_tables",
     "set_texts",
 ]
@@ -84,6 +91,10 @@ class Boxes(Recoding):
         cells = [box_cells(column, groups) for column in table.quasi]
         return {self.layout.people: generalized_table(table, groups, cells)}
 
+    def in_parts(self, kinds: Kinds, *, part_rows: int = PART_ROWS, **_unused: object) -> tuple[TableInParts, ...]:
+        """One table of boxes, in parts."""
+        return (_in_parts(self, kinds, part_rows),)
+
 
 def box_cells(column: Column, groups: Groups) -> CellColumn:
     """One attribute's cell for every group."""
@@ -91,13 +102,20 @@ def box_cells(column: Column, groups: Groups) -> CellColumn:
 
 
 def _intervals(column: Column, groups: Groups) -> CellColumn:
-    values = column.domain.values.to_pylist()
     ranges = group_ranges(column, groups)
+    return CellColumn(interval_texts(column.domain, ranges.low, ranges.high, ranges.missing), ranges.of_group)
+
+
+def interval_texts(
+    domain: Domain, lows: NDArray[np.int64], highs: NDArray[np.int64], missing: NDArray[np.int64]
+) -> list[str]:
+    """Ranges of codes as cells; where ``low > high`` there is no code."""
+    values = domain.values.to_pylist()
     texts = []
-    for low, high, gap in zip(ranges.low.tolist(), ranges.high.tolist(), ranges.missing.tolist(), strict=True):
+    for low, high, gap in zip(lows.tolist(), highs.tolist(), missing.tolist(), strict=True):
         cell = interval(values[low], values[high]) if low <= high else None
         texts.append(with_missing(cell) if gap else str(cell))
-    return CellColumn(texts, ranges.of_group)
+    return texts
 
 
 def _sets(column: Column, groups: Groups) -> CellColumn:
@@ -168,24 +186,42 @@ class Taxonomies(Recoding):
         cells = [node_cells(column, groups) for column in table.quasi]
         return {self.layout.people: generalized_table(table, groups, cells)}
 
+    def in_parts(self, kinds: Kinds, *, part_rows: int = PART_ROWS, **_unused: object) -> tuple[TableInParts, ...]:
+        """One table of taxonomy nodes, in parts."""
+        return (_in_parts(self, kinds, part_rows),)
+
+
+def _in_parts(recoding: Recoding, kinds: Kinds, part_rows: int) -> TableInParts:
+    from glasshouse.recoding.parts.box_table import BoxTable
+
+    return BoxTable.of(recoding.layout.people, kinds, nodes=recoding.shows_nodes, part_rows=part_rows)
+
 
 def node_cells(column: Column, groups: Groups) -> CellColumn:
     """One attribute's cell for every group: the label of the lowest common ancestor of its values."""
     taxonomy = column.domain.taxonomy
     if taxonomy is None:
         return box_cells(column, groups)
-    values = column.domain.values.to_pylist()
     ranges = group_ranges(column, groups)
     known = ranges.low <= ranges.high
     nodes = np.full(len(known), -1, np.int64)
     nodes[known] = taxonomy.lca(ranges.low[known], ranges.high[known])
     leaves = np.where(ranges.low == ranges.high, ranges.low, -1)
     kinds, cell_of_range = np.unique(np.stack([nodes, leaves, ranges.missing], axis=1), axis=0, return_inverse=True)
+    return CellColumn(node_texts(column.domain, *kinds.T), cell_of_range.reshape(-1).astype(np.int32)[ranges.of_group])
+
+
+def node_texts(
+    domain: Domain, nodes: NDArray[np.int64], leaves: NDArray[np.int64], missing: NDArray[np.int64]
+) -> list[str]:
+    """Nodes of a taxonomy as cells: -1 is no node; where one is a value, its code is given as the leaf, else -1."""
+    assert domain.taxonomy is not None
+    values = domain.values.to_pylist()
     texts = []
-    for node, leaf, gap in kinds.tolist():
-        cell = None if node < 0 else quoted(values[leaf]) if leaf >= 0 else label(taxonomy.labels[node])
+    for node, leaf, gap in zip(nodes.tolist(), leaves.tolist(), missing.tolist(), strict=True):
+        cell = None if node < 0 else quoted(values[leaf]) if leaf >= 0 else label(domain.taxonomy.labels[node])
         texts.append(with_missing(cell) if gap else str(cell))
-    return CellColumn(texts, cell_of_range.reshape(-1).astype(np.int32)[ranges.of_group])
+    return texts
 
 
 _SHORT = 24  # the values of so few tuples are sorted by insertion
@@ -255,7 +291,7 @@ def group_sets(column: Column, groups: Groups) -> tuple[list[tuple[int, ...]], N
 
 def generalized_table(table: Microdata, groups: Groups, cells: Sequence[CellColumn]) -> pa.Table:
     """Write the published table: a row per published tuple, sorted by cells, then by sensitive values."""
-    by_box, is_first = _order_by_box(cells)
+    by_box, is_first = order_by_box(cells)
     starts = np.append(0, np.cumsum(groups.sizes[by_box]))
     joint, combinations = _joint_codes(table.sensitive, table.n_tuples)
 
@@ -292,19 +328,46 @@ def _sort_runs(
         codes[offsets[run] : offsets[run + 1]].sort()
 
 
+@dataclass(frozen=True, eq=False)
+class ValueColumn:
+    """The form of a published column: text as a dictionary of the values that occur, anything else as it is.
+
+    Text of which somebody's is missing is published as it is too.
+    """
+
+    domain: Domain
+    dictionary: pa.Array | None  # the values that occur, if they are published as a dictionary
+    rank: NDArray[np.int32]  # the place of each code in it
+
+    @classmethod
+    def of(cls, domain: Domain, codes: NDArray[np.int32]) -> ValueColumn:
+        """The form in which everything that occurs among ``codes`` is published.
+
+        >>> from glasshouse.microdata.domains import code
+        >>> column = code(pa.array(["a", "b", "c"]), name="letter")
+        >>> shown = ValueColumn.of(column.domain, column.codes[[0, 2]])
+        >>> shown.array(np.array([2, 0], np.int32)).dictionary.to_pylist()
+        ['a', 'c']
+        """
+        few = len(codes) < domain.size
+        present = np.unique(codes) if few else np.flatnonzero(np.bincount(codes, minlength=domain.size))
+        gaps = domain.missing and len(present) > 0 and bool(present[-1] == domain.missing_code)
+        rank = np.zeros(domain.size, np.int32)
+        if gaps or not pa.types.is_string(domain.values.type):
+            return cls(domain, None, rank)
+        rank[present] = np.arange(len(present), dtype=np.int32)
+        return cls(domain, pa.array(domain.values.take(pa.array(present)), pa.string()), rank)
+
+    def array(self, codes: NDArray[np.int32]) -> pa.Array:
+        """The values of some codes."""
+        if self.dictionary is None:
+            return self.domain.decode(codes)
+        return pa.DictionaryArray.from_arrays(pa.array(self.rank[codes]), self.dictionary)
+
+
 def published_values(column: Column, codes: NDArray[np.int32]) -> pa.Array:
     """Values of a published column: text as a dictionary of the values that occur, anything else as it is."""
-    gaps = column.domain.missing and bool((codes == column.domain.missing_code).any())  # among those who are shown
-    if pa.types.is_string(column.domain.values.type) and not gaps:
-        present = (
-            np.unique(codes)
-            if len(codes) < column.domain.size
-            else np.flatnonzero(np.bincount(codes, minlength=column.domain.size))
-        )
-        rank = np.zeros(column.domain.size, np.int32)
-        rank[present] = np.arange(len(present), dtype=np.int32)
-        return _dictionary(rank[codes], column.domain.values.take(pa.array(present)))
-    return column.domain.decode(codes)
+    return ValueColumn.of(column.domain, codes).array(codes)
 
 
 def sensitive_tables(columns: Sequence[Column], groups: Groups, layout: Layout) -> dict[str, pa.Table]:
@@ -326,7 +389,7 @@ def _dictionary(indices: NDArray[np.int32], texts: Sequence[str] | pa.Array) -> 
     return pa.DictionaryArray.from_arrays(pa.array(indices), pa.array(texts, pa.string()))
 
 
-def _order_by_box(cells: Sequence[CellColumn]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def order_by_box(cells: Sequence[CellColumn]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Give the groups in the order of their cells, and which of them are the first with theirs."""
     # of at most 16 bits where that does: NumPy sorts those by radix
     keys = [cell.of_group.astype(np.min_scalar_type(len(cell.texts)), copy=False) for cell in cells]

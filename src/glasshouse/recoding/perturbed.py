@@ -25,7 +25,7 @@ from glasshouse.principles.parameters import fraction, plain
 from glasshouse.principles.principle import Adversary, Claim
 from glasshouse.recoding.generalization import Boxes, group_ranges, group_sets, numbered, published_values, set_texts
 from glasshouse.recoding.recoding import Recoding, check_names
-from glasshouse.release.layout import PERTURBED, SIZE
+from glasshouse.release.layout import PART_ROWS, PERTURBED, SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,18 +34,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Groups, Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.background_sensitive import BackgroundSensitive
     from glasshouse.principles.parameters import Exact
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws
     from glasshouse.recoding.generalization import Ranges
+    from glasshouse.recoding.parts.table_in_parts import TableInParts
     from glasshouse.recoding.recoding import Divided
     from glasshouse.release.layout import Layout
 
-__all__ = ["BoundingCells", "Perturbed", "bounding_cells", "find_overlap", "refuse_overlap"]
+__all__ = [
+    "OWNER",
+    "BoundingCells",
+    "Perturbed",
+    "bounding_cells",
+    "end_codes",
+    "find_overlap",
+    "perturb",
+    "refuse_overlap",
+    "sampled_values",
+]
 
 _LARGEST_DENOMINATOR = 2**62  # of a retention: what one draw can decide
-_OWNER = "perturbed generalization"
+OWNER = "perturbed generalization"
 _BITS = 63  # codes in a word of marks
 _WORDS = 4  # attributes of more codes than these words mark are left to `group_sets`
 _FEW = 8  # so many boxes are compared in pairs at once
@@ -131,10 +143,10 @@ class Perturbed(Recoding):
     def check(self, table: Microdata, requirement: Requirement) -> None:
         """Raise `NotSupported` unless there is one sensitive column, and groups are made by quasi-identifiers alone."""
         _sensitive(table)
-        check_names(table, self.added(), _OWNER)
+        check_names(table, self.added(), OWNER)
         if requirement.columns:
             raise NotSupported(
-                f"{_OWNER} of groups under {requirement.describe()}, which looks at sensitive values",
+                f"{OWNER} of groups under {requirement.describe()}, which looks at sensitive values",
                 instead="ask for a rho1-to-rho2 or delta-growth guarantee: its groups look at quasi-identifiers alone",
             )
 
@@ -224,34 +236,61 @@ class Perturbed(Recoding):
     def recode(
         self, table: Microdata, groups: Groups, *, source: Draws | None = None, **_unused: object
     ) -> dict[str, pa.Table]:
-        """Publish one perturbed tuple for each of ``groups`` of ``table``, with draws from ``source``.
+        """Publish one perturbed tuple for each of ``groups`` of ``table``, with draws from a child of ``source``.
 
-        Boxes that overlap are refused (CORRUPTION, G3), by comparing the boxes themselves.
+        That is the child of a table in one part; see `in_parts`. Boxes that overlap are refused (CORRUPTION, G3), by
+        comparing the boxes themselves.
         """
         from glasshouse.randomness import Source
 
-        source = Source.secure() if source is None else source
+        source = (Source.secure() if source is None else source).child("part", 0)
         p = self._retention()
         sensitive = _sensitive(table)
-        check_names(table, self.added(), _OWNER)
+        check_names(table, self.added(), OWNER)
         domain, code_in_domain = _resolve(self.domain, sensitive)
         groups = _without_empty(groups)
         cells = [bounding_cells(column, groups) for column in table.quasi]
-        refuse_overlap(np.stack([c.low for c in cells], axis=1), np.stack([c.high for c in cells], axis=1), _OWNER)
+        refuse_overlap(np.stack([c.low for c in cells], axis=1), np.stack([c.high for c in cells], axis=1), OWNER)
 
         # draws are made in the order of the boxes, which are all different
         order = _box_order(cells)
         sizes = groups.sizes[order]
         sampled = code_in_domain[_sample(sensitive.codes, groups, order, source)]
-        published = _perturb(sampled, p, domain.size, source)
+        published = perturb(sampled, p, domain.size, source)
 
         columns = {
             column.name: pa.DictionaryArray.from_arrays(pa.array(cell.of_group[order]), cell.texts)
             for column, cell in zip(table.quasi, cells, strict=True)
         }
-        columns[sensitive.name] = published_values(Column(domain, published), published)
+        columns[sensitive.name] = sampled_values(domain, published)
         columns[SIZE] = pa.array(sizes.astype(np.int32))
         return {self.layout.people: pa.table(columns)}
+
+    def in_parts(self, kinds: Kinds, *, part_rows: int = PART_ROWS, **_unused: object) -> tuple[TableInParts, ...]:
+        """One table in parts of consecutive boxes; draws are made from a child that belongs to the part.
+
+        A table of several parts is another one than `recode` gives, with the same probabilities. Boxes that overlap
+        are refused when the table is settled.
+        """
+        from glasshouse.recoding.parts.sample_table import SampleTable
+
+        p = self._retention()
+        sensitive = _sensitive(kinds.table)
+        check_names(kinds.table, self.added(), OWNER)
+        domain, code_in_domain = _resolve(self.domain, sensitive, kinds.counts)
+        name = self.layout.people
+        return (
+            SampleTable(
+                name=name,
+                quasi=kinds.table.quasi,
+                sensitive=sensitive,
+                n_people=kinds.n_people,
+                domain=domain,
+                code_in_domain=code_in_domain,
+                p=p,
+                part_rows=part_rows,
+            ),
+        )
 
     def to_data(self) -> dict[str, Any]:
         """Give the recoding as plain data, for JSON; `from_data` makes it again."""
@@ -291,13 +330,18 @@ def _sensitive(table: Microdata) -> Column:
     if len(table.sensitive) == 1:
         return table.sensitive[0]
     raise NotSupported(
-        f"{_OWNER} of {len(table.sensitive)} sensitive columns",
+        f"{OWNER} of {len(table.sensitive)} sensitive columns",
         instead="name one: its theorems bound what is believed of one value a person",
     )
 
 
-def _resolve(declared: tuple[str | None, ...] | None, column: Column) -> tuple[Domain, NDArray[np.int32]]:
-    """The sensitive domain with the type of the column, and the place in it of each of the column's codes."""
+def _resolve(
+    declared: tuple[str | None, ...] | None, column: Column, weights: NDArray[np.int64] | None = None
+) -> tuple[Domain, NDArray[np.int32]]:
+    """The sensitive domain with the type of the column, and the place in it of each of the column's codes.
+
+    With ``weights``, each code of the column is that of so many people.
+    """
     observed = column.domain
     if declared is None:
         return observed, np.arange(observed.size, dtype=np.int32)
@@ -314,7 +358,7 @@ def _resolve(declared: tuple[str | None, ...] | None, column: Column) -> tuple[D
     if observed.missing:
         places.append(len(known) if None in values else -1)
     code_in_domain = np.array(places, np.int32)
-    _refuse_undeclared(column, code_in_domain)
+    _refuse_undeclared(column, code_in_domain, weights)
     array = pa.array(known, observed.values.type)
     return replace(observed, values=array, missing=None in values, taxonomy=None, tree=None), code_in_domain
 
@@ -334,11 +378,11 @@ def _value(text: str, code_of: Mapping[str, int], observed: Domain) -> Any:
         ) from None
 
 
-def _refuse_undeclared(column: Column, code_in_domain: NDArray[np.int32]) -> None:
+def _refuse_undeclared(column: Column, code_in_domain: NDArray[np.int32], weights: NDArray[np.int64] | None) -> None:
     """Raise `DomainError` if a tuple has a value outside the declared domain; values that no tuple has may be."""
     if (code_in_domain >= 0).all():
         return
-    counts = np.bincount(column.codes, minlength=len(code_in_domain))
+    counts = np.bincount(column.codes, weights=weights, minlength=len(code_in_domain)).astype(np.int64)
     outside = np.flatnonzero((code_in_domain < 0) & (counts > 0))
     if not len(outside):
         return
@@ -382,7 +426,12 @@ def _sample(codes: NDArray[np.int32], groups: Groups, order: NDArray[np.intp], s
     return picked
 
 
-def _perturb(codes: NDArray[np.int32], p: Fraction, n_values: int, source: Draws) -> NDArray[np.int32]:
+def sampled_values(domain: Domain, codes: NDArray[np.int32]) -> pa.Array:
+    """Published values: text as a dictionary of those that occur, unless a value may be missing."""
+    return domain.decode(codes) if domain.missing else published_values(Column(domain, codes), codes)
+
+
+def perturb(codes: NDArray[np.int32], p: Fraction, n_values: int, source: Draws) -> NDArray[np.int32]:
     """Retain each code with probability ``p``, else draw one of the domain (CORRUPTION, P2)."""
     replaced = source.belows(p.denominator, len(codes)) >= p.numerator
     perturbed = codes.copy()
@@ -439,14 +488,25 @@ def bounding_cells(column: Column, groups: Groups, *, words: int = _WORDS) -> Bo
     """
     if column.domain.ordered:
         ranges = group_ranges(column, groups)
-        past = column.domain.missing_code
-        low = np.where(ranges.low <= ranges.high, ranges.low, past)
-        high = np.where(ranges.missing == 1, past, ranges.high)
+        low, high = _ends(column, ranges)
         return _of_kinds(_interval_texts(column, ranges), ranges.of_group, low, high)
     marked = column.domain.size <= words * _BITS
     sets, of_group = _marked_sets(column, groups) if marked else group_sets(column, groups)
     ends = np.array([(codes[0], codes[-1]) for codes in sets], np.int32).reshape(-1, 2)
     return _of_kinds(pa.array(set_texts(column, sets), pa.string()), of_group, ends[:, 0], ends[:, 1])
+
+
+def end_codes(column: Column, groups: Groups) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The smallest and the largest code of every group, where missing comes last; as `bounding_cells` has them."""
+    ranges = group_ranges(column, groups)
+    low, high = _ends(column, ranges)
+    return low.astype(np.int32)[ranges.of_group], high.astype(np.int32)[ranges.of_group]
+
+
+def _ends(column: Column, ranges: Ranges) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    past = column.domain.missing_code
+    low = np.where(ranges.low <= ranges.high, ranges.low, past)
+    return low, np.where(ranges.missing == 1, past, ranges.high)
 
 
 def _of_kinds(

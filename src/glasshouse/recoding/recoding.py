@@ -7,9 +7,11 @@ and on the multiset of their sensitive values, never on who of a group has which
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 from glasshouse.errors import NotSupported, SchemaError
+from glasshouse.release.layout import PART_ROWS
 from glasshouse.release.release import ONE_ROW_PER_PERSON, Guarantee
 
 if TYPE_CHECKING:
@@ -19,13 +21,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from glasshouse.microdata import Domain, Groups, Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.principle import Claim, Requirement
     from glasshouse.randomness import Source
+    from glasshouse.recoding.parts.table_in_parts import TableInParts
     from glasshouse.release.layout import Layout
 
     Divide: TypeAlias = Callable[[Microdata, Requirement], Groups]
+    DivideKinds: TypeAlias = Callable[[Kinds, Requirement], Groups]
 
-__all__ = ["EXACT", "Recoding", "check_names", "check_sensitive"]
+__all__ = ["EXACT", "PeopleTable", "Recoding", "check_names", "check_sensitive"]
 
 EXACT = "quasi-identifiers are published exactly: who is in the table, and who is not, can be seen"
 """What is not promised where that is so."""
@@ -37,6 +42,28 @@ class Divided(Protocol):
     @property
     def disjoint(self) -> bool:
         """Whether the boxes of its groups have no point in common."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
+class PeopleTable:
+    """A published table that has people in its rows, as somebody sees it who knows who is in which group.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    quasi
+        The quasi-identifiers that it shows.
+    groups
+        Whose cells a person's row shows: the group, or the bucket, of everybody.
+    numbered
+        Whether rows have the number of the person's group.
+    """
+
+    name: str
+    quasi: tuple[str, ...]
+    groups: Groups
+    numbered: bool
 
 
 class Recoding:
@@ -164,6 +191,40 @@ class Recoding:
             How a recoding that needs further groups makes them, under a requirement.
         """
         raise NotImplementedError
+
+    def of_people(self, table: Microdata, groups: Groups, divide: Divide | None = None) -> tuple[PeopleTable, ...]:
+        """The published tables that have people in their rows: for those inside, who want to see a person's row.
+
+        ``table``, ``groups`` and ``divide`` are those of `recode`.
+        """
+        quasi = tuple(column.name for column in table.quasi)
+        numbered = self.layout.number is not None
+        return (PeopleTable(name=self.layout.people, quasi=quasi, groups=groups, numbered=numbered),)
+
+    def buckets_of_points(self, kinds: Kinds, divide: DivideKinds) -> list[Groups] | None:
+        """The buckets of each table, as a label for each point of ``kinds``; None for a recoding without buckets.
+
+        ``divide`` gives a label for each of some kinds, by their quasi-identifiers alone.
+        """
+        return None
+
+    def in_parts(
+        self, kinds: Kinds, *, part_rows: int = PART_ROWS, buckets: Sequence[Groups] | None = None
+    ) -> tuple[TableInParts, ...]:
+        """The published tables in parts, in the order in which `recode` gives them; see `glasshouse.recoding.parts`.
+
+        Laid end to end, the parts of a table are what `recode` gives.
+
+        Parameters
+        ----------
+        kinds
+            The kinds of everybody who is published.
+        part_rows
+            A table of more rows has several parts, of about so many rows each.
+        buckets
+            For a recoding with buckets, those of each table: a label for each point of ``kinds``.
+        """
+        raise NotSupported(f"the recoding {self.name!r} in parts", instead="publish the table as a whole")
 
 
 def check_sensitive(table: Microdata, owner: str) -> None:

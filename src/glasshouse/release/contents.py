@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from glasshouse.cells import MISSING, SUPPRESSED, quoted, settled, text_of
 from glasshouse.errors import InputError, NotSupported
-from glasshouse.release.layout import COUNT, FOREIGN
+from glasshouse.release.layout import COUNT, FOREIGN, PART_ROWS
+from glasshouse.unpacking.headroom import refuse_without_room
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Contents", "Published", "Seats"]
 
+_READ = 100  # bytes that reading takes for a person, and then an answer to a question
 _FITS = 1 << 62  # keys stay below this, or are numbered anew
 
 
@@ -105,6 +107,7 @@ class Contents:
         column = sensitive[0] if column is None else column
         if column not in sensitive:
             raise InputError(f"{column!r} is not a sensitive column of the release: {', '.join(sensitive)}")
+        _refuse_too_large(release)
         if release.layout.size is not None:
             return cls._sample(release, column)
         return cls._together(release, column) if release.layout.counted is None else cls._apart(release, column)
@@ -112,12 +115,12 @@ class Contents:
     @classmethod
     def without_values(cls, release: Release) -> Contents:
         """Read the quasi-identifiers of a release without a sensitive column: every tuple has one unnamed value."""
+        _refuse_too_large(release)
         (table,) = release.tables.values()
         cells, of_row = _coded(table, release.recipe.quasi, release)
-        group, n_groups = _numbered(of_row)
-        code = np.zeros(table.num_rows, np.int32)
-        seats = _seats(release.recipe.quasi, cells, of_row, group, foreign=release.layout is FOREIGN)
-        return cls(release.layout, "", (None,), (seats,), *_histogram(group, code, 1, n_groups))
+        seats = _seats(release.recipe.quasi, cells, of_row, None, foreign=release.layout is FOREIGN)
+        offsets = np.arange(len(seats.count) + 1)
+        return cls(release.layout, "", (None,), (seats,), offsets, np.zeros(len(seats.count), np.int32), seats.count)
 
     @classmethod
     def _together(cls, release: Release, column: str) -> Contents:
@@ -126,6 +129,7 @@ class Contents:
         quasi = release.recipe.quasi
         cells, of_row = _coded(table, quasi, release)
         layout, n_groups = release.layout, None
+        group: NDArray[np.int32] | NDArray[np.int64]
         if layout.number is None:
             group, n_groups = _numbered(of_row)
         else:
@@ -168,9 +172,21 @@ class Contents:
 Published = Contents
 
 
-def _groups(table: pa.Table, number: str) -> NDArray[np.int64]:
+def _refuse_too_large(release: Release) -> None:
+    """Refuse to read a release in less memory than that takes, if it is large."""
+    if release.n_tuples > PART_ROWS:
+        doing = f"reading a release of {release.n_tuples:,} people, besides loading it,"
+        refuse_without_room(release.n_tuples * _READ, doing, instead="ask on a machine with more")
+
+
+def _groups(table: pa.Table, number: str) -> NDArray[np.int32]:
     """The group of every row, counted from 0."""
-    return np.asarray(table[number]).astype(np.int64) - 1
+    groups = np.empty(table.num_rows, np.int32)
+    start = 0
+    for chunk in table[number].chunks:
+        np.subtract(np.asarray(chunk), 1, out=groups[start : start + len(chunk)], casting="unsafe")
+        start += len(chunk)
+    return groups
 
 
 def _coded(
@@ -195,15 +211,16 @@ def _coded(
             words += [] if empty in words else [empty]
             indices = indices.fill_null(words.index(empty))
         texts.append(tuple(words))
-        codes.append(np.asarray(indices).astype(np.int32))
+        codes.append(np.asarray(indices).astype(np.int32, copy=False))
     return tuple(texts), tuple(codes)
 
 
 def _values(column: pa.ChunkedArray) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
     """The different sensitive values in their order, and the place of each row's."""
-    plain = column.combine_chunks()
-    plain = plain.cast(plain.type.value_type) if pa.types.is_dictionary(plain.type) else plain
-    encoded = plain.dictionary_encode()
+    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    encoded = plain.dictionary_encode().combine_chunks()
+    if isinstance(encoded, pa.ChunkedArray):  # of no rows
+        encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], plain.type).dictionary_encode()
     values = [settled(value) for value in encoded.dictionary.to_pylist()]
     order = sorted(range(len(values)), key=lambda i: (str(type(values[i])), values[i]))
     rank = np.empty(len(values) + 1, np.int32)
@@ -218,6 +235,14 @@ def _numbered(columns: tuple[NDArray[np.int32], ...]) -> tuple[NDArray[np.int64]
 
     Neighbours that are equal are found first, and only one of each run is sorted: published rows lie group by group.
     """
+    runs, key = _runs(columns)
+    distinct, number = np.unique(key, return_inverse=True)
+    lengths = np.diff(runs, append=len(columns[0]))
+    return np.repeat(number.reshape(-1).astype(np.int64), lengths), len(distinct)
+
+
+def _runs(columns: tuple[NDArray[np.int32], ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where runs of equal rows begin, and a number for each that is larger the later its cells come."""
     n = len(columns[0])
     new = np.zeros(n, bool)
     new[:1] = True
@@ -230,13 +255,14 @@ def _numbered(columns: tuple[NDArray[np.int32], ...]) -> tuple[NDArray[np.int64]
         if n_keys * radix >= _FITS:
             distinct, key = np.unique(key, return_inverse=True)
             key, n_keys = key.reshape(-1), len(distinct)
-        key, n_keys = key * radix + column[runs], n_keys * radix
-    distinct, number = np.unique(key, return_inverse=True)
-    return np.repeat(number.reshape(-1).astype(np.int64), np.diff(runs, append=n)), len(distinct)
+        key *= radix
+        key += column[runs]
+        n_keys *= radix
+    return runs, key
 
 
 def _histogram(
-    group: NDArray[np.int64],
+    group: NDArray[np.int32] | NDArray[np.int64],
     code: NDArray[np.int32],
     n_values: int,
     n_groups: int | None,
@@ -244,29 +270,34 @@ def _histogram(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """Sparse histograms of the groups."""
     n_groups = int(group.max(initial=-1)) + 1 if n_groups is None else n_groups
-    keys, place = np.unique(group * n_values + code, return_inverse=True)
-    counts = np.bincount(place.reshape(-1), weights=weights, minlength=len(keys)).astype(np.int64)
-    offsets = np.searchsorted(keys // n_values, np.arange(n_groups + 1))
-    return offsets.astype(np.int64), (keys % n_values).astype(np.int32), counts
+    keys = np.multiply(group, n_values, dtype=np.int64)
+    keys += code
+    if (keys[1:] > keys[:-1]).all():  # as values are counted that are published apart: group after group, each once
+        counts = np.ones(len(keys), np.int64) if weights is None else weights
+    else:
+        keys, place = np.unique(keys, return_inverse=True)
+        counts = np.bincount(place.reshape(-1), weights=weights, minlength=len(keys)).astype(np.int64)
+    offsets = np.searchsorted(keys, np.arange(n_groups + 1) * n_values)
+    keys %= n_values
+    return offsets.astype(np.int64), keys.astype(np.int32), counts
 
 
 def _seats(
     quasi: tuple[str, ...],
     cells: tuple[tuple[str, ...], ...],
     of_row: tuple[NDArray[np.int32], ...],
-    group: NDArray[np.int64],
+    group: NDArray[np.int32] | NDArray[np.int64] | None,
     *,
     foreign: bool = False,
 ) -> Seats:
-    """Put rows with the same cells and the same group onto one seat."""
-    seat, n_seats = _numbered((*of_row, group.astype(np.int32)))
-    first = np.empty(n_seats, np.int64)
-    first[seat[::-1]] = np.arange(len(seat))[::-1]
-    return Seats(
-        quasi,
-        cells,
-        tuple(codes[first] for codes in of_row),
-        group[first].astype(np.int32),
-        np.bincount(seat, minlength=n_seats).astype(np.int64),
-        foreign,
-    )
+    """Put rows with the same cells and the same group onto one seat; without groups, every seat is one."""
+    runs, key = _runs(of_row if group is None else (*of_row, group.astype(np.int32, copy=False)))
+    counts = np.diff(runs, append=len(of_row[0]))
+    if not (key[1:] > key[:-1]).all():  # a seat is all runs of the same cells, in the order of cells
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        starts = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+        del key
+        counts, runs = np.add.reduceat(counts[order], starts), runs[order[starts]]
+    own = np.arange(len(runs), dtype=np.int32) if group is None else group[runs].astype(np.int32)
+    return Seats(quasi, cells, tuple(codes[runs] for codes in of_row), own, counts, foreign)

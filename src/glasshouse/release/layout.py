@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow.compute as pc
 
 from glasshouse.errors import SourceError
 
@@ -35,6 +36,7 @@ __all__ = [
     "GROUP",
     "LAYOUTS",
     "NUMBERS",
+    "PART_ROWS",
     "PERMUTATION",
     "PERTURBED",
     "SIZE",
@@ -48,6 +50,9 @@ BATCH: Final = "Batch-ID"
 COUNT: Final = "Count"
 SIZE: Final = "G"
 DATA: Final = "data"
+
+PART_ROWS: Final = 1 << 21
+"""A table of more rows is written in several parts."""
 
 NUMBERS: Final = (GROUP, BATCH)
 """Columns that number groups: 1, 2, 3, ..."""
@@ -189,12 +194,19 @@ def layout_of(recipe: Recipe) -> Layout:
 
 def _sizes(numbers: pa.ChunkedArray, counts: pa.ChunkedArray | None = None) -> NDArray[np.int64]:
     """Tuples of the groups 1, 2, 3, ..., none of which is empty."""
-    of_row = np.asarray(numbers).astype(np.int64) - 1
-    weights = None if counts is None else np.asarray(counts).astype(np.int64)
-    sizes = np.bincount(of_row) if weights is None else np.bincount(of_row, weights=weights)
+    n_groups = int(pc.max(numbers).as_py() or 0)
+    sizes = np.zeros(n_groups, np.int64)
+    start = 0
+    for chunk in numbers.chunks:  # a part of a table at a time, so that nothing of the size of all rows is made
+        of_row = np.asarray(chunk).astype(np.int64) - 1
+        weights = None if counts is None else np.asarray(counts.slice(start, len(of_row)))
+        low = int(of_row.min(initial=n_groups))
+        found = np.bincount(of_row - low, weights)  # exact below 2^53
+        sizes[low : low + len(found)] += found.astype(np.int64)
+        start += len(of_row)
     if not sizes.all():
         raise _refusal("its groups are not numbered 1, 2, 3 and so on")
-    return sizes.astype(np.int64)
+    return sizes
 
 
 def _refusal(reason: str) -> SourceError:

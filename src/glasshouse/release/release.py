@@ -12,7 +12,7 @@ from glasshouse.release.layout import layout_of
 from glasshouse.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -116,7 +116,7 @@ class Guarantee:
 
     @property
     def ties_are_secret(self) -> bool:
-        """Whether ties were broken by a secret order, and not by identifiers that others may know."""
+        """Whether versions before 0.3 broke ties by a secret order, and not by identifiers that others may know."""
         return ONE_ROW_PER_PERSON in self.assumptions
 
     def to_data(self) -> dict[str, Any]:
@@ -198,6 +198,9 @@ class Release:
         Whether an identifier was declared, so that nobody has two rows.
     title, licence
         What it is called, and under which terms it may be used; empty where nothing was said.
+    borders
+        Where files of large tables begin: by table the numbers of the rows, counted from 0, with which the second file
+        and each further one begins. A table that is not named is written as one file.
     spent
         CPU seconds that publishing it took; 0 where that is not known. It is never written.
     other_writer
@@ -216,6 +219,7 @@ class Release:
     native: str = "arrow"
     title: str = ""
     licence: str = ""
+    borders: Mapping[str, Sequence[int]] = field(default_factory=dict)
     spent: float = 0.0
     other_writer: str = ""
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 import tempfile
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,15 +28,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["Disk", "Layout", "Spill"]
+__all__ = ["Disk", "Layout", "PickledItems", "Spill"]
 
 _MEBIBYTE = 1 << 20
 _SMALLEST = 64 * _MEBIBYTE
-# Of a partition in memory there are the items as read, sorted and published, and a few numbers for each.
-_PARTITION_SHARE = 16
 _PAGES_SHARE = 8
-_LARGEST_TREE = 1 << 24  # numbers: a bucket's wants in every partition
-_MOST_PARTITIONS = 1 << 14
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
@@ -48,41 +46,19 @@ class Disk:
         Where the nameless files live; a folder on a disk, with room for about the size of the table.
     memory
         Bytes for buffers, at least 64 MiB: what libraries, and dictionaries of texts, take comes on top.
-    partitions, page
-        Number of partitions (a power of two) and items of a page, where a test wants to choose them.
+    page
+        Items of a page, where a test wants to choose it.
     """
 
     folder: Path
     memory: int = 256 * _MEBIBYTE
-    partitions: int | None = None
     page: int | None = None
 
     def __post_init__(self) -> None:
         if self.memory < _SMALLEST:
             raise ParameterError("Disk", "memory", f"at least {_SMALLEST} bytes", self.memory)
-        if self.partitions is not None and (self.partitions < 1 or self.partitions & (self.partitions - 1)):
-            raise ParameterError("Disk", "partitions", "a power of two", self.partitions)
         if self.page is not None and self.page < 1:
             raise ParameterError("Disk", "page", "at least 1", self.page)
-
-    def partitions_for(self, n_items: int, item_bytes: int, n_values: int) -> int:
-        """How many partitions keep each within its share of memory, a power of two.
-
-        With very many sensitive values there are fewer and larger ones: their wants are counted one by one.
-
-        >>> from pathlib import Path
-        >>> Disk(folder=Path(".")).partitions_for(100_000_000, 24, 50)
-        256
-        """
-        if self.partitions is not None:
-            return self.partitions
-        most = min(_MOST_PARTITIONS, max(1, _LARGEST_TREE // (2 * max(n_values, 1))))
-        share = max(1, self.memory // _PARTITION_SHARE)
-        needed = -(-n_items * item_bytes // share)
-        partitions = 1
-        while partitions < needed and 2 * partitions <= most:
-            partitions *= 2
-        return partitions
 
     def spill(self, layout: Layout, n_partitions: int) -> Spill:
         """Open a nameless file for items of this layout."""
@@ -180,7 +156,7 @@ class Spill:
         found = self._layout.empty(self.count(partition))
         at = 0
         for place, n_items in self._chains[partition]:
-            page = memoryview(self._read(place, n_items * self._layout.item_bytes))
+            page = memoryview(read_fully(self._file.fileno(), n_items * self._layout.item_bytes, place))
             offset = 0
             for column, (kind, width) in zip(found, self._layout.columns, strict=True):
                 flat = np.frombuffer(page, kind, n_items * width, offset)
@@ -203,12 +179,54 @@ class Spill:
         while left:
             left = left[self._file.write(left) :]
 
-    def _read(self, place: int, n_bytes: int) -> bytes:
-        pieces = []
-        while n_bytes:  # the system may give less than was asked for
-            piece = os.pread(self._file.fileno(), n_bytes, place)
-            if not piece:
-                raise OSError(errno.EIO, "the spill file is cut short")
-            pieces.append(piece)
-            place, n_bytes = place + len(piece), n_bytes - len(piece)
-        return b"".join(pieces)
+
+class PickledItems:
+    """Things of any kind by number, in a file without a name; several threads may add some.
+
+    >>> from pathlib import Path
+    >>> items = PickledItems(Path(tempfile.gettempdir()))
+    >>> items[3] = "kept"
+    >>> items[3], items.close()
+    ('kept', None)
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - closed by `close`
+        self._lock = threading.Lock()
+        self._end = 0
+        self._places: dict[int, tuple[int, int]] = {}
+
+    def __setitem__(self, number: int, thing: Any) -> None:
+        content = pickle.dumps(thing, protocol=pickle.HIGHEST_PROTOCOL)
+        with self._lock:
+            place, self._end = self._end, self._end + len(content)
+            self._places[number] = place, len(content)
+        left = memoryview(content)
+        while left:
+            done = os.pwrite(self._file.fileno(), left, place)
+            left, place = left[done:], place + done
+
+    def __getitem__(self, number: int) -> Any:
+        place, n_bytes = self._places[number]
+        return pickle.loads(read_fully(self._file.fileno(), n_bytes, place))
+
+    def pop(self, number: int) -> Any:
+        """The thing of a number, for the last time."""
+        return self[number]
+
+    def close(self) -> None:
+        """Give the file back; nothing is left of it."""
+        self._file.close()
+        self._places = {}
+
+
+def read_fully(file: int, n_bytes: int, place: int) -> bytes:
+    """Read so many bytes of a file, though the system may give less at a time than was asked for."""
+    pieces = []
+    while n_bytes:
+        piece = os.pread(file, n_bytes, place)
+        if not piece:
+            raise OSError(errno.EIO, "the spill file is cut short")
+        pieces.append(piece)
+        place, n_bytes = place + len(piece), n_bytes - len(piece)
+    return b"".join(pieces)

@@ -47,6 +47,7 @@ class Evidence:
     ordered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     _supports: dict[tuple[str, tuple[str, ...]], tuple[Support, ...]] = field(default_factory=dict, init=False)
     _published: dict[str, Published] = field(default_factory=dict, init=False)
+    _untied: dict[str, Published] = field(default_factory=dict, init=False)
     declared: Declared = field(init=False)
 
     def __post_init__(self) -> None:
@@ -72,6 +73,14 @@ class Evidence:
         if name not in self._published:
             self._published[name] = Published.of(self.release, name) if name else Published.without_values(self.release)
         return self._published[name]
+
+    def untied(self, name: str, quasi: tuple[str, ...]) -> Published:
+        """What one of the tables says of quasi-identifiers alone."""
+        if name not in self._untied:
+            recipe = replace(self.release.recipe, quasi=quasi)
+            alone = replace(self.release, tables={name: self.release.tables[name]}, recipe=recipe)
+            self._untied[name] = Published.without_values(alone)
+        return self._untied[name]
 
     def sensitive_of(self, attributes: Sequence[str]) -> str | None:
         """The sensitive column among some attributes, if there is one; two are refused."""
@@ -227,8 +236,7 @@ def seats_of(evidence: Evidence, attributes: Sequence[str]) -> tuple[Published, 
     if not found:
         raise InputError(f"no generalized table has {', '.join(attributes)} together")
     _, name, quasi = min(found, key=lambda candidate: candidate[0])
-    alone = replace(release, tables={name: release.tables[name]}, recipe=replace(release.recipe, quasi=quasi))
-    published = Published.without_values(alone)
+    published = evidence.untied(name, quasi)
     return published, published.seats[0]
 
 

@@ -8,7 +8,6 @@ import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from glasshouse.errors import DomainError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -32,6 +32,7 @@ __all__ = [
     "designated_codes",
     "encode",
     "has_order",
+    "plain_values",
     "suppressed_codes",
     "untangled",
 ]
@@ -74,7 +75,7 @@ class Coded:
 
 def encode(name: str, column: pa.ChunkedArray) -> Coded:
     """Code a column of any type by equality of values: NaN is missing, -0.0 is 0.0, dictionaries need not be unique."""
-    chunks = [_plain(chunk) for chunk in column.chunks]
+    chunks = [plain_values(chunk) for chunk in column.chunks]
     if not chunks:
         return Coded(name, np.empty(0, np.int32), pa.array([], column.type))
     if not pa.types.is_dictionary(chunks[0].type):
@@ -102,12 +103,12 @@ def ascending(values: pa.Array) -> NDArray[np.int64]:
         return np.array(sorted(range(len(values)), key=lambda i: str(values[i].as_py())), np.int64)
 
 
-def _plain(chunk: pa.Array) -> pa.Array:
+def plain_values(chunk: pa.Array) -> pa.Array:
     """Undo what only says how values are stored; make missing and zero unique."""
     if isinstance(chunk, pa.ExtensionArray):
-        return _plain(chunk.storage)
+        return plain_values(chunk.storage)
     if pa.types.is_run_end_encoded(chunk.type):
-        return _plain(pc.run_end_decode(chunk))
+        return plain_values(pc.run_end_decode(chunk))
     if pa.types.is_string_view(chunk.type):
         return chunk.cast(pa.large_string())
     if pa.types.is_binary_view(chunk.type):
@@ -235,7 +236,7 @@ def ancestors_by_height(
     """
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
 
-    tree = Taxonomy.from_file(given) if isinstance(given, str | Path) else given
+    tree = Taxonomy.of(given)
     n_codes = len(column.values) + 1
     codes = np.setdiff1d(np.unique(column.codes), [*hidden, n_codes - 1])
     if not len(codes):

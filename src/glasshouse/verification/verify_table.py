@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from glasshouse.verification.groups import Division
 
 __all__ = [
+    "SUPPRESSED",
     "Distance",
     "Missing",
     "Number",
@@ -50,6 +51,9 @@ Number: TypeAlias = int | float | str | Decimal | Fraction
 Distance: TypeAlias = Literal["equal", "ordered", "hierarchical"]
 Missing: TypeAlias = Literal["category", "error", "drop"]
 Roles: TypeAlias = tuple[list[str], list[str]]
+
+SUPPRESSED: Final = ("*",)
+"""What stands in a suppressed cell, unless something else is said."""
 
 
 class Thresholds(TypedDict, total=False):
@@ -171,7 +175,7 @@ def verify_table(
     taxonomies: Mapping[str, Taxonomy | str | Path] | None = None,
     designated: Mapping[str, Sequence[Any]] | None = None,
     distance: Distance | Mapping[str, Distance] | None = None,
-    suppressed: Sequence[Any] = ("*",),
+    suppressed: Sequence[Any] = SUPPRESSED,
     population: int | None = None,
     risk_threshold: Number = Fraction(1, 5),
     notices: Sequence[str] = (),

@@ -70,7 +70,9 @@ CASES = {
         ["name a sensitive column"], options=["--quasi", "age,sex", "--ell", "2"]
     ),
     "a share above 1": Case(["suppress", "'2'"], options=[*ROLES, "--ell", "2", "--suppress", "2"]),
-    "an unknown builder": Case(["intervals, quantiles"], options=[*ROLES, "--ell", "2", "--bin", "age=halves:2"]),
+    "an unknown builder": Case(
+        ["intervals:WIDTH, quantiles:N"], options=[*ROLES, "--ell", "2", "--bin", "age=halves:2"]
+    ),
     "an option without a value": Case(["COLUMN=VALUE"], options=[*ROLES, "--ell", "2", "--top", "age"]),
 }
 

@@ -53,7 +53,7 @@ def imported_by(room: str) -> set[str]:
 
 
 def test_every_folder_of_the_journey_is_a_room() -> None:
-    doors = {"cli", "comparing", "journeys", "pages", "papers", "policy", "streaming"}
+    doors = {"cli", "comparing", "journeys", "pages", "papers", "policy", "spark", "streaming", "studio"}
     below = {"database", "kernels", "unpacking"}  # which every room may use
     notations = {"cells"}  # whose page is a table that tests of its own hold it to
     beneath = {"population", "supports"}  # of which the page of the analyst tells

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from pyarrow import ipc
 
 import glasshouse as gh
+from glasshouse.release.package.write import write_release
 
 __all__ = [
     "AXIS",
@@ -430,10 +431,24 @@ def folders() -> Mapping[str, Mapping[str, bytes]]:
         for format in ("parquet", "csv"):
             with tempfile.TemporaryDirectory() as folder:
                 release.save(f"{folder}/release", format=format)
-                files = {path.name: path.read_bytes() for path in sorted(Path(folder, "release").iterdir())}
-            json.loads(files["datapackage.json"])
-            found[f"{name}.{format}"] = files
+                found[f"{name}.{format}"] = _files_in(Path(folder, "release"))
+            if name in _PARTED:
+                with tempfile.TemporaryDirectory() as folder:
+                    borders = {own: list(range(7, table.num_rows, 7)) for own, table in release.tables.items()}
+                    write_release(release, Path(folder), format, borders)
+                    found[f"{name}.parts.{format}"] = _files_in(Path(folder))
     return found
+
+
+_PARTED = ("anatomy", "angel", "boxes")  # are laid out as several files too
+
+
+def _files_in(folder: Path) -> Mapping[str, bytes]:
+    """The files of a release, by their paths in it."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+    json.loads(files["datapackage.json"])
+    return files
 
 
 @cache

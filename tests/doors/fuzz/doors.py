@@ -21,12 +21,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 import glasshouse as gh
 from glasshouse.analyst.questions.sql import question_of
 from glasshouse.cli.printing import show_release
-from glasshouse.journeys.recheck import verify_release
+from glasshouse.journeys.recheck import verify_release, verify_stream
 from glasshouse.microdata.cautions import CAUTIONS
 from glasshouse.visible import is_shown
 from tests.doors.fuzz import corpora
@@ -50,8 +51,11 @@ class Case:
     def put(self, folder: Path) -> None:
         """Lay the files out in an empty folder."""
         for name, content in self.files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(content)
         for name, what in self.odd.items():
+            if (folder / name).is_dir():
+                shutil.rmtree(folder / name)
             (folder / name).unlink(missing_ok=True)
             _put_odd(folder / name, what)
 
@@ -215,6 +219,9 @@ def _some_package(chance: random.Random) -> Case:
     tables = sorted(file for file in files if file.endswith((".parquet", ".csv")))
     odd: dict[str, str] = {}
     what = chance.random()
+    if any("/" in table for table in tables) and chance.random() < 0.3:
+        _mix_parts(files, chance)
+        return Case(files=files)
     if what < 0.35:  # the description is other data
         files[MANIFEST] = _json(changed_data(json.loads(files[MANIFEST]), chance))
     elif what < 0.45:  # the description is damaged
@@ -229,12 +236,32 @@ def _some_package(chance: random.Random) -> Case:
             files[MANIFEST] = _json(changed_data(json.loads(files[MANIFEST]), chance))
     else:  # something else lies there
         places = ["pipe", "folder", "endless", "loop", "huge", "/etc/passwd", "../elsewhere", "."]
-        odd[chance.choice([*tables, MANIFEST, "README.md", "more.csv"])] = chance.choice(places)
+        inner = sorted({table.partition("/")[0] for table in tables if "/" in table})  # of tables of several files
+        odd[chance.choice([*tables, *inner, MANIFEST, "README.md", "more.csv"])] = chance.choice(places)
     return Case(files=files, odd=odd)
 
 
 def _json(data: Any) -> bytes:
     return json.dumps(data).encode()
+
+
+def _mix_parts(files: dict[str, bytes], chance: random.Random) -> None:
+    """Parts of tables change places, go missing, come twice, or go over to another table, mostly with right sums."""
+    parts = sorted(file for file in files if "/" in file)
+    one, two = chance.choice(parts), chance.choice(parts)
+    match chance.randrange(4):
+        case 0:
+            files[one], files[two] = files[two], files[one]
+        case 1:
+            files[one] = files[two]
+        case 2:
+            files.pop(one)
+        case 3:
+            files[f"{one.partition('/')[0]}/part-{chance.randrange(9):05}.{one.rpartition('.')[2]}"] = files[two]
+    if chance.random() < 0.8:
+        for name in parts:
+            if name in files:
+                files[MANIFEST] = _told(files, name)
 
 
 def _told(files: Mapping[str, bytes], name: str) -> bytes:
@@ -244,10 +271,15 @@ def _told(files: Mapping[str, bytes], name: str) -> bytes:
         if entry["path"] == name:
             entry["hash"] = "sha256:" + hashlib.sha256(files[name]).hexdigest()
             entry["bytes"] = len(files[name])
+            with suppress(pa.ArrowException, OSError):
+                if "rows" in entry:
+                    entry["rows"] = pq.read_metadata(pa.BufferReader(files[name])).num_rows
     return _json(manifest)
 
 
 def _load(case: Case, folder: Path) -> None:
+    with suppress(gh.GlasshouseError):
+        str(verify_stream(folder, most_bytes=1 << 26))
     release = gh.load(folder)
     repr(release), str(release.guarantee), release.recipe.to_data()
     refused = None

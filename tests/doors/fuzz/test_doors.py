@@ -50,7 +50,7 @@ def test_what_is_damaged_is_often_taken_and_often_refused(confined: Confined) ->
     """Cases that are all refused at the threshold would find nothing behind it."""
     for door in DOORS:
         before = confined.n_taken, confined.n_refused
-        assert not list(findings(((door, i) for i in range(60)), confined))
+        assert not list(findings(((door, i) for i in range(90)), confined))
         taken, refused = confined.n_taken - before[0], confined.n_refused - before[1]
         assert taken >= 3, door
         assert refused >= 3, door

@@ -175,7 +175,7 @@ def test_example_1_ellie_is_safe_for_the_published_disease_is_not_respiratory() 
     assert beliefs.present("Ellie") == 1
     assert beliefs.of("Debbie") == {}, "what she knew before is not what the release tells"
     assert beliefs.because is not None
-    assert "shows breast cancer; of its group of 2 she knows 1" in beliefs.because(int(beliefs.kind[3]), 1)
+    assert "shows breast cancer; of its group of 2 the attacker knows 1" in beliefs.because(int(beliefs.kind[3]), 1)
 
     # Without a word about Emily she is one of two who may sit beside Debbie.
     half = gh.attack(release, Corruption(), knowledge=replace(knowledge, corrupted={"Debbie": "pneumonia"}))
@@ -507,7 +507,7 @@ def test_bob_gives_calvin_away_and_emily_hides_debbie_a_little() -> None:
     assert found.because is not None
     assert found.because(int(found.kind[1]), 6) == (
         "1 of 2 tuples of the groups at Age [21, 40], Gender M, Zipcode [11000, 30000] have pneumonia; of the people "
-        "who may be there she has corrupted 1 who are in the table, 1 of them with another value"
+        "who may be there the attacker has corrupted 1 who are in the table, 1 of them with another value"
     )
     assert found.present("Emily") == found.present("Debbie") == pytest.approx(2 / 3)
     absent = gh.attack(release, Corruption(), knowledge=gh.Knowledge(external=voters, corrupted={"Emily": ABSENT}))

@@ -24,6 +24,7 @@ from glasshouse.engines import Memory
 from glasshouse.grouping.along_order.orderings import arranged
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.principles.principle import Requirement
+from tests.rooms.adversary.earlier import publish_by_identifiers
 from tests.tiers import tables
 from tests.twins import decisions as twin
 
@@ -62,7 +63,8 @@ class Case:
     def publish(self) -> gh.Release:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", gh.DisclosureWarning)
-            return gh.publish(
+            publish = publish_by_identifiers if self.named else gh.publish
+            return publish(
                 self.table(),
                 principle=self.principle,
                 method=self.method,

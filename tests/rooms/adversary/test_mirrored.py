@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adversary who knows Mirror: what she believes by every world and every random choice; and by shares, at scale."""
+"""An attacker who knows Mirror or Sift: beliefs by every world and every random choice; and by shares, at scale."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary.reverse_engineering.theorems.mirror_theorem import MirrorBound, MirrorTheorem
+from glasshouse.adversary.reverse_engineering.theorems.largest_shares import LargestShares, PublishedShares
 from glasshouse.adversary.reverse_engineering.worlds.enumeration import exact_posterior
 from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.release.contents import Published
@@ -26,6 +26,7 @@ PRINCIPLES: dict[str, tuple[Any, Any]] = {
     "refined by ace": (TWO, lambda n: gh.Mirror(inner="ace")),
     "refined by anatomize": (TWO, lambda n: gh.Mirror(inner="anatomize")),
     "refined, untested": (TWO, lambda n: gh.Mirror(inner="anatomize", floor=n)),
+    "sift": (TWO, lambda n: gh.Sift()),
     "l-diversity": (TWO, lambda n: gh.Mirror(inner="none", floor=n // 2)),
     "t-closeness": (gh.TCloseness(t="1/3"), lambda n: gh.Mirror(floor=n // 2)),
     "entropy": (gh.EntropyLDiversity(ell=2), lambda n: gh.Mirror(floor=n // 2)),
@@ -73,7 +74,7 @@ class Case:
 
     def attack(self, release: gh.Release, attack: Any = None, **more: Any) -> Any:
         steps = self.principle, self.method, self.recoding
-        return (attack or MirrorTheorem().attack)(release, self.knowledge(**more), steps)
+        return (attack or PublishedShares().attack)(release, self.knowledge(**more), steps)
 
     def by_force(self, release: gh.Release, limit_runs: int = 1000) -> Any:
         """Every world and every random choice."""
@@ -117,7 +118,7 @@ class Tried:
             expected = case.by_force(release)
         except (gh.Infeasible, gh.NotSupported):  # or there is too much to try
             return
-        bound = case.attack(release, MirrorBound().attack)
+        bound = case.attack(release, LargestShares().attack)
         for row, beliefs in expected.of.items():
             most = beliefs_of(bound, row)
             assert bound.presence[bound.kind[row]] >= float(expected.presence[row]) - NEAR
@@ -183,25 +184,6 @@ def test_so_it_is_where_some_on_her_list_are_not_in_the_table(principle: str, re
 # --- where who is in which group is not known ------------------------------------------------------------------------
 
 
-def test_identifiers_tell_which_of_those_who_are_alike_is_in_which_group() -> None:
-    """Of the four with equal quasi-identifiers three make a group, and identifiers say who."""
-    principle, method = gh.TCloseness(t="1/3"), gh.Mirror(floor=3)
-    named = Case({"x": [1, 1, 1, 1, 2, 2]}, list("aabbcc"), principle, method, gh.Anatomy(), named=True)
-    release = next(r for r in map(named.publish, range(9)) if Published.of(r).n_groups == 2)
-    unnamed = replace(named, named=False)
-    expected = named.by_force(release).of
-
-    found = unnamed.attack(release)
-    assert [beliefs_of(found, row) for row in range(4)] == [pytest.approx(beliefs_of(found, 0))] * 4
-    assert expected[0] != expected[3]
-    with pytest.raises(gh.NotSupported, match="4 people"):
-        named.attack(release)
-    bound = named.attack(release, MirrorBound().attack)
-    for row in range(6):
-        assert all(beliefs_of(bound, row)[value] >= float(b) - NEAR for value, b in expected[row].items())
-        assert row < 4 or beliefs_of(bound, row) == {v: pytest.approx(float(b)) for v, b in expected[row].items()}
-
-
 def test_two_groups_with_one_box_are_not_taken_for_one() -> None:
     """Either of the two who have 0 is in another group, of three or of four people, and b and c are too: so each of the
     two has b with (1/3 + 1/4) / 4, and not with the 1/7 that the box shows."""
@@ -212,7 +194,7 @@ def test_two_groups_with_one_box_are_not_taken_for_one() -> None:
 
     with pytest.raises(gh.NotSupported, match="exact belief about 7 people"):
         case.attack(release)
-    bound = case.attack(release, MirrorBound().attack)
+    bound = case.attack(release, LargestShares().attack)
     assert beliefs_of(bound, 0) == {"a": 1, "b": 0.5, "c": 0.5}
     assert beliefs_of(case.attack(release, gh_linking), 0)["b"] < float(Fraction(7, 48)) < beliefs_of(bound, 0)["b"]
 
@@ -376,7 +358,7 @@ def test_a_prior_for_everybody_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("more", [{"corrupted": {0: "a"}}, {"corrupted": {0: gh.ABSENT}}, {"prior": {0: {"a": 1}}}])
-@pytest.mark.parametrize("attack", [MirrorTheorem().attack, MirrorBound().attack])
+@pytest.mark.parametrize("attack", [PublishedShares().attack, LargestShares().attack])
 def test_the_theorems_are_not_for_those_who_know_more(attack: Any, more: dict[str, Any]) -> None:
     with pytest.raises(gh.NotSupported, match="corrupted people"):
         SMALL.attack(SMALL.publish(), attack, **more)
@@ -386,7 +368,7 @@ def test_whoever_was_dropped_is_believed_to_have_a_trimmed_value() -> None:
     table = gh.read({"x": [1, 2, 3, 4, 5], "s": list("aaabc")}, quasi=["x"], sensitive="s")
     release = gh.publish(table, principle=TWO, method=gh.Mirror(), recoding=gh.Anatomy(), suppress="1/5")
     steps = TWO, gh.Mirror(), gh.Anatomy()
-    found = MirrorTheorem().attack(release, gh.Knowledge(external=table), steps)
+    found = PublishedShares().attack(release, gh.Knowledge(external=table), steps)
     (lost,) = set(range(5)) - {x - 1 for x in release.tables["qit"]["x"].to_pylist()}
     assert found.of(lost) == {"a": 1.0}
     assert all(max(found.of(row).values()) <= 0.5 for row in range(5) if row != lost)
@@ -403,6 +385,6 @@ def test_a_list_without_everybody_gives_a_bound_only() -> None:
     steps = (TWO, gh.Mirror(), gh.Anatomy())
 
     with pytest.raises(gh.NotSupported, match="everybody in the table"):
-        MirrorTheorem().attack(release, fewer, steps)
-    found = MirrorBound().attack(release, fewer, steps)
+        PublishedShares().attack(release, fewer, steps)
+    found = LargestShares().attack(release, fewer, steps)
     assert beliefs_of(found, 0) == pytest.approx(beliefs_of(SMALL.attack(release), 0))

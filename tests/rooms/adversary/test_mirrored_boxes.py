@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import glasshouse as gh
-from glasshouse.adversary.reverse_engineering.theorems.mirror_theorem import MirrorBound
+from glasshouse.adversary.reverse_engineering.theorems.largest_shares import LargestShares
 from tests.rooms.adversary.test_mirrored import Case, beliefs_of
 
 
@@ -19,7 +19,7 @@ def test_a_box_of_two_groups_or_more_is_not_taken_for_one_because_leaves_are_lar
     mixed = [row["s"] for row in release.data.to_pylist() if row["x"] == "[0, 1]"]
     assert len(mixed) == len(set(mixed)) == size
 
-    found = case.attack(release, MirrorBound().attack)
+    found = case.attack(release, LargestShares().attack)
 
     for row in range(12):
         # groups of two may stand behind the box, and show each of its values with a half

@@ -30,6 +30,7 @@ from glasshouse.kernels import interpreted
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
 from glasshouse.release.contents import Published
+from tests.rooms.adversary.earlier import publish_by_identifiers
 from tests.tiers import tables
 from tests.twins import sequences as twin
 from tests.twins.greedy import binary_diverse, close, frequency_diverse
@@ -286,9 +287,8 @@ def compared_with_all_worlds(seed: int, most_runs: int, case: Any = None) -> str
     table = gh.read(shown, quasi=quasi, sensitive="s", **names)
     people = gh.read({name: column for name, column in shown.items() if name != "s"}, quasi=quasi, **names)
     try:
-        release = gh.publish(
-            table, principle=principle, method=method, recoding=recoding, source=gh.Source.seeded(seed)
-        )
+        publish = gh.publish if people.identifier is None else publish_by_identifiers
+        release = publish(table, principle=principle, method=method, recoding=recoding, source=gh.Source.seeded(seed))
     except (Infeasible, NotSupported, DomainError, GuaranteeBroken):
         return "not published"
     published, knowledge = Published.of(release), gh.Knowledge(external=people, corrupted=corrupted)

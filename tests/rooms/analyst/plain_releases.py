@@ -13,7 +13,7 @@ import numpy as np
 
 import glasshouse as gh
 from glasshouse.analyst.usefulness.reconstruction_error import terms_of
-from glasshouse.journeys.publish import recipe_of
+from glasshouse.journeys.plan import recipe_of
 from glasshouse.principles.principle import Requirement
 from glasshouse.recoding.columns import published_columns
 from tests.rooms.recoding.reading import covers

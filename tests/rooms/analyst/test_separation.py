@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
+import glasshouse.journeys.publish as journey
 from glasshouse.analyst.answers.separation import badly_separated
-from glasshouse.grouping.anatomize.anatomize import Anatomize
 from glasshouse.microdata import Groups
 from tests.rooms.population.known import QUASI, people, released
 
@@ -40,7 +40,7 @@ def paired(monkeypatch: pytest.MonkeyPatch, *, mixed: float = 0.0) -> gh.Release
         n_groups += 1
     kept = labels >= 0
     groups = Groups(labels[kept], n_groups)
-    monkeypatch.setattr(Anatomize, "_divide", lambda *_: groups)
+    monkeypatch.setattr(journey, "_divided", lambda *_: (None, groups))
     table = gh.read({name: own[kept] for name, own in columns.items()}, quasi=list(QUASI), sensitive="ill")
     return gh.publish(
         table,

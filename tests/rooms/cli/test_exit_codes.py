@@ -64,6 +64,7 @@ WRONG = {
         f"compare patients.csv {ROLES} --ell 2 --methods best",
     ],
     "reproduce": ["reproduce", "reproduce gospel", "reproduce angel --rows 0", "reproduce angel --data missing.csv"],
+    "studio": ["studio missing.csv", "studio .", "studio --host 0.0.0.0", "studio --port 99999"],
     "demo": ["demo --rows few", "demo --rows 10 --out patients.csv"],
     "completion": ["completion tcsh", "completion"],
 }

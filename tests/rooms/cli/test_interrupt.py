@@ -65,7 +65,7 @@ def wait_for(step: str, process: subprocess.Popen[str], log: Path) -> None:
 @pytest.mark.parametrize("engine", ["memory", "disk"])
 def test_an_interrupted_command_leaves_nothing_and_ends_with_130(engine: str, table: Path, tmp_path: Path) -> None:
     process = started(table, tmp_path, "--no-report", "--engine", engine)
-    wait_for("read" if engine == "memory" else "survey", process, tmp_path / "log")
+    wait_for("count", process, tmp_path / "log")
     process.send_signal(signal.SIGINT)
     printed, told = process.communicate(timeout=120)
 
@@ -89,7 +89,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     ("stop", "after"),
     [
         (signal.SIGINT, "write"),
-        *((signal.SIGTERM, after) for after in ("read", "divide", "write", "survey")),
+        *((signal.SIGTERM, after) for after in ("read", "divide", "write", "audit")),
         (signal.SIGHUP, "write"),
     ],
 )
@@ -99,7 +99,7 @@ def test_a_stop_leaves_no_partial_folder_and_the_pair_that_was_there(
     """After ``write`` everything is on its stage, and the report is being made: nothing of it stays."""
     gh.publish(gh.synthetic.hospital(100, seed=1), out=tmp_path / "out", principle=gh.LDiversity(ell=2))
     before = bytes_of(tmp_path / "out")
-    process = started(table, tmp_path, "--force", *(["--engine", "disk"] if after == "survey" else []))
+    process = started(table, tmp_path, "--force", *(["--engine", "disk"] if after == "audit" else []))
     wait_for(after, process, tmp_path / "log")
     process.send_signal(stop)
     printed, told = process.communicate(timeout=120)

@@ -56,6 +56,7 @@ LINES = {
     "show": "show out/release",
     "compare": f"compare patients.csv {ROLES} --ell 3 --methods mirror --recodings boxes",
     "reproduce": "reproduce angel --rows 300 --questions 5",
+    "studio": "studio patients.csv --no-browser",
     "demo": "demo --rows 400",
     "completion": "completion bash",
 }
@@ -100,15 +101,25 @@ def test_errors_that_name_a_value_leave_only_their_class_in_the_log(world: Path)
 
 
 def test_the_journey_tells_its_steps_in_their_order_with_their_counts(world: Path) -> None:
-    run(f"publish patients.csv {ROLES} --ell 3 --out out --no-report --log-json steps.log")
+    run(f"publish patients.csv {ROLES} --ell 3 --out out --report brief --log-json steps.log")
     run(f"publish patients.csv {ROLES} --ell 3 --out disk --engine disk --log-json disk.log")
     steps, disk = (
         [json.loads(line) for line in (world / name).read_text().splitlines()] for name in ("steps.log", "disk.log")
     )
     by_name = {record["step"]: record for record in steps}
 
-    assert [r["step"] for r in steps] == ["read", "eligible", "divide", "recode", "recheck", "write", "publish"]
-    assert [r["step"] for r in disk] == ["survey", "write", "recheck", "report", "publish"]
+    assert [r["step"] for r in steps] == [
+        "read",
+        "count",
+        "eligible",
+        "divide",
+        "recode",
+        "recheck",
+        "write",
+        "report",
+        "publish",
+    ]
+    assert [r["step"] for r in disk] == ["count", "eligible", "divide", "audit", "recheck", "report", "publish"]
     assert by_name["divide"]["rows"] == 300
     assert by_name["divide"]["groups"] == gh.load("out/release").tables["bt"]["Batch-ID"].to_pylist()[-1]
     assert by_name["write"]["bytes"] == sum(file.stat().st_size for file in Path("out/release").iterdir())
@@ -141,7 +152,7 @@ def test_libraries_hear_the_same_through_the_logging_module(tmp_path: Path, capl
         gh.publish(table, out=tmp_path / "out", principle=gh.LDiversity(ell=3))
     steps = [record.step for record in caplog.records if hasattr(record, "step")]
 
-    assert steps == ["eligible", "divide", "recode", "recheck", "write"]
+    assert steps == ["count", "eligible", "divide", "recode", "recheck", "write"]
 
 
 def test_a_step_takes_numbers_under_known_names_and_nothing_else() -> None:

@@ -176,6 +176,12 @@ def test_catalogued_methods_all_have_parameters_to_compare_them_with(table: gh.M
 # --- what is written --------------------------------------------------------------------------------------------------
 
 
+def test_rows_say_which_methods_tie_their_groups_to_each_other(whole: gh.Comparison) -> None:
+    made = [found for found in whole.rows if not found.failed]
+    assert {found.method.partition(" ")[0] for found in made if found.ties_groups} >= {"ace", "hybrid"}
+    assert not any(found.ties_groups for found in made if found.method in ("sift", "mirror", "anatomize", "tailor"))
+
+
 def test_table_page_and_picture_say_the_same_and_need_nothing_else(whole: gh.Comparison, tmp_path: Path) -> None:
     whole.write(tmp_path / "inside")
     text = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "inside").iterdir()}
@@ -318,6 +324,37 @@ def setting_of(table: gh.Microdata, **more: Any) -> Setting:
         "effort": QUICK,
     }
     return Setting(**{**base, **more})
+
+
+def test_a_recoding_that_needs_what_the_principle_does_not_say_is_left_out(table: gh.Microdata) -> None:
+    for principle in (gh.TCloseness("0.3"), gh.DesignatedLDiversity(3, ("HIV",))):
+        kinds, left_out = recodings_of(None, Requirement.of(principle, table), table)
+
+        assert [recoding.name for recoding in kinds] == ["boxes", "anatomy", "permutation"]
+        assert "the principle has no l or k to take" in left_out["angel"]
+
+
+def test_a_finished_row_is_shown_at_once_and_a_kept_one_first(table: gh.Microdata, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"principle": ELL, "recodings": ["boxes"], "runs": 1, "effort": QUICK, "learner": False}
+    first: list[tuple[str, int]] = []
+    done = [0]
+    gh.compare(
+        table,
+        methods=["mirror", "separate"],
+        processes=0,
+        progress=lambda _what, n_done, _total: done.append(n_done),
+        finished=lambda row: first.append((row.way, done[-1])),
+        resume=tmp_path,
+        **given,
+    )
+    again: list[Row] = []
+    found = gh.compare(
+        table, methods=["sift", "separate"], processes=0, finished=again.append, resume=tmp_path, **given
+    )
+
+    assert first == [("mirror as boxes", 0), ("separate as boxes", 1)]  # before the count says so
+    assert [row.way for row in again] == ["separate as boxes", "sift as boxes"]
+    assert set(map(id, again)) == set(map(id, found.rows))
 
 
 def test_a_process_that_dies_is_a_row_that_says_so_and_the_next_way_gets_another_process(table: gh.Microdata) -> None:

@@ -57,7 +57,7 @@ def check(table: gh.Microdata, ell: int) -> None:
     assert best.recoding in ("angel", "boxes")
     for said in (
         f"{best.method} as",
-        "holds against whoever knows the algorithm",
+        "holds against an attacker who knows the algorithm",
         "does not show who is in the table",
         "error",
     ):

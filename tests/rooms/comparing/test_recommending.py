@@ -46,6 +46,13 @@ def test_among_ways_that_are_nearly_equal_the_default_method_is_taken_and_then_t
     assert chosen(*ways[:2]) == "mirror as boxes"
 
 
+def test_a_method_that_ties_its_groups_is_recommended_only_if_no_other_holds() -> None:
+    tied, other = row("hybrid", "angel", 0.01, ties_groups=True), row("anatomize", "angel", 0.05)
+
+    assert chosen(tied, other) == "anatomize as angel"
+    assert chosen(tied, row("mondrian", "angel", 0.005, adversary="linking")) == "hybrid as angel"
+
+
 def test_exact_quasi_identifiers_are_recommended_only_if_it_is_no_secret_who_is_in_the_table() -> None:
     ways = [row("mirror", "anatomy", 0.02), row("mirror", "angel", 0.04)]
 
@@ -75,7 +82,7 @@ def test_where_nothing_holds_against_her_the_reason_says_so() -> None:
     found = recommend([row("mondrian", "boxes", 0.02, adversary="linking", belief=None)], preferred=USUAL)
 
     assert found.row is not None
-    assert "no way holds against whoever knows the algorithm" in found.reason
+    assert "no way holds against an attacker who knows the algorithm" in found.reason
 
 
 def test_the_reason_is_one_sentence_with_the_promise_the_error_the_rival_and_no_link() -> None:
@@ -89,7 +96,7 @@ def test_the_reason_is_one_sentence_with_the_promise_the_error_the_rival_and_no_
     assert found.reason.endswith(".")
     assert ". " not in found.reason
     for said in (
-        "holds against whoever knows the algorithm",
+        "holds against an attacker who knows the algorithm",
         "nothing above 0.5",
         "4.0%",
         "hybrid as angel",

@@ -181,10 +181,10 @@ def _watched() -> Iterator[list[list[frozenset[int]]]]:
                 size = int(stop - start) // n
                 leaves.append([frozenset(numbers[at + f * size : at + (f + 1) * size].tolist()) for f in range(n)])
 
-    def watch_refined(self: Any, table: Any, rows: Any, places: Any, untested: Any, failed: Any, *rest: Any) -> Any:
+    def watch_refined(self: Any, table: Any, rows: Any, untested: Any, failed: Any, *rest: Any) -> Any:
         note(rows, untested, lambda *_: 1)
         note(rows, failed, lambda *_: 2)
-        return refined(self, table, rows, places, untested, failed, *rest)
+        return refined(self, table, rows, untested, failed, *rest)
 
     def watch_halved(self: Any, requirement: Any, k: int, mirrors: int, nodes: Any) -> Any:
         again, done = halved(self, requirement, k, mirrors, nodes)

@@ -178,17 +178,16 @@ def test_a_remainder_that_did_not_work_is_followed_by_one_of_at_least_twice_the_
     tried: list[int] = []
 
     class Refusing:
-        order = np.arange(997, dtype=np.int32)
+        size, most_frequent = 997, 1
 
-        def both_obey(self, chosen: Any) -> bool:
-            tried.append(len(chosen))
-            return False
+        def parted(self, n: int, source: Any) -> None:
+            tried.append(n)
 
-    h, k, chosen = halving._drawn(Refusing(), 3, 1, gh.Source.seeded(1))  # type: ignore[arg-type]
+    k, _, remainder = halving._drawn(Refusing(), 3, 1, gh.Source.seeded(1))  # type: ignore[arg-type]
     sizes = list(dict.fromkeys(tried))
 
-    assert chosen is None
-    assert (h, k) == (0, 997)
+    assert remainder is None
+    assert k == 997
     assert len(tried) == halving.ATTEMPTS * len(sizes)
     assert len(sizes) > 1
     assert all(later >= 2 * earlier for earlier, later in itertools.pairwise(sizes))

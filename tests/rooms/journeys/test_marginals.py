@@ -290,3 +290,35 @@ def test_a_seeded_release_grows_only_where_that_is_allowed(tmp_path: Path) -> No
 
     refused(tmp_path, gh.OutputError, "fixed seed", patients())
     assert publish_marginals(tmp_path, patients(), marginals=MORE, allow_seed=True).recipe.seeded
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_parts_stay_as_they_are_and_large_new_tables_are_parted_too(
+    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = patients()
+    for large in ("publish", "marginals"):
+        monkeypatch.setattr(f"glasshouse.journeys.{large}.PART_ROWS", 17)
+    published(tmp_path, table, format=format)
+    before = bytes_of(tmp_path / "release")
+    grown = publish_marginals(tmp_path, table, marginals=MORE)
+    after = bytes_of(tmp_path / "release")
+
+    assert f"gt/part-00001.{format}" in before
+    told = ("README.md", "datapackage.json")
+    assert {name: after.get(name) for name in before if name not in told} == {
+        name: content for name, content in before.items() if name not in told
+    }
+    assert {f"{name}/part-00001.{format}" for name in ("gt_2", "gt_3")} <= after.keys()
+    assert gh.verify(tmp_path).holds
+
+    monkeypatch.setattr("glasshouse.journeys.marginals.PART_ROWS", 1 << 21)
+    shutil.rmtree(tmp_path / "release")
+    shutil.rmtree(tmp_path / "audit")
+    monkeypatch.setattr("glasshouse.journeys.publish.PART_ROWS", 1 << 21)
+    whole = published(tmp_path, table)
+    again = publish_marginals(tmp_path, table, marginals=MORE)
+    assert list(whole.tables) == ["bt", "gt"]
+    for name in ("gt_2", "gt_3"):  # whatever the batches, the cells are the same
+        cells = [column for column in again.tables[name].column_names if column != "Batch-ID"]
+        assert plain(again.tables[name].select(cells)) == plain(grown.tables[name].select(cells))

@@ -361,7 +361,7 @@ def test_labels_in_files_stay_as_they_are_written(tmp_path: Path) -> None:
         ("t.yaml", "&any\nx: *any\n", SourceError, "recursive"),
         ("t.yaml", "any: [a", SourceError, "'t.yaml' cannot be read"),
         ("t.json", '{"any": [', SourceError, "'t.json' cannot be read"),
-        ("t.txt", "any", SourceError, "ends in .csv, .json, .yaml, .yml, not '.txt'"),
+        ("t.txt", "any", SourceError, "ends in .csv, .json, .yaml, .yml, or is one of .* got 't.txt'"),
     ],
 )
 def test_a_file_that_is_no_taxonomy_is_refused(

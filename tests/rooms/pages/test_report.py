@@ -22,7 +22,7 @@ from glasshouse.journeys.recheck import verify_release
 from glasshouse.pages.report import Effort, report_on_file
 from glasshouse.pages.report.beliefs import estimated_fits, histogram
 from glasshouse.pages.report.facts import LAYOUT
-from glasshouse.streaming.publish import publish_file
+from glasshouse.streaming.publish import PublishedFile, publish_file
 
 PATIENTS = gh.synthetic.hospital(400, seed=3)
 QUICK = Effort(questions=60, few_questions=20, seconds=10)
@@ -467,26 +467,77 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def published_in_batches(folder: Path, **asked: Any) -> PublishedFile:
+    pa_csv.write_csv(gh.synthetic.hospital_table(n=300, seed=1), folder / "patients.csv")
+    given = {"quasi": ["age", "sex"], "sensitive": "disease", "principle": gh.LDiversity(ell=3), **asked}
+    return publish_file(folder / "out", folder / "patients.csv", **given)
+
+
 def test_a_file_that_was_published_in_batches_has_a_report_too(tmp_path: Path) -> None:
-    pa_csv.write_csv(gh.synthetic.hospital_table(n=300, seed=1), tmp_path / "patients.csv")
-    published = publish_file(
-        tmp_path / "out",
-        tmp_path / "patients.csv",
-        quasi=["age", "sex"],
-        sensitive="disease",
-        principle=gh.LDiversity(ell=3),
-    )
+    published = published_in_batches(tmp_path)
     report = report_on_file(published)
     facts = report.write(published.audit).to_dict()
 
     assert (300, True) == (facts["published"]["tuples"], facts["kept"])
-    assert facts["achieved"]["ell"] == 3
-    assert {file["name"] for file in facts["files"]} >= {"qit.parquet", "st.parquet", "datapackage.json"}
+    assert [("ell = 3", True)] == [(c["asked"], c["holds"]) for c in facts["achieved"]["checks"] if c["column"]]
+    assert {file["name"] for file in facts["files"]} >= {"gt.parquet", "bt.parquet", "datapackage.json"}
     assert report_on_file(published).to_dict()["achieved"] == facts["achieved"]
     assert "published in batches" in report.to_html()
     (published.audit / "report.json").write_text("{}")
     with pytest.raises(SourceError, match="tells what was counted"):
         report_on_file(published)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"recoding": "boxes"},
+        {"recoding": "anatomy", "method": "anatomize"},
+        {"recoding": "permutation"},
+        {"recoding": gh.Angel(k=5)},
+        {"principle": gh.KAnonymity(k=5), "sensitive": None},
+        {"principle": gh.TCloseness(t="1/2"), "method": "mondrian"},
+        {
+            "principle": gh.RhoBreach(rho1="1/5", rho2="1/2", lambda_="1/10", k=6),
+            "recoding": gh.Perturbed(
+                domain=tuple(gh.synthetic.hospital_table(300, seed=1)["disease"].unique().to_pylist())
+            ),
+        },
+    ],
+    ids=["boxes", "anatomy", "permutation", "angel", "k-anonymity", "t-closeness", "perturbed"],
+)
+def test_a_report_on_a_file_says_what_one_on_the_same_release_in_memory_says(
+    asked: dict[str, Any], tmp_path: Path
+) -> None:
+    published = published_in_batches(tmp_path, **asked)
+    here = report_on_file(published)
+    table = gh.read(tmp_path / "patients.csv", quasi=["age", "sex"], sensitive=asked.get("sensitive", "disease"))
+    there = gh.make_report(gh.load(published.folder), table, effort=QUICK)
+    found, known = here.to_dict(), there.to_dict()
+
+    for name in ("recipe", "words", "guarantee", "kept", "broken", "notices", "published"):
+        assert known[name] == found[name], name
+    assert [shown for shown in known["findable"] if not shown["exact"]] == found["findable"]
+    exact = [caution for caution in known["cautions"] if "exact quasi-identifiers" in caution["text"]]
+    assert [caution for caution in found["cautions"] if "exact quasi-identifiers" in caution["text"]] == exact
+    assert bool(exact) == any(shown["exact"] for shown in found["published"]["tables"])
+    assert found["bounded"][0].startswith("Nothing was attacked")
+    assert ("not counted (" in " ".join(found["bounded"])) == bool(exact)
+    assert "What happened to the values of each column is not listed." in here.to_html()
+
+
+def test_a_report_on_a_file_counts_people_who_were_dropped_as_one_on_a_table_does(tmp_path: Path) -> None:
+    rows = ["age,disease"] + [f"{i % 40},{'flu' if i % 3 else 'asthma'}" for i in range(90)] + [",flu", "7,"]
+    (tmp_path / "people.csv").write_text("\n".join(rows) + "\n")
+    asked = {"principle": gh.LDiversity(ell=2), "suppress": "1/2"}
+    roles = {"quasi": ["age"], "sensitive": "disease", "missing": "drop"}
+    published = publish_file(tmp_path / "out", tmp_path / "people.csv", **roles, **asked)
+    table = gh.read(tmp_path / "people.csv", **roles)
+    there = gh.make_report(gh.publish(table, **asked), table, effort=QUICK).to_dict()
+
+    assert published.n_incomplete == 2
+    assert there["published"]["dropped"] > 0
+    assert report_on_file(published).to_dict()["published"]["dropped"] == there["published"]["dropped"]
 
 
 def test_a_report_prints_as_one_line() -> None:

@@ -62,10 +62,10 @@ def test_over_many_seeds_every_pair_of_orders_is_about_equally_frequent() -> Non
 def test_a_side_that_is_left_sorted_would_be_noticed(sorted_side: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = Side.shuffle
 
-    def lazy(side: Side, source: Any) -> None:
+    def lazy(side: Side, streams: Any) -> None:
         whose = "people" if "age" in side.published() else "values"
         if sorted_side not in ("both", whose):
-            real(side, source)
+            real(side, streams)
 
     monkeypatch.setattr(Side, "shuffle", lazy)
 
@@ -74,7 +74,11 @@ def test_a_side_that_is_left_sorted_would_be_noticed(sorted_side: str, monkeypat
 
 def test_two_sides_shuffled_by_the_same_draws_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     real = Side.shuffle
-    monkeypatch.setattr(Side, "shuffle", lambda side, source: real(side, source.child("again")))
+
+    def repeated(side: Side, streams: Any) -> None:
+        real(side, [(draws.child("again"), start, stop) for draws, start, stop in streams])
+
+    monkeypatch.setattr(Side, "shuffle", repeated)
 
     assert unevenness(seen_over_seeds()) > 10 * THIRTY_FIVE_DEGREES
 

@@ -390,6 +390,9 @@ def product_of(p: str, domain: Values | None, *, biased: bool = False) -> Any:
         def belows(self, bounds: Any, size: int | None = None) -> Any:
             return np.zeros(len(bounds), np.int64) if np.ndim(bounds) else super().belows(bounds, size)
 
+        def child(self, *labels: str | int) -> EnumeratingDraws:
+            return Biased(self._run, path=(*self._path, labels))
+
     def publish(values: Values) -> dict[str, Fraction]:
         table, groups = people(list(range(len(values))), list(values)), grouped(*[0] * len(values))
 

@@ -111,7 +111,7 @@ def test_so_does_what_the_engine_on_disk_writes(format: str, tmp_path: Path) -> 
     pq.write_table(pa.table(people()), tmp_path / "people.parquet")
     publish_file(
         tmp_path / "out", tmp_path / "people.parquet", quasi=[AGE, "+city"], sensitive=NAME, format=format,
-        principle=gh.LDiversity(ell=2), missing="category", accept=CAUTIONS,
+        principle=gh.LDiversity(ell=2), missing="category", accept=CAUTIONS, method="anatomize", recoding="anatomy",
     )  # fmt: skip
     back = gh.load(tmp_path / "out" / "release")
 
@@ -126,7 +126,7 @@ def test_a_group_may_have_an_empty_text_and_a_missing_value_on_disk_too(tmp_path
     pq.write_table(table, tmp_path / "people.parquet")
     options: dict[str, Any] = {"principle": gh.LDiversity(ell=2), "missing": "category", "format": "csv"}
     roles: dict[str, Any] = {"quasi": ["age"], "sensitive": "ill", "accept": "missing-words"}
-    publish_file(tmp_path / "out", tmp_path / "people.parquet", **roles, **options)
+    publish_file(tmp_path / "out", tmp_path / "people.parquet", **roles, **options, recoding="anatomy")
 
     assert gh.load(tmp_path / "out" / "release").tables["st"]["ill"].to_pylist().count(None) == 20
 

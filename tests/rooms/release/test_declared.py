@@ -17,6 +17,7 @@ from glasshouse.analyst.usefulness.reconstruction_error import terms_of
 from glasshouse.cli.commands import glasshouse as main
 from glasshouse.declarations import Declared
 from glasshouse.journeys.marginals import publish_marginals
+from glasshouse.journeys.recheck import verify_stream
 from glasshouse.release.package.manifest import MANIFEST
 from tests.rooms.release.kinds import of_kind
 from tests.rooms.release.test_reading import manifest_of, put
@@ -512,8 +513,10 @@ WRONG: dict[str, Any] = {
 def test_a_hostile_taxonomy_is_refused(declared: Any, tmp_path: Path) -> None:
     release_of(tmp_path, table(), gh.Taxonomies(), "declared")
 
-    with pytest.raises(gh.SourceError):
-        gh.load(hostile(tmp_path / "release", declared))
+    folder = hostile(tmp_path / "release", declared)
+    for read in (gh.load, verify_stream):
+        with pytest.raises(gh.SourceError):
+            read(folder)
 
 
 def test_a_tree_of_a_million_nodes_is_refused_before_it_is_made(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
 from glasshouse.verification import groups as groups_module
 from glasshouse.verification import verify_table
 from glasshouse.verification.columns import ascending, encode
+from glasshouse.verification.excess import ordered_excess
 from glasshouse.verification.groups import divide, histograms
-from glasshouse.verification.sensitive import ordered_excess
 from glasshouse.verification.verification import _expected_reciprocals
 from tests.tiers import examples
 from tests.twins import verification as naive

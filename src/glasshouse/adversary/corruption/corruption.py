@@ -180,9 +180,9 @@ def _victim(release: Release, knowledge: Knowledge, person: Any, column: str | N
         raise NotSupported("a prior and a posterior confidence in groups that keep their values", instead="use attack")
     sample, row = PerturbedSample.of(task), knowledge.person(person)
     if sample.known[row] != -1:
-        raise InputError("she has corrupted this person: there is nothing left to believe")
+        raise InputError("the attacker has corrupted this person: there is nothing left to believe")
     if sample.crucial[row] < 0 or sample.owned(row).presence == 0:
-        raise InputError("this person cannot be in the table: nobody there fits, or she knows all who do")
+        raise InputError("this person cannot be in the table: nobody there fits, or the attacker knows all who do")
     return sample, row
 
 

@@ -137,7 +137,7 @@ class _OneTable:
         value = text_of(self.fit.published.values[code])
         seats = self.fit.seats_of(kind) if kind < len(self.fit.n_alike) else []
         if not seats:
-            return "she knew it before"
+            return "the attacker knew it before"
         shown = seats_in_words(self.fit.seats, seats[0])
         groups = {int(self.fit.seats.group[seat]) for seat in seats}
         entries = [entry for group in groups if (entry := self.fit.entry(group, code)) >= 0]
@@ -149,8 +149,9 @@ class _OneTable:
         inside = [(own, n) for (who, own), n in self.fit.of_value.items() if who in fitting]
         others = sum(n for own, n in inside if own != code)
         return (
-            f"{having:,} of {of:,} tuples of the groups at {shown} have {value}; of the people who may be there she "
-            f"has corrupted {sum(n for _, n in inside):,} who are in the table, {others:,} of them with another value"
+            f"{having:,} of {of:,} tuples of the groups at {shown} have {value}; of the people who may be there the "
+            f"attacker has corrupted {sum(n for _, n in inside):,} who are in the table, {others:,} of them with "
+            "another value"
         )
 
     def _beliefs(self) -> Found:

@@ -161,8 +161,8 @@ def _known(task: Task, fits: NDArray[np.bool_]) -> tuple[Integers, list[str]]:
 def contradiction() -> InputError:
     """What is known cannot be."""
     return InputError(
-        "what she knows of corrupted people does not agree with the release: no group that they fit has room for their "
-        "values; use ABSENT for people who are not in the table"
+        "what the attacker knows of corrupted people does not agree with the release: no group that they fit has room "
+        "for their values; use ABSENT for people who are not in the table"
     )
 
 

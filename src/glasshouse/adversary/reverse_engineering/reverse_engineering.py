@@ -19,7 +19,7 @@ from glasshouse.adversary.linking import Linking
 from glasshouse.adversary.reverse_engineering.cuts.decisions import CutsNotMade
 from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
 from glasshouse.adversary.reverse_engineering.strategies import Strategy, believed
-from glasshouse.adversary.reverse_engineering.theorems.mirror_theorem import MirrorBound, MirrorTheorem
+from glasshouse.adversary.reverse_engineering.theorems.largest_shares import LargestShares, PublishedShares
 from glasshouse.adversary.reverse_engineering.theorems.quasi_only import QuasiOnly, QuasiOnlyBound
 from glasshouse.adversary.reverse_engineering.worlds.every_world import EveryWorld, SampledWorlds
 from glasshouse.adversary.task import Attack, promised_limit
@@ -86,8 +86,8 @@ class TheoremBound(Strategy):
 
 _ANY: Final = (EveryWorld, TheoremBound)
 STRATEGIES: Final[dict[type, tuple[type[Strategy], ...]]] = {
-    Mirror: (MirrorTheorem, EveryWorld, MirrorBound),
-    Sift: (MirrorTheorem, EveryWorld, MirrorBound),
+    Mirror: (PublishedShares, EveryWorld, LargestShares),
+    Sift: (PublishedShares, EveryWorld, LargestShares),
     Snug: (QuasiOnly, EveryWorld, QuasiOnlyBound),
     Mondrian: (EveryWorld, CutsNotMade, QuasiOnly, TheoremBound),
     EvenSplit: (EveryWorld, CutsNotMade, TheoremBound),

@@ -17,7 +17,7 @@ from glasshouse.analyst.answers.perturbed_answers import Perturbation
 from glasshouse.analyst.answers.population_answers import LearnedTotals, learned_totals
 from glasshouse.analyst.answers.separation import separation_notes
 from glasshouse.analyst.questions.asked_values import settled
-from glasshouse.analyst.questions.question import Question, disjoint_terms
+from glasshouse.analyst.questions.question import And, Question, Test, disjoint_terms
 from glasshouse.analyst.questions.sql import question_of
 from glasshouse.errors import InputError
 from glasshouse.microdata.domains import text_of
@@ -213,7 +213,37 @@ def query(
 
 
 def answer_question(evidence: Evidence, question: Question, model: str = "learned") -> Answer:
-    """Answer one question, or one for every combination of the grouping columns."""
+    """Answer one question, or one for every combination of the grouping columns.
+
+    An average is one of those who have a value, as in SQL: people who miss it are left out of what is divided by.
+    """
+    answer = _answer(evidence, question, model)
+    averaged = {measure.column for measure in question.measures if measure.kind == "avg"}
+    for column in sorted(name for name in averaged if name is not None and _has_gaps(evidence, name)):
+        there = And((question.where, Test(column, ~ValueSet.of([None]))))
+        own = _answer(evidence, replace(question, where=there), model)
+        of_key = dict(zip(own.keys, own.estimates, strict=True))
+        nobody = (Estimate.normal(float("nan"), float("nan")),) * len(question.measures)
+        estimates = tuple(
+            tuple(
+                of_key.get(key, nobody)[i] if measure.kind == "avg" and measure.column == column else estimate
+                for i, (measure, estimate) in enumerate(zip(question.measures, row, strict=True))
+            )
+            for key, row in zip(answer.keys, answer.estimates, strict=True)
+        )
+        answer = replace(answer, estimates=estimates, notes=tuple(dict.fromkeys((*answer.notes, *own.notes))))
+    return answer
+
+
+def _has_gaps(evidence: Evidence, column: str) -> bool:
+    """Whether somebody may miss a value of a column, by what is published."""
+    published, seats = seats_of(evidence, [column])
+    if column == published.column:
+        return None in evidence.domain_of(published)
+    return bool(evidence.shares(seats, column, ValueSet.of([None])).any())
+
+
+def _answer(evidence: Evidence, question: Question, model: str) -> Answer:
     asked = _Asked.of(evidence, question, model)
     if not question.group_by:
         return asked.answer(((),), (asked.estimates(asked.together()),))

@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from glasshouse.engines import Memory
-from glasshouse.engines.sorting import along, pieces_of_runs, share, shuffle_runs, spread
+from glasshouse.engines.sorting import along, pieces_of_runs, share, spread
 from glasshouse.errors import ParameterError
 from glasshouse.grouping.along_order.orderings import canonical, is_seeded
+from glasshouse.grouping.anatomize.slots import hand_out
 from glasshouse.grouping.method import Method, frequency_ell
+from glasshouse.grouping.top.nodes import Bag
+from glasshouse.grouping.top.piece import bound_to, whole_piece
+from glasshouse.grouping.top.plans import deal_piece, dealt_pieces
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import Groups
@@ -30,7 +34,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.grouping.independence import Independent
+    from glasshouse.grouping.top.piece import Piece
     from glasshouse.microdata import Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws, Source
 
@@ -106,6 +112,11 @@ class Anatomize(Method):
         """Groups are drawn by values alone, people with a value at random."""
         return "groups"
 
+    @property
+    def by_counts(self) -> bool:
+        """The top is divided as counts."""
+        return True
+
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         frequency_ell(requirement, "Anatomize")
@@ -129,6 +140,24 @@ class Anatomize(Method):
         labels = anatomize_segments(codes, whole, column.domain.size, ell, source, engine, varied=self.varied)
         n_groups = int(labels.max(initial=-1)) + 1
         return Groups(labels if order is None else spread(labels, order, len(codes), engine), n_groups)
+
+    def pieces(self, kinds: Kinds, requirement: Requirement, source: Source, most: int) -> list[Piece]:
+        """Plan the groups from how many people have each value, and let every piece make some of them."""
+        ell, column = frequency_ell(bound_to(requirement, kinds.table), "Anatomize")
+        requirement.check_eligible()
+        if kinds.n_people <= most:
+            return [whole_piece(kinds)]
+        everybody = Bag(np.arange(len(kinds), dtype=np.int32), kinds.counts)
+        return dealt_pieces(everybody, column.codes, ell, source, ("deal",), most, varied=self.varied)
+
+    def finish(self, kinds: Kinds, piece: Piece, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        """Anatomize the people of a piece, by the plan if there is one."""
+        people = piece.people(kinds)
+        own = bound_to(requirement, people)
+        if piece.task[0] == "divide":
+            return self._divide(people, own, source, engine)
+        _, column = frequency_ell(own, "Anatomize")
+        return deal_piece(column.codes, column.domain.size, piece.task, source, engine)
 
 
 def anatomize_segments(
@@ -250,8 +279,7 @@ def _anatomize(
     )
     buckets, bases, choices = residues[:, :n_residues]
     kernels.settle(buckets, bases, source.belows(choices), sizes, starts, slots)
-    shuffle_runs(slots, starts, source, engine)
-    kernels.hand_out(codes, offsets, first, values, starts, np.zeros(n_values, np.int64), slots, labels)
+    hand_out(codes, offsets, (first, values, starts), n_values, slots, source, engine, labels)
     return int(n_groups)
 
 
@@ -279,6 +307,5 @@ def _deal_around(
     cells = np.zeros(int((widths * blocks).max(initial=0)), np.int64)
     fill = np.empty(int(widths.max(initial=0)), np.int64)
     n_groups = kernels.deal_around(first, sizes, starts, ell, blocks, orders, cells, fill, slots)
-    shuffle_runs(slots, starts, source, engine)
-    kernels.hand_out(codes, offsets, first, values, starts, np.zeros(n_values, np.int64), slots, labels)
+    hand_out(codes, offsets, (first, values, starts), n_values, slots, source, engine, labels)
     return int(n_groups)

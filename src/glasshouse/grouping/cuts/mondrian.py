@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from glasshouse.engines import Cuts, Nodes, Points, Rows, is_crowded
+from glasshouse.engines import Cuts, Memory, Nodes, Points, Rows, is_crowded
 from glasshouse.errors import ParameterError
 from glasshouse.grouping.method import Method, check_monotone, linking_claim, quasi_claim
 from glasshouse.grouping.perimeter import Places, weighted_places
+from glasshouse.grouping.top.piece import bound_to, pieces_of_groups, whole_piece
 from glasshouse.microdata.groups import tie_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from glasshouse.engines import Memory
+    from glasshouse.grouping.top.piece import Piece
     from glasshouse.microdata import Groups, Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.principle import Claim, Requirement
     from glasshouse.randomness import Source
 
@@ -86,6 +88,11 @@ class Mondrian(Method):
         return cls(), cls(partitioning="relaxed")
 
     @property
+    def by_counts(self) -> bool:
+        """Strict cuts are made on points; relaxed ones need everybody at once."""
+        return self.partitioning == "strict"
+
+    @property
     def disjoint(self) -> bool:
         """Strict cuts lie between two values."""
         return self.partitioning == "strict"
@@ -96,8 +103,24 @@ class Mondrian(Method):
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` into groups that satisfy ``requirement``; ties of relaxed cuts are broken by ``source``."""
+        return self._cut(self._rows(table, requirement, source, engine), table, requirement, engine)
+
+    def pieces(self, kinds: Kinds, requirement: Requirement, source: Source, most: int) -> list[Piece]:
+        """Strict cuts never part a point: they are made on points, and nothing is left to do."""
+        if self.partitioning != "strict":
+            return [whole_piece(kinds)]
+        found = self.cut_kinds(kinds, requirement)
+        return pieces_of_groups(kinds, found.labels, found.n_groups, most)
+
+    def cut_kinds(self, kinds: Kinds, requirement: Requirement) -> Groups:
+        """The group of every kind, by strict cuts, which never part people with equal quasi-identifiers."""
+        own = bound_to(requirement, kinds.table)
+        points = Points(kinds.table, own.columns, kinds.points(), kinds.counts)
+        return self._cut(points, kinds.table, own, Memory())
+
+    def _cut(self, rows: Rows, table: Microdata, requirement: Requirement, engine: Memory) -> Groups:
+        """Cut tuples or points as long as both parts of a cut are safe."""
         check_monotone(requirement, "Mondrian")
-        rows = self._rows(table, requirement, source, engine)
         places = weighted_places(table)
 
         def step(nodes: Nodes) -> tuple[Nodes, Nodes]:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from glasshouse.engines import Cuts, Nodes, Points, is_crowded
+from glasshouse.engines import Cuts, Memory, Nodes, Points, is_crowded
 from glasshouse.engines.sorting import joined, label_along, runs
 from glasshouse.grouping.cuts.mondrian import both_hold, claim_of_cuts
 from glasshouse.grouping.method import Method, check_monotone, least_size
 from glasshouse.grouping.perimeter import weighted_places
+from glasshouse.grouping.top.piece import bound_to, pieces_of_groups
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata.groups import Groups
 
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.engines import Memory
+    from glasshouse.grouping.top.piece import Piece
     from glasshouse.microdata import Column, Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.principle import Claim, Requirement
     from glasshouse.randomness import Source
 
@@ -92,14 +94,30 @@ class Snug(Method):
         "both are safe. People with equal quasi-identifiers stay together."
     )
 
+    @property
+    def by_counts(self) -> bool:
+        """The top is divided as counts."""
+        return True
+
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         return claim_of_cuts("Snug", requirement)
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` into groups that satisfy ``requirement``; nothing is drawn from ``source``."""
+        crowded = is_crowded(table, engine.crowd)
+        points = SnugPoints(table, requirement.columns, None if crowded else sorted_points(table, engine))
+        return self._cut(points, requirement, engine)
+
+    def pieces(self, kinds: Kinds, requirement: Requirement, source: Source, most: int) -> list[Piece]:
+        """Cuts never part a point: they are made on points, and nothing is left to do."""
+        own = bound_to(requirement, kinds.table)
+        found = self._cut(SnugPoints(kinds.table, own.columns, kinds.points(), kinds.counts), own, Memory())
+        return pieces_of_groups(kinds, found.labels, found.n_groups, most)
+
+    def _cut(self, points: SnugPoints, requirement: Requirement, engine: Memory) -> Groups:
+        """Cut points as long as there is a border with two safe parts."""
         check_monotone(requirement, "Snug")
-        points = SnugPoints(table, requirement.columns, engine)
         unit = least_size(requirement)
         least = requirement.smallest_group or 1  # smaller parts are not safe, and need not be looked at
 
@@ -166,13 +184,18 @@ class SnugPoints(Points):
         The microdata; it is copied, never changed.
     sensitive
         The sensitive columns to count.
-    engine
-        On whose threads points are sorted, where they are not counted.
+    tuples, counts
+        As in `Points`.
     """
 
-    def __init__(self, table: Microdata, sensitive: Sequence[Column], engine: Memory) -> None:
-        crowded = is_crowded(table, engine.crowd)
-        super().__init__(table, sensitive, None if crowded else sorted_points(table, engine))
+    def __init__(
+        self,
+        table: Microdata,
+        sensitive: Sequence[Column],
+        tuples: Groups | None = None,
+        counts: NDArray[np.int64] | None = None,
+    ) -> None:
+        super().__init__(table, sensitive, tuples, counts)
         self._matrix = np.stack(self.codes)
         self.codes = list(self._matrix)
         self._moved[: len(self.codes)] = self.codes
@@ -184,7 +207,8 @@ class SnugPoints(Points):
         self._ancestry = np.concatenate([rows.ravel() for rows in self._ancestors])
         widest = 2 * len(places.tables) * max(int(column[-1]) for column in places.tables)
         self._fits = widest < _SAFE
-        self._cost: type = np.int64 if widest * _FINE * (table.n_tuples + 1) < _SAFE else object
+        n_tuples = table.n_tuples if counts is None else int(counts.sum())
+        self._cost: type = np.int64 if widest * _FINE * (n_tuples + 1) < _SAFE else object
         # Widths that do not fit into 64 bits are Python's integers: the same loops, interpreted.
         self._finding = compiled(KERNELS) if self._fits else interpreted(KERNELS)
         flat = np.concatenate(places.tables)

@@ -19,12 +19,13 @@ from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from glasshouse.engines import Nodes
 from glasshouse.engines.sorting import joined, sorted_by
+from glasshouse.errors import SchemaError
 from glasshouse.kernels import compiled, interpreted
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import tie_order
@@ -41,7 +42,17 @@ if TYPE_CHECKING:
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws, Source
 
-__all__ = ["Block", "HalvedRows", "Thresholds", "alike_together", "blocks_of", "shape_of"]
+__all__ = [
+    "Block",
+    "HalvedRows",
+    "Parted",
+    "Thresholds",
+    "alike_together",
+    "blocks_of",
+    "dims_of",
+    "parted_in_blocks",
+    "shape_of",
+]
 
 KERNELS = "glasshouse.grouping.mirror._kernels"
 
@@ -84,13 +95,25 @@ class _Faced(Nodes):
         return _Faced(self.starts[which], self.stops[which], self.faces[which])
 
 
-def alike_together(table: Microdata, source: Source, engine: Memory) -> NDArray[np.int32]:
+def dims_of(priority: Sequence[str], table: Microdata) -> list[int]:
+    """The numbers of the attributes that may be halved: those that are preferred, or all of them."""
+    names = [column.name for column in table.quasi]
+    for name in priority:
+        if name not in names:
+            raise SchemaError.unknown(name, names, role="priority")
+    return [names.index(name) for name in priority or names]
+
+
+def alike_together(
+    table: Microdata, source: Source, engine: Memory, sections: NDArray[np.int32] | None = None
+) -> NDArray[np.int32]:
     """The tuples sorted by all quasi-identifiers, one after another; those who are equal in all of them in tie order.
 
     A value in the middle is shared by both halves: sorted like this, its tuples go left and right by their other
-    values, and few who are alike are parted.
+    values, and few who are alike are parted. Where there are ``sections``, one comes after another.
     """
-    order, _ = sorted_by(joined([column.codes for column in table.quasi], engine), tie_order(table, source), engine)
+    columns = [*([] if sections is None else [sections]), *(column.codes for column in table.quasi)]
+    order, _ = sorted_by(joined(columns, engine), tie_order(table, source), engine)
     return order
 
 
@@ -125,13 +148,14 @@ class HalvedRows:
         self._halving = self._moving if fits else interpreted(KERNELS)
         self._places: Any = whole.astype(np.int64) if fits else whole.tolist()
 
-    def leaves(self, start: int, k: int, n: int, requirement: Requirement, mirrors: int, engine: Memory) -> Nodes:
-        """Halve the ``n`` tuples from ``start`` on under any requirement; a node is a leaf if ``mirrors`` tests fail.
+    def leaves(self, start: int, block: Block, requirement: Requirement, mirrors: int, engine: Memory) -> Nodes:
+        """Halve the block that begins at ``start`` under any requirement; a node is a leaf if ``mirrors`` tests fail.
 
         Nodes of k tuples are leaves untested, and so are those with faces that cannot be halved evenly.
         """
-        step = partial(self._halved, requirement, k, mirrors)
-        return engine.visit(_Faced(np.array([start]), np.array([start + n]), np.ones(1, np.int64)), step)
+        step = partial(self._halved, requirement, block.k, mirrors)
+        stop = start + len(block.order)
+        return engine.visit(_Faced(np.array([start]), np.array([stop]), np.array([block.faces])), step)
 
     def tested(self, start: int, k: int, n: int, ell: int, slack: Fraction, engine: Memory) -> tuple[Nodes, Nodes]:
         """Halve the ``n`` tuples from ``start`` on under frequency l-diversity: leaves untested, and those that failed.
@@ -256,10 +280,14 @@ def _scratch(rows: PackedRows, n_dims: int, t: Thresholds) -> tuple[NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Tuples (row numbers) in tie order, ``2^h`` times ``k`` of them; nodes of k tuples are not halved."""
+    """Tuples (row numbers) in tie order, ``2^h`` times ``k`` of them; nodes of k tuples are not halved.
+
+    It may have faces already, equally large runs of tuples.
+    """
 
     order: NDArray[np.int32]
     k: int
+    faces: int = 1
 
 
 def shape_of(n: int, floor: int, step: int, least: int) -> tuple[int, int]:
@@ -301,35 +329,57 @@ def blocks_of(
     ``worth`` tells whether a table of so many tuples, of which so many have the most frequent value, would be halved at
     all; if it would not, it is one block, and nobody is left over.
     """
-    table = _Histograms(order, requirement)
-    blocks: list[Block] = []
+    parted = parted_in_blocks(_Histograms(order, requirement), floor, step, source, worth)
+    return [Block(table.order, k) for table, k in parted]
+
+
+def parted_in_blocks(
+    table: Parted,
+    floor: int,
+    step: int,
+    source: Draws,
+    worth: Callable[[int, int], bool] | None = None,
+) -> list[tuple[Any, int]]:
+    """The blocks of `blocks_of`, each with its k; the table may be given as tuples or as counts."""
+    blocks: list[tuple[Any, int]] = []
     while True:
-        if worth is not None and not worth(len(table.order), table.most_frequent):
-            return [*blocks, Block(table.order, len(table.order))]
-        h, k, chosen = _drawn(table, floor, step, source.child("remainder", len(blocks)))
-        if chosen is None:
-            return [*blocks, Block(table.order, k)]
-        marks = np.zeros(len(table.order), np.uint8)
-        marks[chosen] = 1
-        rest, remainder = np.empty(k << h, np.int32), np.empty(len(chosen), np.int32)
-        compiled(KERNELS).part_order(table.order, marks, rest, remainder)
-        blocks.append(Block(rest, k))
-        table = _Histograms(remainder, requirement)
+        if worth is not None and not worth(table.size, table.most_frequent):
+            return [*blocks, (table, table.size)]
+        k, rest, remainder = _drawn(table, floor, step, source.child("remainder", len(blocks)))
+        if remainder is None:
+            return [*blocks, (table, k)]
+        blocks.append((rest, k))
+        table = remainder
 
 
-def _drawn(table: _Histograms, floor: int, step: int, source: Draws) -> tuple[int, int, NDArray[np.int64] | None]:
-    """A shape that works, with the places of the remainder in the table; None if nothing is left over."""
-    n, least = len(table.order), floor
+def _drawn(table: Parted, floor: int, step: int, source: Draws) -> tuple[int, Any, Parted | None]:
+    """A shape that works: k, the tuples that are halved, and the remainder; None if nothing is left over."""
+    n, least = table.size, floor
     while True:
         h, k = shape_of(n, floor, step, least)
         over = n - (k << h)
         if over == 0:
-            return h, k, None
+            return k, table, None
         for _ in range(ATTEMPTS):
-            chosen = source.choose(n, over)
-            if table.both_obey(chosen):
-                return h, k, chosen
+            found = table.parted(over, source)
+            if found is not None:
+                return k, *found
         least = 2 * over  # a larger sample is more like the table
+
+
+class Parted(Protocol):
+    """A table, or a part of one, that can be parted at random."""
+
+    @property
+    def size(self) -> int:
+        """How many tuples it has."""
+
+    @property
+    def most_frequent(self) -> int:
+        """How many tuples have the most frequent value of the first sensitive column."""
+
+    def parted(self, n: int, source: Draws) -> tuple[Any, Any] | None:
+        """Draw n tuples: all others, and those drawn; None if one of the two parts breaks the requirement."""
 
 
 class _Histograms:
@@ -342,15 +392,27 @@ class _Histograms:
         self._whole = self._count(order)
 
     @property
+    def size(self) -> int:
+        """How many tuples there are."""
+        return len(self.order)
+
+    @property
     def most_frequent(self) -> int:
         """How many tuples have the most frequent value of the first sensitive column."""
         return int(self._whole[0].max())
 
-    def both_obey(self, chosen: NDArray[np.int64]) -> bool:
-        """Whether the tuples at these places and all others, as two groups, satisfy the requirement."""
+    def parted(self, n: int, source: Draws) -> tuple[_Histograms, _Histograms] | None:
+        """Draw n tuples: all others, and those drawn; None if one of the two parts breaks the requirement."""
+        chosen = source.choose(len(self.order), n)
         part = self._count(self.order[chosen])
         counts = [_two_groups(mine, whole - mine) for mine, whole in zip(part, self._whole, strict=True)]
-        return bool(self._requirement.holds(counts).all())
+        if not self._requirement.holds(counts).all():
+            return None
+        marks = np.zeros(len(self.order), np.uint8)
+        marks[chosen] = 1
+        rest, remainder = np.empty(len(self.order) - n, np.int32), np.empty(n, np.int32)
+        compiled(KERNELS).part_order(self.order, marks, rest, remainder)
+        return _Histograms(rest, self._requirement), _Histograms(remainder, self._requirement)
 
     def _count(self, rows: NDArray[np.int32]) -> list[NDArray[np.int64]]:
         if not self._columns:

@@ -10,7 +10,7 @@ that keeps it too (Theorem M2). Definition, theorems and proofs are in the docum
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from glasshouse.engines import Memory, Nodes
-from glasshouse.engines.sorting import shuffle_runs
-from glasshouse.errors import ParameterError, SchemaError
+from glasshouse.errors import ParameterError
 from glasshouse.grouping.anatomize.anatomize import anatomize_segments, labelled_segments
+from glasshouse.grouping.anatomize.slots import hand_out
 from glasshouse.grouping.method import Method, check_priority, chosen_blindly, least_size, quasi_claim
-from glasshouse.grouping.mirror.halves import HalvedRows, alike_together, blocks_of
+from glasshouse.grouping.mirror.halves import Block, HalvedRows, alike_together, blocks_of, dims_of, parted_in_blocks
 from glasshouse.grouping.perimeter import multipliers, read_weights, weigh, weighted_places
+from glasshouse.grouping.top.nodes import Bag, CountedBag, Halver, Node, histograms
+from glasshouse.grouping.top.piece import bound_to, whole_piece
+from glasshouse.grouping.top.plans import deal_piece, dealt_pieces
 from glasshouse.grouping.transparent.ace import Buckets, ace_segments, sliced_segments
 from glasshouse.grouping.transparent.packed_rows import packed_rows
 from glasshouse.kernels import compiled
@@ -33,12 +36,16 @@ from glasshouse.principles.parameters import Exact, fraction, integer, plain
 from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from glasshouse.grouping.independence import Independent
     from glasshouse.grouping.perimeter import Places, Weights
+    from glasshouse.grouping.top.piece import Piece
     from glasshouse.grouping.transparent.packed_rows import PackedRows
     from glasshouse.microdata import Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws, Source
 
@@ -155,6 +162,11 @@ class Mirror(Method):
             return "buckets"
         return "groups" if Fraction(self.slack) >= 2 else "half-groups"
 
+    @property
+    def by_counts(self) -> bool:
+        """The top is divided as counts."""
+        return True
+
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         assumptions = chosen_blindly(self, "priority", "weights")
@@ -183,22 +195,44 @@ class Mirror(Method):
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         """Divide ``table`` into groups that satisfy ``requirement``, by random choices of ``source``."""
-        dims, by = self._dims(table), multipliers(self.weights, [column.name for column in table.quasi])
         requirement.check_eligible()
+        order = alike_together(table, source, engine)
+        return self._halved(
+            table, requirement, blocks_of(order, requirement, *self._shape(requirement, source)), source, engine
+        )
+
+    def _shape(
+        self, requirement: Requirement, source: Source
+    ) -> tuple[int, int, Source, Callable[[int, int], bool] | None]:
+        """How a table is parted into blocks: see `blocks_of`."""
         ell = self._ell(requirement)
-        floor, step = self.floor or least_size(requirement), 1
-        if ell is not None:  # failed leaves have 2 k tuples or more: whole groups
-            floor, step = max(self.floor or 0, group_size(ell)), group_size(ell) // 2
-        worth = None if ell is None else partial(_has_slack, ell, Fraction(self.start))
-        blocks = blocks_of(alike_together(table, source, engine), requirement, floor, step, source, worth)
-        order = blocks[0].order if len(blocks) == 1 else np.concatenate([block.order for block in blocks])
+        if ell is None:
+            return self.floor or least_size(requirement), 1, source, None
+        # failed leaves have 2 k tuples or more: whole groups
+        worth = partial(_has_slack, ell, Fraction(self.start))
+        return max(self.floor or 0, group_size(ell)), group_size(ell) // 2, source, worth
+
+    def _places(self, table: Microdata) -> Places:
+        """Where the codes of quasi-identifiers lie."""
+        by = multipliers(self.weights, [column.name for column in table.quasi])
+        return weigh(weighted_places(table), by, table)
+
+    def _rows(self, table: Microdata, requirement: Requirement, order: NDArray[np.int32]) -> HalvedRows:
+        """The tuples, packed in an order."""
         column = requirement.columns[0] if requirement.columns else table.quasi[0]  # a code is packed in any case
-        places = weigh(weighted_places(table), by, table)
-        rows = HalvedRows(packed_rows(table, column, order), places, dims)
+        return HalvedRows(packed_rows(table, column, order), self._places(table), dims_of(self.priority, table))
+
+    def _halved(
+        self, table: Microdata, requirement: Requirement, blocks: list[Block], source: Source, engine: Memory
+    ) -> Groups:
+        """Halve blocks that hold the table, and divide the leaves further."""
+        ell = self._ell(requirement)
+        order = blocks[0].order if len(blocks) == 1 else np.concatenate([block.order for block in blocks])
+        rows = self._rows(table, requirement, order)
         starts = np.cumsum([0, *(len(block.order) for block in blocks)]).tolist()
         if ell is None:
             leaves = [
-                rows.leaves(start, block.k, len(block.order), requirement, self.mirrors, engine)
+                rows.leaves(start, block, requirement, self.mirrors, engine)
                 for start, block in zip(starts, blocks, strict=False)
             ]
             return rows.packed.groups(np.append(np.sort(Nodes.join(leaves).starts), table.n_tuples))
@@ -207,25 +241,97 @@ class Mirror(Method):
             for start, block in zip(starts, blocks, strict=False)
         ]
         untested, failed = (_ascending(Nodes.join([nodes[which] for nodes in tested])) for which in (0, 1))
-        return self._refined(table, rows, places, untested, failed, ell, source, engine)
+        return self._refined(table, rows, untested, failed, ell, source, engine)
+
+    def pieces(self, kinds: Kinds, requirement: Requirement, source: Source, most: int) -> list[Piece]:
+        """Halve and test, as counts, until nodes are small."""
+        requirement.check_eligible()
+        if kinds.n_people <= most:
+            return [whole_piece(kinds)]
+        own = bound_to(requirement, kinds.table)
+        halver = Halver(kinds, self._places(kinds.table), dims_of(self.priority, kinds.table))
+        everybody = Bag(np.arange(len(kinds), dtype=np.int32), kinds.counts)
+        blocks = parted_in_blocks(CountedBag(everybody, own), *self._shape(requirement, source))
+        found: list[Piece] = []
+        for number, (block, k) in enumerate(blocks):
+            waiting = [Node((block.bag,), block=number)]
+            while waiting:
+                node = waiting.pop()
+                if node.size <= most:
+                    found.append(node.piece("halve", k))
+                elif self._ell(requirement) is None:
+                    waiting += self._tested_any(node, k, own, halver, source, found)
+                else:
+                    waiting += self._tested_ell(node, k, own, halver, source, found, most)
+        return found
+
+    def _tested_any(
+        self, node: Node, k: int, requirement: Requirement, halver: Halver, source: Source, found: list[Piece]
+    ) -> list[Node]:
+        """Halve a node under any requirement: what may be halved further; a leaf is added to the pieces."""
+        faces = len(node.faces)
+        if node.size > k and node.size // faces % 2 == 0:
+            left, right = halver.halve(node, source)
+            if requirement.holds(histograms([left, right], requirement.columns)).all():
+                return [right, left]
+            if 2 * faces < 1 << min(self.mirrors, 40):
+                return [replace(node, faces=(*left.faces, *right.faces))]
+        leaf = node.piece("leaf")
+        found.append(replace(leaf, groups=np.zeros(len(leaf.kinds), np.int32)))
+        return []
+
+    def _tested_ell(
+        self,
+        node: Node,
+        k: int,
+        requirement: Requirement,
+        halver: Halver,
+        source: Source,
+        found: list[Piece],
+        most: int,
+    ) -> list[Node]:
+        """Halve a node under frequency l-diversity: what may be halved further; leaves are added to the pieces."""
+        ell = self._ell(requirement)
+        assert ell is not None
+        largest = int(histograms([node], requirement.columns)[0].largest[0])
+        if node.size > k and _has_slack(ell, Fraction(self.slack), node.size, largest):
+            left, right = halver.halve(node, source)
+            if requirement.holds(histograms([left, right], requirement.columns)).all():
+                return [right, left]
+            found.append(replace(node, faces=(*left.faces, *right.faces)).piece("failed"))
+        elif self.inner == "anatomize":
+            values = requirement.columns[0].codes[node.faces[0].kinds]
+            found += dealt_pieces(node.faces[0], values, ell, source, ("leaf", *node.place), most, varied=False)
+        else:
+            found.append(node.piece("untested"))
+        return []
+
+    def finish(self, kinds: Kinds, piece: Piece, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        """Divide the people of a piece: halve them, or divide a leaf further."""
+        people = piece.people(kinds)
+        own, task = bound_to(requirement, people), piece.task[0]
+        if task == "divide":
+            return self._divide(people, own, source, engine)
+        if task == "dealt":
+            return deal_piece(own.columns[0].codes, own.columns[0].domain.size, piece.task, source, engine)
+        order = alike_together(people, source, engine, piece.section_of_people())
+        if task == "halve":
+            blocks = [Block(order, piece.task[1], len(piece.sections) - 1)]
+            return self._halved(people, own, blocks, source, engine)
+        ell = self._ell(own)
+        assert ell is not None
+        nobody, everybody = Nodes.join([]), Nodes(np.array([0]), np.array([people.n_tuples]))
+        leaves = (everybody, nobody) if task == "untested" else (nobody, everybody)
+        return self._refined(people, self._rows(people, own, order), *leaves, ell, source, engine)
 
     def _ell(self, requirement: Requirement) -> int | None:
         """The l for which leaves are divided further, if they are."""
         return None if self.inner == "none" else requirement.frequency_ell
 
-    def _dims(self, table: Microdata) -> list[int]:
-        """The numbers of the attributes that may be halved."""
-        names = [column.name for column in table.quasi]
-        for name in self.priority:
-            if name not in names:
-                raise SchemaError.unknown(name, names, role="priority")
-        return [names.index(name) for name in self.priority or names]
-
     def _refined(
         self,
         table: Microdata,
         rows: HalvedRows,
-        places: Places,
         untested: Nodes,
         failed: Nodes,
         ell: int,
@@ -235,6 +341,7 @@ class Mirror(Method):
         """Divide leaves further: those that were not tested by the inner method, the others into balanced groups."""
         labels = np.empty(table.n_tuples, np.int32)
         n_groups = 0
+        places = self._places(table)
         inside, balanced = source.child("untested leaves"), source.child("failed leaves")
 
         def label(numbers: NDArray[np.int32], groups: Groups) -> None:
@@ -378,9 +485,7 @@ def _balance(
     """Divide the leaves of one piece: fill ``labels``, from 0, and return how many groups there are."""
     halves, first, values, starts, slots, *_ = _planned(codes, offsets, n_values, ell, source, alike=False)
     slots //= np.int32(group_size(ell))  # every bucket is one group
-    shuffle_runs(slots, starts, source, engine)
-    handing = compiled("glasshouse.grouping.anatomize._kernels")
-    handing.hand_out(codes, halves, first, values, starts, np.zeros(n_values, np.int64), slots, labels)
+    hand_out(codes, halves, (first, values, starts), n_values, slots, source, engine, labels)
     return len(codes) // group_size(ell)
 
 

@@ -9,18 +9,20 @@ knows beforehand about single people. Definition, theorem and proof are in the d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from glasshouse.engines import Memory, Nodes
 from glasshouse.engines.sorting import pieces_of_runs, share
-from glasshouse.errors import SchemaError
 from glasshouse.grouping.anatomize.anatomize import anatomize_segments
 from glasshouse.grouping.method import Method, check_priority, chosen_blindly, frequency_ell
-from glasshouse.grouping.mirror.halves import HalvedRows, alike_together
+from glasshouse.grouping.mirror.halves import HalvedRows, alike_together, dims_of
 from glasshouse.grouping.perimeter import multipliers, read_weights, weigh, weighted_places
+from glasshouse.grouping.top.nodes import Bag, Halver, Node
+from glasshouse.grouping.top.piece import bound_to, whole_piece
+from glasshouse.grouping.top.plans import deal_piece, dealt_pieces
 from glasshouse.grouping.transparent.packed_rows import packed_rows
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
@@ -28,9 +30,13 @@ from glasshouse.microdata.groups import Groups
 from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from glasshouse.grouping.independence import Independent
     from glasshouse.grouping.perimeter import Weights
+    from glasshouse.grouping.top.piece import Piece
     from glasshouse.microdata import Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws, Source
 
@@ -103,6 +109,11 @@ class Sift(Method):
         object.__setattr__(self, "priority", check_priority("Sift", self.priority))
         object.__setattr__(self, "weights", read_weights("Sift", self.weights))
 
+    @property
+    def by_counts(self) -> bool:
+        """The top is divided as counts."""
+        return True
+
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         frequency_ell(requirement, "Sift")
@@ -120,13 +131,9 @@ class Sift(Method):
         """Divide ``table`` into groups that satisfy ``requirement``, by random choices of ``source``."""
         ell, column = frequency_ell(requirement, "Sift")
         requirement.check_eligible()
-        names = [attribute.name for attribute in table.quasi]
-        for name in self.priority:
-            if name not in names:
-                raise SchemaError.unknown(name, names, role="priority")
-        dims = [names.index(name) for name in self.priority or names]
+        dims, by = dims_of(self.priority, table), multipliers(self.weights, [column.name for column in table.quasi])
         order = alike_together(table, source, engine)
-        places = weigh(weighted_places(table), multipliers(self.weights, names), table)
+        places = weigh(weighted_places(table), by, table)
         rows = HalvedRows(packed_rows(table, column, order), places, dims)
         leaves = _leaves(rows, ell, source.child("set aside"), engine)
         codes, numbers, offsets = rows.take(leaves)
@@ -136,6 +143,55 @@ class Sift(Method):
         labels = np.empty_like(found)
         labels[numbers] = found
         return Groups(labels, int(found.max()) + 1)
+
+    def pieces(self, kinds: Kinds, requirement: Requirement, source: Source, most: int) -> list[Piece]:
+        """Set aside and halve, as counts, until nodes are small; what is set aside is dealt out."""
+        ell, column = frequency_ell(bound_to(requirement, kinds.table), "Sift")
+        requirement.check_eligible()
+        if kinds.n_people <= most:
+            return [whole_piece(kinds)]
+        table = kinds.table
+        by = multipliers(self.weights, [quasi.name for quasi in table.quasi])
+        halver = Halver(kinds, weigh(weighted_places(table), by, table), dims_of(self.priority, table))
+        found: list[Piece] = []
+        waiting = [Node((Bag(np.arange(len(kinds), dtype=np.int32), kinds.counts),))]
+        while waiting:
+            node = waiting.pop()
+            if node.size <= most:
+                found.append(node.piece("divide"))
+                continue
+            aside, rest = _set_aside(node.faces[0], column.codes, ell, source.child("set aside", *node.place))
+            if aside.size:
+                values = column.codes[aside.kinds]
+                found += dealt_pieces(aside, values, ell, source, ("aside", *node.place), most, varied=True)
+            if rest.size:
+                waiting += halver.halve(replace(node, faces=(rest,)), source)[::-1]
+        return found
+
+    def finish(self, kinds: Kinds, piece: Piece, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        """Sift the people of a piece, or deal them out."""
+        people = piece.people(kinds)
+        own = bound_to(requirement, people)
+        if piece.task[0] == "divide":
+            return self._divide(people, own, source, engine)
+        _, column = frequency_ell(own, "Sift")
+        return deal_piece(column.codes, column.domain.size, piece.task, source, engine)
+
+
+def _set_aside(bag: Bag, codes: NDArray[np.int32], ell: int, source: Draws) -> tuple[Bag, Bag]:
+    """Who of a node is set aside, and who is halved: by its histogram, and at random among those with a value.
+
+    Everybody is set aside, which is to say dealt out, where nothing can be halved.
+    """
+    values = codes[bag.kinds]
+    sizes = np.bincount(values, weights=bag.counts).astype(np.int64)
+    there = np.flatnonzero(sizes)
+    aside, rest = np.empty(len(there), np.int64), np.empty(1, np.int64)
+    kernels = compiled("glasshouse.grouping.sift._kernels")
+    kernels.plan_nodes(np.array([0, len(there)]), sizes[there], min(ell, bag.size), aside, rest)
+    taken = np.zeros(len(sizes), np.int64)
+    taken[there] = aside if rest[0] else sizes[there]
+    return bag.drawn_by_value(values, taken, source)
 
 
 def _leaves(rows: HalvedRows, ell: int, source: Draws, engine: Memory) -> Nodes:

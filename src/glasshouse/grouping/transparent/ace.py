@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from glasshouse.engines import Nodes
+from glasshouse.grouping.method import frequency_ell
 from glasshouse.grouping.perimeter import Places, weighted_places
+from glasshouse.grouping.top.nodes import Bag
+from glasshouse.grouping.top.piece import bound_to
+from glasshouse.grouping.transparent.ace_counts import ace_pieces
+from glasshouse.grouping.transparent.node_counts import offsets_of
 from glasshouse.grouping.transparent.packed_rows import PackedRows, packed_rows
 from glasshouse.grouping.transparent.penalties import (
     Custom,
@@ -28,23 +33,26 @@ from glasshouse.grouping.transparent.penalties import (
     Transparent,
     judged,
 )
+from glasshouse.grouping.transparent.tie_order import ties_in_order
 from glasshouse.kernels import compiled, interpreted
-from glasshouse.microdata.groups import Groups, tie_order
+from glasshouse.microdata.groups import Groups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from glasshouse.engines import Memory
     from glasshouse.grouping.independence import Independent
+    from glasshouse.grouping.top.piece import Piece
     from glasshouse.microdata import Column, Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Draws, Source
 
     _Shapes = tuple[NDArray[np.int32], NDArray[np.int32]]  # of some buckets: lengths and widths
 
-__all__ = ["Ace", "Buckets", "Thresholds", "ace_segments", "sliced_segments"]
+__all__ = ["Ace", "Buckets", "Thresholds", "ace_segments", "finished_buckets", "sliced_buckets", "sliced_segments"]
 
 KERNELS = "glasshouse.grouping.transparent._ace_kernels"
 ASSIGNING = "glasshouse.grouping.transparent._assign_kernels"
@@ -81,7 +89,9 @@ class Ace(Transparent):
     ----
     Assign is linear. Slice is O(n d^2 log n) where divisions are balanced, and O(n^2) in the worst case: ten million
     tuples with four attributes take about three times as long as sorting ten million numbers. Tuples are held packed,
-    and once more as columns: 60 bytes a tuple for up to four attributes of up to 128 values. Where perimeters do not
+    and once more as columns: 60 bytes a tuple for up to four attributes of up to 128 values, of one piece at a time.
+    Buckets of more people are sliced as counts, in O(c d^2 log c) for each with c kinds of people; with a function of
+    one's own everybody is one piece. Where perimeters do not
     fit into 64 bits, a tuple takes a tenth of a millisecond. A function of one's own is tried on every
     division, O(d a n) for each level of buckets with columns of a tuples: a thousand tuples with two attributes and
     twenty sensitive values take a tenth of a second, two thousand twice to four times as long.
@@ -121,13 +131,33 @@ class Ace(Transparent):
         """Slices tie the values of all groups of a bucket to each other."""
         return "buckets"
 
-    def _divided(self, table: Microdata, ell: int, column: Column, source: Source, engine: Memory) -> Groups:
-        """Divide ``table`` by random choices of ``source``."""
+    def _divided(
+        self,
+        table: Microdata,
+        ell: int,
+        column: Column,
+        source: Source,
+        engine: Memory,
+        sections: NDArray[np.int32] | None = None,
+    ) -> Groups:
+        """Divide ``table``, or each of its sections, by random choices of ``source``."""
         places = weighted_places(table)
-        rows = packed_rows(table, column, tie_order(table, source))
-        whole = np.array([0, table.n_tuples])
+        rows = packed_rows(table, column, ties_in_order(table, source, engine, sections))
+        offsets = np.array([0, table.n_tuples]) if sections is None else offsets_of(sections)
         penalty = judged(self.penalty, table, "Ace")
-        return ace_segments(rows, whole, places, ell, source, engine, penalty=penalty)
+        return ace_segments(rows, offsets, places, ell, source, engine, penalty=penalty)
+
+    def _pieces(self, kinds: Kinds, ell: int, column: Column, source: Source, most: int) -> list[Piece]:
+        """Deal kinds into buckets, as counts, and slice these until they are small."""
+        everybody = Bag(np.arange(len(kinds), dtype=np.int32), kinds.counts)
+        halves = isinstance(self.penalty, Discernibility)
+        return ace_pieces(kinds, everybody, column.codes, ell, source, ("ace",), most, halves=halves)
+
+    def finish(self, kinds: Kinds, piece: Piece, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        """Divide the people of a piece, or slice its buckets."""
+        if piece.task[0] == "slice":
+            return finished_buckets(kinds, piece, requirement, source, engine, self.penalty)
+        return Transparent.finish(self, kinds, piece, requirement, source, engine)
 
 
 def ace_segments(
@@ -199,6 +229,40 @@ def sliced_segments(
     run = _Planned(rows, places, 1, Perimeter(), thresholds or Thresholds())
     run.plan = plan
     return run.groups(offsets, source, engine.threads or os.cpu_count() or 1)
+
+
+def sliced_buckets(
+    rows: PackedRows,
+    lengths: Sequence[int],
+    widths: Sequence[int],
+    places: Places,
+    source: Draws,
+    engine: Memory,
+    *,
+    penalty: Penalty | None = None,
+) -> Groups:
+    """Slice buckets whose tuples lie packed bucket after bucket, column after column, in tie order inside of each.
+
+    Bucket b has ``widths[b]`` columns of ``lengths[b]`` tuples. Nothing is drawn from ``source``.
+    """
+    run = _Laid(rows, places, 1, penalty or Perimeter(), Thresholds())
+    run.lengths, run.widths = np.array(lengths, np.int32), np.array(widths, np.int32)
+    run.offsets = np.concatenate([[0], np.cumsum(run.lengths.astype(np.int64) * run.widths)])
+    return run.groups(run.offsets, source, engine.threads or os.cpu_count() or 1)
+
+
+def finished_buckets(
+    kinds: Kinds, piece: Piece, requirement: Requirement, source: Source, engine: Memory, penalty: Penalty
+) -> Groups:
+    """Slice the buckets of a piece, whose sections are their columns.
+
+    People lie in tie order already: kinds ascend in a column, and it does not matter who of a kind comes first.
+    """
+    people = piece.people(kinds)
+    _, column = frequency_ell(bound_to(requirement, people), "Ace")
+    rows = packed_rows(people, column, np.arange(people.n_tuples, dtype=np.int32))
+    _, lengths, widths = piece.task
+    return sliced_buckets(rows, lengths, widths, weighted_places(people), source, engine, penalty=penalty)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -381,6 +445,27 @@ class _Planned(_Run):
         self.assigning.distribute(segments, words, placed)
         works = made.lengths.astype(np.int64) * made.widths
         return words, np.cumsum(works) - works, made.lengths, made.widths
+
+
+class _Laid(_Run):
+    """One call of `sliced_buckets`."""
+
+    lengths: NDArray[np.int32]
+    widths: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    def _assign(
+        self, offsets: NDArray[np.int64], source: Draws, room: _Room, placed: NDArray[np.int32]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+        """The tuples lie in their columns already."""
+        stride = self.n_words + 1
+        laid = self.tuples[offsets[0] * stride : offsets[-1] * stride].reshape(-1, stride)
+        words = room.take("words", len(placed) * self.n_words, np.uint64)
+        words.reshape(-1, self.n_words)[:] = laid[:, :-1]
+        placed[:] = laid[:, -1] & np.uint64(0xFFFFFFFF)
+        first = int(np.searchsorted(self.offsets, offsets[0]))
+        own = slice(first, first + len(offsets) - 1)
+        return words, offsets[:-1] - offsets[0], self.lengths[own], self.widths[own]
 
 
 class _Room:

@@ -12,16 +12,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from glasshouse.grouping.perimeter import weighted_places
-from glasshouse.grouping.transparent.ace import ace_segments
+from glasshouse.grouping.top.nodes import Bag
+from glasshouse.grouping.transparent.ace import ace_segments, finished_buckets
+from glasshouse.grouping.transparent.ace_counts import ace_pieces
+from glasshouse.grouping.transparent.node_counts import cut_nodes, offsets_of, pieces_of_nodes
 from glasshouse.grouping.transparent.packed_rows import PackedRows, packed_rows
-from glasshouse.grouping.transparent.penalties import Transparent, judged
+from glasshouse.grouping.transparent.penalties import Discernibility, Transparent, judged
 from glasshouse.grouping.transparent.tailor import tailor_leaves
-from glasshouse.microdata.groups import tie_order
+from glasshouse.grouping.transparent.tie_order import ties_in_order
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from glasshouse.engines import Memory
     from glasshouse.grouping.independence import Independent
+    from glasshouse.grouping.top.piece import Piece
     from glasshouse.microdata import Column, Groups, Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
@@ -48,7 +56,8 @@ class Hybrid(Transparent):
 
     Cost
     ----
-    That of Tailor, and about half as much for Ace on its small groups. With a function of one's own Ace adds next to
+    That of Tailor, and about half as much for Ace on its small groups. A group of Tailor with more people than a piece
+    is divided by Ace as counts. With a function of one's own Ace adds next to
     nothing: a thousand tuples with two attributes take half a second, two thousand four times as long.
 
     References
@@ -85,14 +94,42 @@ class Hybrid(Transparent):
         """Slices tie the values of all groups of a bucket to each other."""
         return "buckets"
 
-    def _divided(self, table: Microdata, ell: int, column: Column, source: Source, engine: Memory) -> Groups:
-        """Divide ``table`` by cuts and, inside each of their groups, by random choices of ``source``."""
-        order, places = tie_order(table, source), weighted_places(table)
+    def _divided(
+        self,
+        table: Microdata,
+        ell: int,
+        column: Column,
+        source: Source,
+        engine: Memory,
+        sections: NDArray[np.int32] | None = None,
+    ) -> Groups:
+        """Divide ``table``, or each section, by cuts and, inside each of their groups, by choices of ``source``."""
+        order, places = ties_in_order(table, source, engine, sections), weighted_places(table)
+        nodes = None if sections is None else offsets_of(sections)
         penalty = judged(self.penalty, table, "Hybrid")
         if self.penalty == "perimeter" and places.fits:
             rows = PackedRows(table, column, order, places)
-            offsets = rows.divide(ell, engine)
+            offsets = rows.divide(ell, engine, nodes)
         else:
-            placed, offsets = tailor_leaves(table, ell, column, order, engine, penalty=penalty)
+            placed, offsets = tailor_leaves(table, ell, column, order, engine, penalty=penalty, nodes=nodes)
             rows = packed_rows(table, column, placed)
         return ace_segments(rows, offsets, places, ell, source, engine, penalty=penalty)
+
+    def _pieces(self, kinds: Kinds, ell: int, column: Column, source: Source, most: int) -> list[Piece]:
+        """Cut kinds, as counts, until nodes are small; a large node that is not 2l-diverse is divided as Ace does."""
+        halves = isinstance(self.penalty, Discernibility)
+        nodes = cut_nodes(kinds, column.codes, ell, source, most, halves=halves)
+        pieces: list[Piece] = []
+        for piece in pieces_of_nodes(nodes, most):
+            if piece.task[0] == "whole":
+                bag, labels = Bag(piece.kinds, piece.counts), ("ace", *piece.labels)
+                pieces += ace_pieces(kinds, bag, column.codes, ell, source, labels, most, halves=halves)
+            else:
+                pieces.append(piece)
+        return pieces
+
+    def finish(self, kinds: Kinds, piece: Piece, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        """Divide the people of a piece, or slice its buckets."""
+        if piece.task[0] == "slice":
+            return finished_buckets(kinds, piece, requirement, source, engine, self.penalty)
+        return Transparent.finish(self, kinds, piece, requirement, source, engine)

@@ -126,8 +126,11 @@ class PackedRows:
         self.tuples = np.empty_like(packed)
         self._kernels.gather_rows(packed, order, self._stride, self.tuples)
 
-    def divide(self, ell: int, engine: Memory) -> NDArray[np.int64]:
-        """Cut every node that is 2l-diverse; return where the leaves start, ascending, and the number of tuples."""
+    def divide(self, ell: int, engine: Memory, nodes: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Cut every node that is 2l-diverse; return where the leaves start, ascending, and the number of tuples.
+
+        There is one node at first, or there are those that begin at ``nodes``, whose last entry is where they end.
+        """
 
         def step(nodes: Nodes) -> tuple[Nodes, Nodes]:
             assert isinstance(nodes, _Framed)
@@ -140,7 +143,7 @@ class PackedRows:
             finally:
                 self._pool.append(scratch)
 
-        leaves = engine.visit(self._whole(), step)
+        leaves = engine.visit(self._begun(np.array([0, self.n_tuples]) if nodes is None else nodes), step)
         return np.append(np.sort(leaves.starts), self.n_tuples)
 
     def placed(self) -> NDArray[np.int32]:
@@ -155,12 +158,12 @@ class PackedRows:
         self._kernels.label_runs(self.tuples, self._stride, offsets, labels)
         return Groups(labels, len(offsets) - 1)
 
-    def _whole(self) -> _Framed:
+    def _begun(self, offsets: NDArray[np.int64]) -> _Framed:
         frame = np.zeros((1, self.n_words), np.uint64)
         for j, size in enumerate(self.sizes):
             word, shift, top = self.layout[:3, j].tolist()
             frame[0, word] |= np.uint64(((size - 1) << shift) | (top << (shift + 32)))
-        return _Framed(np.array([0]), np.array([self.n_tuples]), frame)
+        return _Framed(offsets[:-1], offsets[1:], np.repeat(frame, len(offsets) - 1, axis=0))
 
     def _cut(self, nodes: _Framed, ell: int, scratch: tuple[NDArray[Any], ...]) -> tuple[Nodes, Nodes]:
         t = self._thresholds

@@ -17,6 +17,7 @@ import numpy as np
 
 from glasshouse.errors import ParameterError
 from glasshouse.grouping.method import Method, frequency_ell
+from glasshouse.grouping.top.piece import bound_to, whole_piece
 from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.engines import Memory
+    from glasshouse.grouping.top.piece import Piece
     from glasshouse.microdata import Column, Groups, Microdata
+    from glasshouse.microdata.kinds import Kinds
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
 
@@ -195,9 +198,43 @@ class Transparent(Method):
         requirement.check_eligible()
         return self._divided(table, ell, column, source, engine)
 
-    def _divided(self, table: Microdata, ell: int, column: Column, source: Source, engine: Memory) -> Groups:
-        """Divide a table that is l-eligible in ``column``."""
+    def _divided(
+        self,
+        table: Microdata,
+        ell: int,
+        column: Column,
+        source: Source,
+        engine: Memory,
+        sections: NDArray[np.int32] | None = None,
+    ) -> Groups:
+        """Divide a table that is l-eligible in ``column``, or each of its sections, of which one comes after another.
+
+        ``sections`` is the section of each tuple.
+        """
         raise NotImplementedError
+
+    @property
+    def by_counts(self) -> bool:
+        """What a function of one's own says of a group must be asked of its people; known penalties need counts."""
+        return not isinstance(self.penalty, Custom)
+
+    def pieces(self, kinds: Kinds, requirement: Requirement, source: Source, most: int) -> list[Piece]:
+        """Divide kinds, as counts, until pieces are small; with a function of one's own everybody is one piece."""
+        ell, column = frequency_ell(bound_to(requirement, kinds.table), type(self).__name__)
+        requirement.check_eligible()
+        if not self.by_counts or kinds.n_people <= most:
+            return [whole_piece(kinds)]
+        return self._pieces(kinds, ell, column, source, most)
+
+    def _pieces(self, kinds: Kinds, ell: int, column: Column, source: Source, most: int) -> list[Piece]:
+        """Divide kinds that are more than ``most`` people; ``column`` has the sensitive values of kinds."""
+        raise NotImplementedError
+
+    def finish(self, kinds: Kinds, piece: Piece, requirement: Requirement, source: Source, engine: Memory) -> Groups:
+        """Divide the people of a piece, each of its sections by itself."""
+        people = piece.people(kinds)
+        ell, column = frequency_ell(bound_to(requirement, people), type(self).__name__)
+        return self._divided(people, ell, column, source, engine, piece.section_of_people())
 
 
 class Judge:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.cautions import Caution
 
-__all__ = ["ColumnReport", "Inspection", "SensitiveReport", "Uniqueness", "inspect"]
+__all__ = ["ColumnReport", "Inspection", "SensitiveReport", "Uniqueness", "inspect", "inspected"]
 
 MOST_CANDIDATES = 12  # pairs and triples are tried among so many quasi-identifiers: 66 pairs and 220 triples
 WIDTH = 100  # of the printed report
@@ -164,6 +164,7 @@ def inspect(
     sensitive: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str = ".",
     table: str | None = None,
     query: str | None = None,
 ) -> Inspection:
@@ -180,7 +181,7 @@ def inspect(
         A path, the address of a database or a frame: whatever `read` takes.
     sensitive
         The sensitive column, if it is known; otherwise the likeliest one is suggested.
-    delimiter, encoding
+    delimiter, encoding, decimal
         Of a CSV file, where the detection should not decide.
     table, query
         Of a database: what to look at.
@@ -198,11 +199,14 @@ def inspect(
     """
     if sensitive is not None:
         (sensitive,) = names_given("sensitive", [sensitive])
-    opened = open_source(source, delimiter=delimiter, encoding=encoding, table=table, query=query)
-    return _inspected(opened, sensitive)
+    opened = open_source(
+        source, delimiter=delimiter, encoding=encoding, decimal=decimal, table=table, query=query
+    )  # fmt: skip
+    return inspected(opened, sensitive)
 
 
-def _inspected(opened: Source, sensitive: str | None) -> Inspection:
+def inspected(opened: Source, sensitive: str | None = None) -> Inspection:
+    """Look at a table that is open already; see `inspect`."""
     table: pa.Table = opened.table
     if sensitive is not None and sensitive not in table.column_names:
         raise SchemaError.unknown(sensitive, table.column_names, role="sensitive")

@@ -31,7 +31,7 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from glasshouse.errors import ParameterError, SchemaError, SourceError
-from glasshouse.microdata.reading.normal_form import in_parallel
+from glasshouse.microdata.reading.normal_form import contiguous, in_parallel
 from glasshouse.microdata.reading.quotes import Breaks, Quotes, count_breaks, is_joined
 from glasshouse.unpacking.budget import Room
 
@@ -59,7 +59,8 @@ _LEGACY_ENCODINGS = (
     *("iso8859_2", "koi8_r", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
 )
 _USUAL_ENCODING = "cp1252"
-_ROWS_LOOKED_AT = 1000
+ROWS_LOOKED_AT = 1000
+"""How many rows decide on what separates fields, and on decimal commas."""
 _SAMPLE_BYTES = 1 << 16
 _MOST_EXACT_INTEGER = 2**53
 _NO_NUMBER = r"^(?:\+|-?0[0-9xX])"  # leading plus, zero or hexadecimal prefix: lost in a number
@@ -71,7 +72,7 @@ HEAD_BYTES = 1 << 18
 
 
 class Loaded(NamedTuple):
-    """A table as it was read, what was assumed, and, of delimited text, what separates its fields and what they hold.
+    """A table as it was read, what was assumed, and, of delimited text, how it is written and what its fields hold.
 
     ``breaks`` names the columns, read or not, of which a quoted value holds a line break.
     """
@@ -80,6 +81,7 @@ class Loaded(NamedTuple):
     notices: tuple[str, ...] = ()
     delimiter: str | None = None
     breaks: Mapping[str, Breaks] = {}
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -204,12 +206,12 @@ def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[s
     file, looks, notices = looked_at(file, head)
     chosen = choose(looks.names)
     if not chosen:
-        return Loaded(pa.table({}), tuple(notices), file.delimiter)
-    suspects = {name: looks.field(name).type for name in chosen if _is_number(looks.field(name).type)}
+        return Loaded(pa.table({}), tuple(notices), file.delimiter, {}, file.encoding)
+    suspects = {name: looks.field(name).type for name in chosen if is_number(looks.field(name).type)}
     quotes = file.quotes(len(looks.names)) if file.quoted else None
     columns = _read_columns(file, chosen, as_text=suspects, quotes=quotes)
     breaks = {} if quotes is None else checked_breaks(file, quotes, looks.names)
-    late = {name: column.type for name, column in columns.items() if _is_number(column.type)}
+    late = {name: column.type for name, column in columns.items() if is_number(column.type)}
     if late:  # empty as far as was looked
         columns |= _read_columns(file, late, as_text=late)
         suspects |= late
@@ -221,8 +223,8 @@ def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[s
     columns |= {name: column for name, (column, _) in zip(suspects, converted, strict=True)}
     kept = [name for name, (_, is_kept) in zip(suspects, converted, strict=True) if is_kept]
     table = pa.table(columns)
-    notices += [*_column_notices(file, looks.names, table, kept), *(quotes_notices(file, quotes) if quotes else ())]
-    return Loaded(table, tuple(notices), file.delimiter, breaks)
+    notices += [*column_notices(file, looks.names, table, kept), *(quotes_notices(file, quotes) if quotes else ())]
+    return Loaded(table, tuple(notices), file.delimiter, breaks, file.encoding)
 
 
 def looked_at(file: Delimited, head: bytes) -> tuple[Delimited, pa.Schema, list[str]]:
@@ -308,7 +310,8 @@ def _read_columns(
     return dict(zip(columns, table.columns, strict=True))
 
 
-def _is_number(kind: pa.DataType) -> bool:
+def is_number(kind: pa.DataType) -> bool:
+    """Whether values of this type may have lost something of their texts."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
@@ -323,6 +326,32 @@ def numbers_of(texts: pa.ChunkedArray, likely: pa.DataType, decimal: str) -> tup
         return _converted(pc.ascii_trim_whitespace(texts), likely, decimal), False
     except _NotNumbersError as refusal:
         return texts, refusal.look_like_numbers
+
+
+def typed(file: Delimited, likely: pa.DataType, texts: pa.Array) -> tuple[pa.Array, bool]:
+    """The values of a column whose different texts are these, and whether they are kept though they look like numbers.
+
+    The column is ``likely`` of a type by its beginning. It gets the type that it has when all of it is read at once.
+    """
+    if not len(texts):
+        return pa.nulls(0), False
+    column = pa.chunked_array([texts])
+    if not is_number(likely):
+        inferred = _inferred(file, texts)
+        if not is_number(inferred.type):
+            return contiguous(inferred), False
+        likely = inferred.type
+    values, kept = numbers_of(column, likely, file.decimal)
+    return contiguous(values), kept
+
+
+def _inferred(file: Delimited, texts: pa.Array) -> pa.ChunkedArray:
+    """What Arrow makes of a column with these texts: it knows no other way than to read them from a file."""
+    written = pa.BufferOutputStream()
+    arrow_csv.write_csv(pa.table({"texts": texts}), written, arrow_csv.WriteOptions(quoting_style="all_valid"))
+    options = replace(file, encoding="utf-8", quoted=True).options()
+    with translated_errors(file):
+        return arrow_csv.read_csv(pa.BufferReader(written.getvalue()), **options).column(0)
 
 
 class _NotNumbersError(Exception):
@@ -484,7 +513,8 @@ def _delimiter_notices(file: Delimited, detected: str | None) -> Iterator[str]:
         yield f"the fields of {file.path.name} are taken to be separated by {DELIMITERS[detected]}"
 
 
-def _column_notices(file: Delimited, header: list[str], table: pa.Table, kept: list[str]) -> Iterator[str]:
+def column_notices(file: Delimited, header: Sequence[str], table: pa.Table, kept: Sequence[str]) -> Iterator[str]:
+    """What was assumed of the columns of a file, of which the table has the first rows at least."""
     if kept:
         yield kept_notice(kept)
     commas = [name for name in table.column_names if _has_decimal_commas(table.column(name))]
@@ -502,7 +532,7 @@ def kept_notice(names: Sequence[str]) -> str:
 def _has_decimal_commas(column: pa.ChunkedArray) -> bool:
     if not pa.types.is_string(column.type):
         return False
-    start = column.slice(0, _ROWS_LOOKED_AT).drop_null()
+    start = column.slice(0, ROWS_LOOKED_AT).drop_null()
     return bool(len(start) and pc.all(pc.match_substring_regex(start, _DECIMAL_COMMA)).as_py())
 
 
@@ -535,7 +565,7 @@ def _widths(text: str, delimiter: str) -> list[int]:
         for row in csv.reader(iter(text.splitlines(keepends=True)), delimiter=delimiter):
             if row:
                 widths.append(len(row))
-            if len(widths) >= _ROWS_LOOKED_AT:
+            if len(widths) >= ROWS_LOOKED_AT:
                 break
     except csv.Error:
         return []

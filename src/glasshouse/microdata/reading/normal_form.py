@@ -21,7 +21,7 @@ from glasshouse.errors import DomainError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["contiguous", "in_parallel", "normalise", "refuse_nested"]
+__all__ = ["contiguous", "flat_array", "identity", "in_parallel", "normal_list", "normalise", "refuse_nested"]
 
 _MOST_STRING_BYTES = 2**31 - 1  # what the 32-bit offsets of `string` can address
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of the years 1 to 9999, counted from 1970
@@ -87,7 +87,7 @@ def _flat(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_dictionary(kind):
         # values become flat before they are looked up: Arrow cannot take from views
-        return _chunked([_flat_array(c.dictionary, name).take(c.indices) for c in column.chunks])
+        return _chunked([flat_array(c.dictionary, name).take(c.indices) for c in column.chunks])
     if pa.types.is_run_end_encoded(kind):
         return _chunked([_without_runs(c, name) for c in column.chunks])
     if isinstance(kind, pa.BaseExtensionType):
@@ -126,7 +126,8 @@ def _refuse_nested(kind: pa.DataType, name: str) -> None:
         )
 
 
-def _flat_array(values: pa.Array, name: str) -> pa.Array:
+def flat_array(values: pa.Array, name: str) -> pa.Array:
+    """One array without dictionary, run ends, views and extension types; nesting is refused."""
     return _flat(pa.chunked_array([values]), name).combine_chunks()
 
 
@@ -135,7 +136,7 @@ def _chunked(chunks: list[pa.Array]) -> pa.ChunkedArray:
 
 
 def _without_runs(values: pa.RunEndEncodedArray, name: str) -> pa.Array:
-    flat = pa.RunEndEncodedArray.from_arrays(values.run_ends, _flat_array(values.values, name))
+    flat = pa.RunEndEncodedArray.from_arrays(values.run_ends, flat_array(values.values, name))
     return pc.run_end_decode(flat.slice(values.offset, len(values)))
 
 
@@ -276,14 +277,20 @@ def _order(column: pa.ChunkedArray, name: str) -> tuple[Any, ...] | None:
     """Find the declared order of an ordered category (pandas categorical, polars Enum), unused values included."""
     if not pa.types.is_dictionary(column.type) or not column.type.ordered or not column.num_chunks:
         return None
-    different = {_identity(c.dictionary): c.dictionary for c in column.chunks}  # mostly one, that all chunks share
-    orders = [_normal(pa.chunked_array([one]), name).drop_null().to_pylist() for one in different.values()]
+    different = {identity(c.dictionary): c.dictionary for c in column.chunks}  # mostly one, that all chunks share
+    orders = [normal_list(one, name) for one in different.values()]
     longest = max(orders, key=len)
     # batches may each bring the categories seen so far; anything else is no single order
     agreed = all(order == longest[: len(order)] for order in orders)
     return tuple(longest) if agreed else None
 
 
-def _identity(values: pa.Array) -> tuple[object, ...]:
+def normal_list(values: pa.Array, name: str) -> list[Any]:
+    """Values in their normal form as a list, without gaps."""
+    listed: list[Any] = _normal(pa.chunked_array([values]), name).drop_null().to_pylist()
+    return listed
+
+
+def identity(values: pa.Array) -> tuple[object, ...]:
     """Where an array lies in memory: the same for arrays that are one."""
     return values.offset, len(values), *(None if buffer is None else buffer.address for buffer in values.buffers())

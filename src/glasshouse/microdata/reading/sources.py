@@ -78,6 +78,8 @@ class Source:
     orders: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, repr=False)
     # how the source writes records: values may hold several of them
     written: Written = field(default=Written(n_columns=0, delimiters=()), repr=False)
+    # of delimited text: in which encoding it was read; None of everything else
+    encoding: str | None = field(default=None, repr=False)
 
 
 def open_source(
@@ -139,6 +141,7 @@ def open_source(
             delimiters=tuple(DELIMITERS) if loaded.delimiter is None else (loaded.delimiter,),
             breaks=loaded.breaks,
         ),
+        encoding=loaded.encoding,
     )
 
 
@@ -280,7 +283,7 @@ def _first_bytes(path: Path, compression: str | None) -> bytes:
 def _from_parquet(path: Path, choose: _Choose) -> pa.Table:
     room = Room.of(path)
     with readable(path, "Parquet file"), pq.ParquetFile(path) as file:
-        schema, n_rows = _legible(file.schema_arrow), file.metadata.num_rows
+        schema, n_rows = legible(file.schema_arrow), file.metadata.num_rows
     chosen = choose(schema.names)
     refuse_nested(schema, chosen)
     room.check(n_rows * max(len(chosen), 1) * 8)
@@ -299,7 +302,7 @@ def _from_parquet(path: Path, choose: _Choose) -> pa.Table:
     return table
 
 
-def _legible(schema: pa.Schema) -> pa.Schema:
+def legible(schema: pa.Schema) -> pa.Schema:
     """The schema, of which every name and time zone is text; `UnicodeError` if one is not."""
     for column in schema:
         _ = column.name, str(column.type), getattr(column.type, "tz", None)
@@ -320,7 +323,7 @@ def _from_ipc(path: Path, reader: Callable[..., Any], choose: _Choose) -> pa.Tab
     room = Room.of(path)
     with readable(path, "Arrow file"):
         with pa.OSFile(str(path)) as file, reader(file) as opened:
-            schema = _legible(opened.schema)
+            schema = legible(opened.schema)
         chosen = choose(schema.names)
         refuse_nested(schema, chosen)
         with pa.OSFile(str(path)) as file:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse import bounds
-from glasshouse.errors import DisclosureWarning, DomainError, ParameterError
+from glasshouse.errors import DisclosureWarning, DomainError, InputError, ParameterError
 from glasshouse.microdata.domains import few, text_of
 from glasshouse.microdata.taxonomy.tree import ANY, Tree
 from glasshouse.unpacking.budget import is_text
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.taxonomy.bound_taxonomy import BoundTaxonomy
 
-__all__ = ["BUILDERS", "Builder", "Dates", "Intervals", "Prefix", "Quantiles"]
+__all__ = ["BUILDERS", "FORMS", "Builder", "Dates", "Intervals", "Prefix", "Quantiles", "builder_of"]
 
 _LARGEST_GUESS = 2.0**50  # below, an interval's number guessed in floating point is off by one at most
 _LARGEST_WHOLE = 2**62  # below, differences fit into 64 bits
+_LONGEST = 200  # characters of the text of a builder
 _DEEPEST = 100  # levels of intervals: the deepest tree that a release tells
 _LARGEST_AMOUNT = 1e300  # below, no border overflows
 
@@ -44,8 +45,15 @@ class Builder:
     """What all builders share; a subclass is a frozen dataclass with a `kind` and `groups`."""
 
     kind: ClassVar[str]
+    form: ClassVar[str]
+    """How it is written as a text."""
     looks_at_table: ClassVar[bool] = False
     """Whether the labels depend on the values that come, and not on the rule and one value alone."""
+
+    @classmethod
+    def of_text(cls, argument: str) -> Builder:
+        """Make one from what stands behind the colon of its text; a `ValueError` says that it is not of its form."""
+        raise NotImplementedError
 
     def groups(self, name: str, values: pa.Array, counts: NDArray[np.int64] | None) -> tuple[NDArray[Any], Paths]:
         """Find the first-level group of each value, and the labels from each group up to the root."""
@@ -93,11 +101,17 @@ class Intervals(Builder):
     """Equal-width intervals of numbers; see `Taxonomy.intervals`."""
 
     kind: ClassVar[str] = "intervals"
+    form: ClassVar[str] = "intervals:WIDTH"
 
     width: float
     start: float = 0
     fanout: int = 2
     levels: int | None = None
+
+    @classmethod
+    def of_text(cls, argument: str) -> Intervals:
+        """Take the width."""
+        return cls(width=int(argument) if argument.strip().lstrip("+-").isdecimal() else float(argument))
 
     def __post_init__(self) -> None:
         owner = "Taxonomy.intervals"
@@ -156,10 +170,16 @@ class Quantiles(Builder):
     """Intervals that hold about equally many tuples; see `Taxonomy.quantiles`."""
 
     kind: ClassVar[str] = "quantiles"
+    form: ClassVar[str] = "quantiles:N"
     looks_at_table: ClassVar[bool] = True
 
     n: int
     fanout: int = 2
+
+    @classmethod
+    def of_text(cls, argument: str) -> Quantiles:
+        """Take how many."""
+        return cls(n=int(argument))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", _whole("Taxonomy.quantiles", "n", self.n, 2))
@@ -201,8 +221,14 @@ class Prefix(Builder):
     """Codes that lose one character after another, from the end; see `Taxonomy.prefix`."""
 
     kind: ClassVar[str] = "prefix"
+    form: ClassVar[str] = "prefix:LENGTH"
 
     length: int
+
+    @classmethod
+    def of_text(cls, argument: str) -> Prefix:
+        """Take the length of a code."""
+        return cls(length=int(argument))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", _whole("Taxonomy.prefix", "length", self.length, 1))
@@ -244,8 +270,15 @@ class Dates(Builder):
     """Dates cut to months, quarters, years; see `Taxonomy.dates`."""
 
     kind: ClassVar[str] = "dates"
+    form: ClassVar[str] = "dates:LEVELS"
 
     levels: tuple[str, ...] = ("month", "quarter", "year")
+
+    @classmethod
+    def of_text(cls, argument: str) -> Dates:
+        """Take the levels, separated by commas; without any, those that it has by default."""
+        levels = tuple(level.strip() for level in argument.split(",") if level.strip())
+        return cls(levels=levels) if levels else cls()
 
     def __post_init__(self) -> None:
         levels = tuple(self.levels)
@@ -266,6 +299,26 @@ class Dates(Builder):
 
 
 BUILDERS: dict[str, type[Builder]] = {builder.kind: builder for builder in (Intervals, Quantiles, Prefix, Dates)}
+FORMS = ", ".join(builder.form for builder in BUILDERS.values())
+"""How builders are written as texts, for messages."""
+
+
+def builder_of(text: str) -> Builder:
+    """Make the builder that a text such as ``prefix:5`` stands for.
+
+    >>> builder_of("prefix:5"), builder_of("dates:month,year")
+    (Taxonomy.prefix(length=5), Taxonomy.dates(levels=('month', 'year')))
+    """
+    kind, _, argument = text.partition(":")
+    if kind not in BUILDERS or len(text) > _LONGEST:
+        raise InputError(f"a taxonomy by name is one of {FORMS}, got {text[:_LONGEST]!r}")
+    try:
+        return BUILDERS[kind].of_text(argument)
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"write {BUILDERS[kind].form}, got {text!r}") from None
+
 
 _UNITS: dict[str, Callable[[int, int, int], str]] = {
     "day": lambda year, month, day: f"{year:04d}-{month:02d}-{day:02d}",

@@ -3,6 +3,7 @@
 
 A taxonomy is listed value by value (`Taxonomy.from_csv`, `from_nested`, `from_file`), or it is a rule that makes a tree
 for the values that come (`Taxonomy.intervals`, `quantiles`, `prefix`, `dates`). Either way `bind` fits it to a column.
+Options name either as a text: a file by its path, which ends in one of `FILES`, a rule as ``prefix:5``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,16 @@ import pyarrow.compute as pc
 from glasshouse.errors import DomainError, MissingExtra, ParameterError, SourceError
 from glasshouse.microdata.domains import few
 from glasshouse.microdata.taxonomy.bound_taxonomy import BoundTaxonomy
-from glasshouse.microdata.taxonomy.builders import BUILDERS, Builder, Dates, Intervals, Prefix, Quantiles
+from glasshouse.microdata.taxonomy.builders import (
+    BUILDERS,
+    FORMS,
+    Builder,
+    Dates,
+    Intervals,
+    Prefix,
+    Quantiles,
+    builder_of,
+)
 from glasshouse.microdata.taxonomy.tree import Tree
 
 if TYPE_CHECKING:
@@ -29,8 +39,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["BoundTaxonomy", "Taxonomy"]
+__all__ = ["BoundTaxonomy", "Taxonomy", "check_suffix", "names_file"]
 
+FILES = (".csv", ".json", ".yaml", ".yml")
+"""How files of taxonomies end. No rule that is written as a text ends so, and no text is both."""
+
+_MOST_SHOWN = 100  # characters of a file's name
 _OUTSIDE = "\x1fanywhere"  # the root above a taxonomy and the values that it lacks
 
 
@@ -82,20 +96,27 @@ class Taxonomy:
     @staticmethod
     def from_file(path: str | Path) -> Taxonomy:
         """Read a taxonomy by its suffix: ``.csv`` as `from_csv`, ``.json``, ``.yaml`` and ``.yml`` as `from_nested`."""
+        check_suffix(path)
         suffix = Path(path).suffix.lower()
         if suffix == ".csv":
             return Taxonomy.from_csv(path)
         readers = {".json": _from_json, ".yaml": _from_yaml, ".yml": _from_yaml}
-        if suffix not in readers:
-            known = ", ".join([".csv", *readers])
-            raise SourceError(
-                f"a taxonomy is read from a file that ends in {known}, not {suffix or 'nothing'!r}", source=path
-            )
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise _unreadable(path, error) from error
         return Taxonomy.from_nested(readers[suffix](text, path))
+
+    @staticmethod
+    def of(given: Taxonomy | str | Path) -> Taxonomy:
+        """The taxonomy that is meant: one; a rule as a text, such as ``intervals:10``; or one in a file, by its path.
+
+        >>> Taxonomy.of("prefix:5")
+        Taxonomy.prefix(length=5)
+        """
+        if isinstance(given, Taxonomy):
+            return given
+        return Taxonomy.from_file(given) if names_file(given) else Taxonomy(builder_of(str(given)))
 
     @staticmethod
     def intervals(*, width: float, start: float = 0, fanout: int = 2, levels: int | None = None) -> Taxonomy:
@@ -218,10 +239,12 @@ class Taxonomy:
             raise DomainError(f"column {name!r}: a taxonomy is bound to distinct values, none missing", column=name)
         return self.source.bind(name, plain, counts)
 
-    def bin(self, values: pa.Array, *, name: str = "") -> tuple[pa.Array, tuple[str, ...]]:
+    def bin(
+        self, values: pa.Array, *, name: str = "", weights: NDArray[np.int64] | None = None
+    ) -> tuple[pa.Array, tuple[str, ...]]:
         """Replace every value of a column by its first-level label; give the labels that occur, in natural order, too.
 
-        Missing values (and NaN) stay missing.
+        Missing values (and NaN) stay missing. ``weights`` says how many rows each value stands for; one unless given.
 
         >>> Taxonomy.intervals(width=10).bin(pa.array([34, 7, None, 31]))[0].to_pylist()
         ['[30, 40)', '[0, 10)', None, '[30, 40)']
@@ -234,9 +257,35 @@ class Taxonomy:
         encoded = plain.dictionary_encode()
         if not len(encoded.dictionary):
             return pa.nulls(len(plain), pa.string()), ()
-        counts = np.bincount(encoded.indices.drop_null().to_numpy(), minlength=len(encoded.dictionary))
-        codes, labels = self.source.bins(name, encoded.dictionary, counts)
+        if weights is not None:
+            weights = weights[np.asarray(encoded.indices.is_valid())]
+        counts = np.bincount(encoded.indices.drop_null().to_numpy(), weights, minlength=len(encoded.dictionary))
+        order = pc.array_sort_indices(encoded.dictionary)  # so that no message depends on the order of rows
+        bins, labels = self.source.bins(name, encoded.dictionary.take(order), counts.astype(np.int64)[order])
+        codes = np.empty(len(bins), np.int64)
+        codes[order] = bins
         return pa.array(labels, pa.string()).take(pa.array(codes).take(encoded.indices)), tuple(labels)
+
+
+def check_suffix(path: str | Path) -> None:
+    """Refuse what is no file of a taxonomy by its name."""
+    if Path(path).suffix.lower() not in FILES:
+        name = Path(path).name[:_MOST_SHOWN]
+        raise SourceError(
+            f"a taxonomy is read from a file that ends in {', '.join(FILES)}, or is one of {FORMS}, got {name!r}",
+            source=path,
+        )
+
+
+def names_file(given: str | Path) -> bool:
+    """Whether a file is meant, and not a rule: a path, or a text that does not begin as a rule or ends as a file does.
+
+    >>> names_file("prefix:5"), names_file("prefix:5.csv"), names_file(Path("prefix:5")), names_file("tree.txt")
+    (False, True, True, True)
+    """
+    if not isinstance(given, str):
+        return True
+    return given.partition(":")[0] not in BUILDERS or Path(given).suffix.lower() in FILES
 
 
 def _plain(values: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -47,34 +47,37 @@ _LEAST = 1e-4  # smaller errors are drawn like this one
 _LONGEST = 30  # letters of a label
 
 
-def frontier(rows: Sequence[Mapping[str, Any]], *, style: str | None = None) -> Part:
+def frontier(
+    rows: Sequence[Mapping[str, Any]], *, style: str | None = None, links: Sequence[str] | None = None
+) -> Part:
     """Draw the rows of a comparison, as `Comparison.shown` gives them.
 
-    A picture by itself has a ``style``; inside a page that has `MARKS` in its own, it is None.
+    A picture by itself has a ``style``; inside a page that has `MARKS` in its own, it is None. With ``links``, an
+    address for each row, every mark leads to what the page says of its row.
     """
+    linked = dict(zip(map(id, rows), links or (), strict=False))
     drawn = [row for row in rows if not row["failed"] and row["error"] is not None]
     best = next((row for row in drawn if row["chosen"]), None)
     edge = sorted((row for row in drawn if row["on_edge"]), key=lambda row: (row["belief"], row["error"]))
     errors = [max(row["error"], _LEAST) for row in drawn] or [0.1]
-    low = floor(log10(min(errors)))
-    powers = range(low, max(ceil(log10(max(errors)) + 1e-9), low + 1) + 1)
+    ticks = _ticks(min(errors), max(errors))
     plane = Plane(
         left=64,
         right=_WIDTH - 210,
         top=40,
         floor=380,
         across=(0.0, _SPAN),
-        up=(10.0 ** powers[0], 10.0 ** powers[-1]),
+        up=(ticks[0], ticks[-1]),
         powers="y",
     )
     parts = [
-        *plane.rows({10.0**power: f"{10.0**power * 100:g}\u202f%" for power in powers}, class_="grid"),
+        *plane.rows({tick: f"{tick * 100:g}\u202f%" for tick in ticks}, class_="grid"),
         *plane.columns({i / 5: f"{i / 5:g}" for i in range(6)}),
         label(plane.x(_UNKNOWN), plane.floor + 16, "not known", anchor="middle", class_="axis"),
         label(
             plane.x(0.5),
             plane.floor + 36,
-            "the most that whoever knows the algorithm believes of anybody",
+            "the most that an attacker who knows the algorithm believes of anybody",
             anchor="middle",
             class_="axis",
         ),
@@ -83,18 +86,33 @@ def frontier(rows: Sequence[Mapping[str, Any]], *, style: str | None = None) -> 
     ]
     if edge:
         parts.append(polyline(_steps(plane, edge), class_="frontier"))
-    parts += [_mark(plane, row) for row in sorted(drawn, key=lambda row: row is best)]
+    parts += [_mark(plane, row, linked.get(id(row))) for row in sorted(drawn, key=lambda row: row is best)]
     if best is not None:
         x, y = _at(plane, best)
         parts.append(element("circle", class_="best", cx=x, cy=y, r=10))
     parts += _labels(plane, [*edge, *([best] if best is not None and best not in edge else [])])
     chosen = next((row for row in rows if row["chosen"]), None)
     said = (
-        f"{len(drawn)} ways by the largest belief of whoever knows the algorithm and by the mean error of answers. "
+        f"{len(drawn)} ways by the largest belief of an attacker who knows the algorithm and by the mean error of "
+        "answers. "
         + (f"Recommended: {chosen['way']}. " if chosen is not None else "")
         + f"On the frontier: {', '.join(row['way'] for row in edge) or 'none'}."
     )
-    return drawing(_WIDTH, _HEIGHT, "Privacy and utility", said, parts, name="frontier", style=style)
+    role = "group" if linked else "img"  # what is inside of an image cannot be reached
+    return drawing(_WIDTH, _HEIGHT, "Privacy and utility", said, parts, name="frontier", style=style, role=role)
+
+
+def _ticks(least: float, most: float) -> list[float]:
+    """Values that are easily read, from below the least error to above the largest.
+
+    >>> _ticks(0.13, 0.48), _ticks(0.004, 0.04)
+    ([0.1, 0.2, 0.5], [0.002, 0.005, 0.01, 0.02, 0.05])
+    """
+    powers = range(floor(log10(least)) - 1, ceil(log10(most)) + 2)
+    steps = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
+    low = max(i for i, step in enumerate(steps) if step <= least)
+    high = min(i for i, step in enumerate(steps) if step >= most and i > low)
+    return steps[low : high + 1]
 
 
 def _at(plane: Plane, row: Mapping[str, Any]) -> tuple[float, float]:
@@ -115,13 +133,16 @@ def _lines(plane: Plane, rows: Sequence[Mapping[str, Any]]) -> Iterator[Part]:
         yield label(plane.right + 6, y + 4, f"no link: {baseline:.1%}", class_="axis")
 
 
-def _mark(plane: Plane, row: Mapping[str, Any]) -> Part:
-    """A circle: full if it was measured, empty if it is a bound; red if it holds against linking alone."""
+def _mark(plane: Plane, row: Mapping[str, Any], link: str | None) -> Part:
+    """A circle, full if it was measured and empty if it is a bound; a square if it holds against linking alone."""
     x, y = _at(plane, row)
-    kind = " linking" if row["adversary"] == "linking" else " bound" if row["how"] == "bound" else ""
     belief = "belief not known" if row["belief"] is None else f"belief {row['belief']:.4f} ({row['how']})"
-    told = f"{row['way']}: error {row['error']:.2%}, {belief}, {row['adversary']}"
-    return element("circle", element("title", told), class_=f"mark{kind}", cx=x, cy=y, r=5)
+    told = element("title", f"{row['way']}: error {row['error']:.2%}, {belief}, {row['adversary']}")
+    if row["adversary"] == "linking":
+        mark = element("rect", told, class_="mark linking", x=x - 4.5, y=y - 4.5, width=9, height=9)
+    else:
+        mark = element("circle", told, class_="mark bound" if row["how"] == "bound" else "mark", cx=x, cy=y, r=5)
+    return mark if link is None else element("a", mark, href=link, aria_label=row["way"])
 
 
 def _steps(plane: Plane, edge: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:

@@ -2,7 +2,7 @@
 """The steward's report: what was published, what can be learned from it about people, and about the population.
 
 It is an inside document: it compares the release with the microdata. It names nobody, and shows no value but those that
-were published.
+were published. `publication` publishes a table by choices, with its report in the audit.
 """
 
 from glasshouse.pages.report.effort import Effort

@@ -85,14 +85,15 @@ def _learned(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _identities(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for found in facts["findable"]:
-        if found["exact"]:
+    for shown in facts["published"]["tables"]:
+        if shown["exact"]:
             yield (
                 "attention",
-                f"The table {found['table']} shows exact quasi-identifiers: whoever knows somebody's can see whether "
+                f"The table {shown['name']} shows exact quasi-identifiers: whoever knows somebody's can see whether "
                 "they are in it. If being in the table is itself a secret, choose another recoding.",
             )
-        elif found["k"] == 1:
+    for found in facts["findable"]:
+        if not found["exact"] and found["k"] == 1:
             yield "attention", f"In the table {found['table']} somebody is alone with their cells, and can be found."
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from glasshouse.randomness import Source
     from glasshouse.release import Release
 
-__all__ = ["beliefs_of", "but_for_dropped", "estimated_fits", "histogram", "not_attacked"]
+__all__ = ["beliefs_of", "but_for_dropped", "estimated_fits", "histogram", "not_attacked", "summary_of"]
 
 _STEP = 0.025  # a bar of the histogram, about
 _SAMPLE = 20_000  # rows of a published table from which the number of fits is estimated
@@ -110,7 +110,7 @@ class _Run:
         if not_run:
             return {**self._entry(adversary, not_run), "bounded": True}
         try:
-            return {**self._entry(adversary), **_told(attack(self.release, chosen, knowledge=self.knowledge))}
+            return {**self._entry(adversary), **summary_of(attack(self.release, chosen, knowledge=self.knowledge))}
         except OutOfTime:
             return {**self._entry(adversary, "it takes longer than a report may"), "bounded": True}
         except GlasshouseError as error:
@@ -162,7 +162,7 @@ class _Run:
         }
 
 
-def _told(posterior: Posterior) -> dict[str, Any]:
+def summary_of(posterior: Posterior) -> dict[str, Any]:
     """The summary of an attack, a histogram, and how many people are above the promise."""
     people = posterior.largest[posterior.kind]
     silent = (np.diff(posterior.offsets) == 0)[posterior.kind]

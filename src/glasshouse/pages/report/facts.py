@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse.journeys.plan import unused_taxonomies
 from glasshouse.journeys.recheck import verify_release
 from glasshouse.microdata.cautions import accepted_cautions
 from glasshouse.pages.report.advice import cautions_in
@@ -26,12 +27,15 @@ from glasshouse.pages.report.learner import learners_of
 from glasshouse.pages.report.regulators import risks_of
 from glasshouse.pages.report.usefulness import divergence_of, losses_of, utility_of
 from glasshouse.pages.report.words import in_words
+from glasshouse.release.layout import layout_of
+from glasshouse.release.package.stream import open_release
 from glasshouse.verification import verify_table
+from glasshouse.verification.stream_count import count_stream
 from glasshouse.verification.verification import risk_of, rounded_up
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from glasshouse.microdata import Column, Microdata
@@ -68,7 +72,7 @@ def facts_of(
             progress("reporting", next(done), total)
 
     facts = _frame(release.recipe, release.guarantee, release.columns, release.n_tuples, release.n_dropped)
-    facts["notices"] = list(table.notices)
+    facts["notices"] = [*table.notices, *unused_taxonomies(table, release.recipe)]
     facts["accepted"] = accepted_cautions(table.cautions, table.accepted)
     counted = _verification(release, achieved)
     facts["achieved"] = counted.to_dict()
@@ -76,7 +80,7 @@ def facts_of(
     facts["broken"] = "; ".join(_asked(check) for check in counted.checks if not check.holds) or None
     tell()
     facts["published"]["tables"] = [
-        {"name": name, "rows": shown.num_rows, "columns": shown.column_names} for name, shown in release.tables.items()
+        _table(name, shown.num_rows, shown.column_names, release.recipe) for name, shown in release.tables.items()
     ]
     facts["findable"] = _findable(release)
     facts["mapping"] = _mapping(release, table)
@@ -117,17 +121,63 @@ def _bound_by_groups(facts: dict[str, Any]) -> None:
 
 
 def facts_of_file(made: PublishedFile, achieved: Mapping[str, Any]) -> dict[str, Any]:
-    """Gather what a report says of a file that was published in batches: nothing that needs the table in memory."""
-    facts = _frame(made.recipe, made.guarantee, made.columns, made.n_tuples, 0)
+    """Gather what a report says of a table that was published in batches; what needs the whole table is left out.
+
+    What is counted is counted from the published files, which are read one batch after the other.
+    """
+    facts = _frame(made.recipe, made.guarantee, made.columns, made.n_tuples, made.n_dropped - made.n_incomplete)
     facts["notices"] = list(made.notices)
     facts["accepted"] = accepted_cautions(made.cautions, made.accepted)
     facts["achieved"] = dict(achieved)
     facts["kept"] = True  # counted again before the folders appeared
-    why = "the file was published in batches, and was never in memory as a whole"
+    facts["published"]["tables"] = [
+        _table(name, made.n_rows[name], names, made.recipe) for name, names in made.headers.items()
+    ]
+    facts["findable"] = _findable_in_files(made)
+    why = "the table was published in batches, and was never in memory as a whole"
     facts["no_utility"] = facts["no_losses"] = why
-    facts["bounded"] = [f"Nothing was attacked and no questions were asked: {why}."]
+    facts["bounded"] = list(_left_out(facts, why))
     facts["cautions"] = cautions_in(facts)
     return facts
+
+
+def _left_out(facts: Mapping[str, Any], why: str) -> Iterator[str]:
+    """What a report on files leaves out, in sentences."""
+    yield f"Nothing was attacked and no questions were asked: {why}."
+    if facts["recipe"]["sensitive"] and not facts["achieved"].get("sensitive"):
+        yield "What the sensitive columns achieve beyond what was asked is not counted."
+    exact = [shown["name"] for shown in facts["published"]["tables"] if shown["exact"]]
+    if exact:
+        yield f"How many people share exact quasi-identifiers is not counted ({', '.join(exact)})."
+    yield "What happened to the values of each column is not listed."
+    yield "All of it is in the report on a table that is read into memory (--engine memory), where it fits."
+
+
+def _findable_in_files(made: PublishedFile) -> list[dict[str, Any]]:
+    """As `_findable`, from the files; of exact tables, whose rows do not stand cell by cell, it is not counted."""
+    layout, found = layout_of(made.recipe), []
+    for name, names in made.headers.items():
+        own = [column for column in made.recipe.quasi if column in names]
+        if not own or layout.exact:
+            continue
+        with open_release(made.folder) as opened:
+            if layout.size is not None:
+                batches = [np.asarray(batch[layout.size]) for batch in opened.batches(name, [layout.size])]
+                sizes = np.concatenate(batches).astype(np.int64)
+                found.append(_found(name, own, len(sizes), int(sizes.min()), risk_of(sizes, _FIFTH, None)))
+            else:
+                counted = count_stream(
+                    opened.batches, {name: own}, quasi=own, sensitive=(), asked=lambda _: ()
+                ).verification
+                found.append(_found(name, own, counted.n_groups, counted.k, counted.risk))
+        found[-1]["exact"] = False
+    return found
+
+
+def _table(name: str, n_rows: int, names: Sequence[str], recipe: Recipe) -> dict[str, Any]:
+    """A published table: its rows and columns, and whether it shows quasi-identifiers as they are."""
+    exact = layout_of(recipe).exact and not set(names).isdisjoint(recipe.quasi)
+    return {"name": name, "rows": n_rows, "columns": list(names), "exact": exact}
 
 
 def _frame(
@@ -295,12 +345,14 @@ def _n_different(cells: pa.ChunkedArray) -> int:
 
 def files_in(folder: Path) -> list[dict[str, Any]]:
     """Every file of a release folder: name, bytes, SHA-256."""
-    found = []
-    for path in sorted(folder.iterdir()):
+    found: list[dict[str, Any]] = []
+    if not any(folder.iterdir()):  # which tells of a folder that is not there; looking inside of folders does not
+        return found
+    for path in sorted(folder.rglob("*")):  # a large table is a folder of files
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as content:
                 digest = hashlib.file_digest(content, "sha256").hexdigest()
-            found.append({"name": path.name, "bytes": path.stat().st_size, "sha256": digest})
+            found.append({"name": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size, "sha256": digest})
     return found
 
 

@@ -127,7 +127,10 @@ def make_report(
 
 
 def report_on_file(made: PublishedFile) -> Report:
-    """Report on a file that was published in batches: what is known without the table in memory."""
+    """Report on a file that was published in batches: what is known without the table in memory.
+
+    Its recipe, its promise and what was counted from the published files are there, and what is left out is said.
+    """
     try:
         counted = json.loads((made.audit / DATA).read_text(encoding="utf-8"))["achieved"]
     except (OSError, ValueError, KeyError, TypeError):

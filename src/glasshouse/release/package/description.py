@@ -6,30 +6,33 @@ values that a column shows, where they are few.
 
 Every file is listed with size and SHA-256 under ``glasshouse.files``. The standard's own ``hash`` says the same of a
 table; its ``bytes`` does so of a CSV file only, for the standard's validator measures no Parquet file and would refuse
-each one that tells its size.
+each one that tells its size. Of a table of several files the standard can say neither: its ``path`` is the list of
+them, and ``glasshouse.files`` tells of each also how many rows it has.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glasshouse.errors import ParameterError
+from glasshouse.errors import OutputError, ParameterError
 from glasshouse.release.layout import COUNTS, NUMBERS
 from glasshouse.release.package.listing import checksum
-from glasshouse.release.package.manifest import DIALECT, FORMAT_VERSION, MANIFEST, README, SOFTWARE
+from glasshouse.release.package.manifest import DIALECT, FORMAT_VERSION, MANIFEST, README, SOFTWARE, WHOLE_FORMAT
+from glasshouse.release.package.parts import MOST_PARTS, PublishedPart, part_paths, remove_unfinished
 from glasshouse.release.package.readme import description, readme
 from glasshouse.release.package.tables import batches_of, field_type, guarded_name
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
     from glasshouse.release.release import PublishedColumn, Release
 
@@ -54,21 +57,31 @@ def check_licence(licence: str) -> str:
 
 
 def write_manifest(
-    release: Release, folder: Path, format: str, marks: Mapping[str, Mapping[str, str]] | None = None
+    release: Release,
+    folder: Path,
+    format: str,
+    marks: Mapping[str, Mapping[str, str]] | None = None,
+    parts: Mapping[str, Sequence[PublishedPart]] | None = None,
 ) -> None:
     """Describe the tables that were written to ``folder``, for machines and for people.
 
     Of the release's own tables only the schemas matter: what is told of their content is read from the files.
-    ``marks`` are the words that tables of CSV have for missing texts, by table and column.
+    ``marks`` are the words that tables of CSV have for missing texts, by table and column; ``parts`` the files that
+    were written, by table and in their order. A table that is not named there is one file.
     """
     columns = {column.name: column for column in release.columns}
+    written = {name: list((parts or {}).get(name) or [_whole(folder, name, format)]) for name in release.tables}
+    _check_parts(folder, written, format)
     resources = [
-        _resource(name, table.schema, columns, folder, format, (marks or {}).get(name, {}))
+        _resource(name, table.schema, columns, folder, format, (marks or {}).get(name, {}), written[name])
         for name, table in release.tables.items()
     ]
     words = {r["name"]: _missing_words(r) for r in resources} if format == "csv" else {}
-    (folder / README).write_text(readme(release, format, VERSION, words), encoding="utf-8", newline="\n")
-    files = [{"path": name, **_measured(folder / name)} for name in [*(r["path"] for r in resources), README]]
+    counts = {name: len(own) for name, own in written.items()}
+    (folder / README).write_text(readme(release, format, VERSION, words, counts), encoding="utf-8", newline="\n")
+    files = [_listed(part, rows=len(own) > 1) for own in written.values() for part in own]
+    files.append({"path": README, **_measured(folder / README)})
+    version = FORMAT_VERSION if any(n > 1 for n in counts.values()) else WHOLE_FORMAT
     term = "path" if "://" in release.licence else "name"
     manifest: dict[str, Any] = {
         "$schema": f"{_PROFILES}datapackage.json",
@@ -77,7 +90,7 @@ def write_manifest(
         "description": description(release),
         **({"licenses": [{term: check_licence(release.licence)}]} if release.licence else {}),
         "resources": resources,
-        "glasshouse": {"format_version": FORMAT_VERSION, "software": SOFTWARE, **told_of(release), "files": files},
+        "glasshouse": {"format_version": version, "software": SOFTWARE, **told_of(release), "files": files},
     }
     text = json.dumps(manifest, indent=2, ensure_ascii=False)
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8", newline="\n")
@@ -85,6 +98,29 @@ def write_manifest(
 
 def _measured(file: Path) -> dict[str, Any]:
     return {"bytes": file.stat().st_size, "hash": checksum(file)}
+
+
+def _whole(folder: Path, name: str, format: str) -> PublishedPart:
+    """A table that is one file."""
+    (path,) = part_paths(name, 1, format)
+    return PublishedPart(path=path, rows=0, **_measured(folder / path))
+
+
+def _listed(part: PublishedPart, *, rows: bool) -> dict[str, Any]:
+    return {"path": part.path, **({"rows": part.rows} if rows else {}), "bytes": part.bytes, "hash": part.hash}
+
+
+def _check_parts(folder: Path, written: Mapping[str, Sequence[PublishedPart]], format: str) -> None:
+    """Refuse a list of files that is not the one of the folder; what killed writers left is removed."""
+    remove_unfinished(folder)
+    if sum(map(len, written.values())) > MOST_PARTS:
+        raise OutputError(f"a release cannot have more than {MOST_PARTS:,} files: make larger parts")
+    for name, parts in written.items():
+        paths = part_paths(name, len(parts), format)
+        if [part.path for part in parts] != paths:
+            raise OutputError(f"the parts of the table {name!r} are not given in their order, each once")
+        if len(paths) > 1 and {path.name for path in (folder / name).iterdir()} != {Path(path).name for path in paths}:
+            raise OutputError(f"there are other files beside the parts of the table {name!r}, or some are missing")
 
 
 def told_of(release: Release) -> dict[str, Any]:
@@ -113,18 +149,18 @@ def _resource(
     folder: Path,
     format: str,
     marks: Mapping[str, str],
+    parts: Sequence[PublishedPart],
 ) -> dict[str, Any]:
-    file = folder / f"{name}.{format}"
     texts = [field.name for field in schema if field_type(field.type) == "string"]
-    shown = _shown(file, format, texts, marks)
-    measured = _measured(file)
+    shown = _shown([folder / part.path for part in parts], format, texts, marks)
+    measured = {"bytes": parts[0].bytes, "hash": parts[0].hash} if len(parts) == 1 else {}
     if format == "parquet":
-        del measured["bytes"]
+        measured.pop("bytes", None)
     return {
         "$schema": f"{_PROFILES}dataresource.json",
         "name": name,
         "type": "table",
-        "path": file.name,
+        "path": parts[0].path if len(parts) == 1 else [part.path for part in parts],
         "format": format,
         "mediatype": _MEDIA_TYPES[format],
         **({"encoding": "utf-8", "dialect": dict(DIALECT)} if format == "csv" else {}),
@@ -155,12 +191,12 @@ class _Shown:
                 self.values = None
 
 
-def _shown(file: Path, format: str, columns: list[str], marks: Mapping[str, str]) -> dict[str, _Shown]:
-    """What text columns show, as it stands in the file."""
+def _shown(files: Sequence[Path], format: str, columns: list[str], marks: Mapping[str, str]) -> dict[str, _Shown]:
+    """What text columns show, as it stands in the files."""
     found = {name: _Shown() for name in columns}
     if not columns:
         return found
-    for batch in batches_of(file, format, columns):
+    for batch in itertools.chain.from_iterable(batches_of(file, format, columns) for file in files):
         for name, shown in found.items():
             distinct = pc.unique(pa.chunked_array([_different(chunk) for chunk in batch[name].chunks], pa.string()))
             if name in marks:

@@ -17,8 +17,9 @@ from glasshouse.errors import OutputError
 from glasshouse.release.package.folders import new_folder
 from glasshouse.release.package.listing import write_contents
 from glasshouse.release.package.manifest import MANIFEST
+from glasshouse.release.package.parts import write_table
 from glasshouse.release.package.readme import code
-from glasshouse.release.package.tables import missing_marks, write_table
+from glasshouse.release.package.tables import missing_marks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

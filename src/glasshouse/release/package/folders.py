@@ -124,8 +124,11 @@ def placed(place: Path) -> Iterator[None]:
 
 
 def seal(folder: Path, *, private: bool) -> None:
-    """Give files and folder their modes, and bring them to disk."""
+    """Give files and folder their modes, and bring them to disk; so too the folders of parts inside."""
     for file in folder.iterdir():
+        if file.is_dir():
+            seal(file, private=private)
+            continue
         file.chmod(0o600 if private else 0o644)
         flush(file)
     folder.chmod(0o700 if private else 0o755)

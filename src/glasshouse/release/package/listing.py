@@ -23,7 +23,7 @@ from glasshouse.release.package.manifest import MANIFEST, files_of_release, read
 from glasshouse.release.package.stage import Stage, alone_in, flush, left_behind, uninterrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 __all__ = [
@@ -110,12 +110,14 @@ def stranger_in(folder: Path) -> str | None:
     """What in a folder is not as Glasshouse wrote it, in words; None if all of it is."""
     try:
         entries = sorted(folder.iterdir())
+        names = {path.name for path in entries}
+        released = files_of_release(folder) if MANIFEST in names else set()
+        entries = _with_parts(entries, released)
         odd = next((path for path in entries if path.is_symlink() or not path.is_file()), None)
         if odd is not None:
-            return f"{odd.name} was not written by Glasshouse"
-        names = {path.name for path in entries}
+            return f"{odd.relative_to(folder)} was not written by Glasshouse"
         if MANIFEST in names:
-            listed, marker = files_of_release(folder) or None, MANIFEST
+            listed, marker = released or None, MANIFEST
         elif CONTENTS in names:
             known, marker = _read(folder), CONTENTS
             listed = None if known is None else known[0]
@@ -124,12 +126,23 @@ def stranger_in(folder: Path) -> str | None:
         if listed is None:
             return f"{marker} is not one that Glasshouse wrote"
         for path in entries:
-            if path.name != marker and (path.name, checksum(path)) not in listed:
-                ours = any(path.name == name for name, _ in listed)
-                return f"{path.name} was {'changed since Glasshouse wrote it' if ours else 'not written by Glasshouse'}"
+            own = path.relative_to(folder).as_posix()
+            if own != marker and (own, checksum(path)) not in listed:
+                ours = any(own == name for name, _ in listed)
+                return f"{own} was {'changed since Glasshouse wrote it' if ours else 'not written by Glasshouse'}"
     except OSError:
         return "it cannot be read"
     return None
+
+
+def _with_parts(entries: Sequence[Path], listed: Listed) -> list[Path]:
+    """The entries of a release, with what is in the folders of its tables in place of these folders."""
+    parted = {name.partition("/")[0] for name, _ in listed if "/" in name}
+    found: list[Path] = []
+    for path in entries:
+        is_ours = path.name in parted and path.is_dir() and not path.is_symlink()
+        found += sorted(path.iterdir()) if is_ours else [path]
+    return found
 
 
 def _unlisted(path: Path) -> str | None:

@@ -7,6 +7,7 @@ in the folder, and whatever is malformed is refused with the reason, in one kind
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -23,7 +24,7 @@ from glasshouse.release.release import ONE_ROW_PER_PERSON, Guarantee, PublishedC
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 __all__ = [
@@ -34,18 +35,23 @@ __all__ = [
     "MOST_MANIFEST",
     "README",
     "SOFTWARE",
+    "WHOLE_FORMAT",
     "Manifest",
     "PackagedFile",
     "PackagedTable",
     "check_declared",
     "files_of_release",
+    "opened_folder",
     "parse_manifest",
     "read_bounded",
     "read_list",
 ]
 
-FORMAT_VERSION: Final = 3
-"""The format that is written; every one up to it is read."""
+FORMAT_VERSION: Final = 4
+"""The format of a release of which a table has several files; every one up to it is read."""
+
+WHOLE_FORMAT: Final = 3
+"""The format of a release of which every table is one file."""
 
 SOFTWARE: Final = f"glasshouse {VERSION}"
 """Who writes."""
@@ -120,23 +126,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class PackagedFile:
-    """A file of the folder: its name, how large it is, and its SHA-256."""
+    """A file of the folder: its path there, how large it is, its SHA-256, and its rows if it is one part of several."""
 
     name: str
     size: int
     sha256: str
+    rows: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PackagedTable:
-    """A table of the release: in which file, in which format, with which columns of which types.
+    """A table of the release: in which files, in which format, with which columns of which types.
 
     In a file of CSV of format 3 texts are guarded, and ``marks`` says what stands for a missing one, by column; and
     ``missing`` what stands for a missing value of any kind, by the name that a column has in the file.
     """
 
     name: str
-    file: str
+    files: tuple[str, ...]
     format: str
     fields: Mapping[str, str]
     guarded: bool = False
@@ -166,7 +173,12 @@ class Manifest:
     @property
     def is_ours(self) -> bool:
         """Whether this version of Glasshouse wrote it, so that it must read as this version would write it."""
-        return self.version == FORMAT_VERSION and self.software == SOFTWARE
+        return self.version >= WHOLE_FORMAT and self.software == SOFTWARE
+
+    def files_of(self, table: PackagedTable) -> list[PackagedFile]:
+        """The files of a table, in their order."""
+        by_name = {file.name: file for file in self.files}
+        return [by_name[name] for name in table.files]
 
 
 def read_bounded(name: str, folder: int, most: int) -> bytes:
@@ -174,8 +186,13 @@ def read_bounded(name: str, folder: int, most: int) -> bytes:
 
     `FileNotFoundError` if there is none, `SourceError` for any other reason not to read it.
     """
+    inner, _, own = name.rpartition("/")
     try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        if not inner:
+            descriptor = os.open(own, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        else:
+            with opened_folder(inner, folder) as parent:
+                descriptor = os.open(own, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=parent)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -191,6 +208,21 @@ def read_bounded(name: str, folder: int, most: int) -> bytes:
             return file.read(found.st_size + 1)  # never what the manifest says: reading makes room beforehand
     except OSError:
         raise SourceError(f"{name} cannot be read: the disk is damaged") from None
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def opened_folder(name: str, folder: int) -> Iterator[int]:
+    """Open a folder inside of an opened one, never through a link; `FileNotFoundError` if there is none."""
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_NONBLOCK, dir_fd=folder)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        raise SourceError(f"{name} cannot be read: it is a link, which may lead anywhere, or no folder") from None
+    try:
+        yield descriptor
     finally:
         os.close(descriptor)
 
@@ -242,6 +274,8 @@ def parse_manifest(content: bytes) -> Manifest:
         _refuse("it lists no table")
     tables = tuple(_table(resource, version) for resource in resources)
     _different("tables", [table.name for table in tables])
+    if (version == FORMAT_VERSION) != any(len(table.files) > 1 for table in tables):
+        _refuse(f"format {FORMAT_VERSION} is that of releases of which a table has several files")
     manifest = Manifest(
         version=version,
         files=tuple(_file(r, r) for r in resources) if version == 1 else _files(ours, tables, resources),
@@ -268,17 +302,28 @@ def _table(resource: Mapping[str, Any], version: int) -> PackagedTable:
     name = _get(resource, "name", str)
     if not _NAME.fullmatch(name):
         _refuse("the name of a table has other characters than a-z, 0-9, - and _")
-    path = _get(resource, "path", str)
-    if path in ("", ".", "..") or "/" in path or "\\" in path or "\0" in path:
-        raise SourceError(f"the table {name!r} lies outside its folder: refused")
     format = _get(resource, "format", str)
-    if format not in FORMATS or path != f"{name}.{format}":
-        _refuse(f"the table {name!r} is not in a file of its name that ends in .parquet or .csv")
+    paths = _paths(resource, name, format, version)
     guarded = format == "csv" and version >= _GUARDED_SINCE
     odd = {"data", "compression", "extrapaths"} | (set() if guarded else {"dialect"})
     if not odd.isdisjoint(resource) or (guarded and resource.get("dialect", DIALECT) != DIALECT):
         _refuse(f"the table {name!r} is described in a way that Glasshouse does not write")
-    return _with_fields(PackagedTable(name=name, file=path, format=format, fields={}, guarded=guarded), resource)
+    return _with_fields(PackagedTable(name=name, files=paths, format=format, fields={}, guarded=guarded), resource)
+
+
+def _paths(resource: Mapping[str, Any], name: str, format: str, version: int) -> tuple[str, ...]:
+    """The files of a table: one beside the manifest, or parts in a folder of its name, in their order."""
+    parted = version >= FORMAT_VERSION and isinstance(resource.get("path"), list)
+    paths = _texts(resource, "path") if parted else (_get(resource, "path", str),)
+    for path in paths:
+        inner = path.removeprefix(f"{name}/") if parted else path
+        if inner in ("", ".", "..") or "/" in inner or "\\" in inner or "\0" in inner:
+            raise SourceError(f"the table {name!r} lies outside its folder: refused")
+    if format not in FORMATS or (not parted and paths != (f"{name}.{format}",)):
+        _refuse(f"the table {name!r} is not in a file of its name that ends in .parquet or .csv")
+    if parted and (len(paths) < 2 or paths != tuple(f"{name}/part-{i:05}.{format}" for i in range(len(paths)))):
+        _refuse(f"the parts of the table {name!r} are not listed from the first to the last, each once")
+    return paths
 
 
 def _with_fields(table: PackagedTable, resource: Mapping[str, Any]) -> PackagedTable:
@@ -310,11 +355,16 @@ def _files(
     """The list of all files; what is said of one twice must be the same."""
     files = tuple(_file(_item(f, dict, "a file"), f) for f in _get(ours, "files", list))
     _different("files", [file.name for file in files])
-    if {file.name for file in files} != {README, *(table.file for table in tables)}:
+    if {file.name for file in files} != {README, *(path for table in tables for path in table.files)}:
         _refuse(f"its files are not its tables and a {README}")
     by_name = {file.name: file for file in files}
-    for resource in resources:
-        file = by_name[resource["path"]]
+    for table, resource in zip(tables, resources, strict=True):
+        if len(table.files) > 1:
+            if "hash" in resource or "bytes" in resource or any(by_name[path].rows is None for path in table.files):
+                _refuse(f"it does not tell size, rows and checksum of each part of the table {table.name!r}")
+            continue
+        (path,) = table.files
+        file = by_name[path]
         told = _get(resource, "hash", str), _get(resource, "bytes", int, file.size)
         if told != (f"sha256:{file.sha256}", file.size):
             _refuse(f"it says two different things of {file.name}")
@@ -326,7 +376,8 @@ def _file(named: Mapping[str, Any], told: Mapping[str, Any]) -> PackagedFile:
     if not _HASH.fullmatch(digest):
         _refuse("a checksum is not a SHA-256")
     name, size = _get(named, "path", str), _count(told, "bytes")
-    return PackagedFile(name=name, size=size, sha256=digest.removeprefix("sha256:"))
+    rows = _count(told, "rows") if "rows" in told else None
+    return PackagedFile(name=name, size=size, sha256=digest.removeprefix("sha256:"), rows=rows)
 
 
 def _column(data: Mapping[str, Any], version: int) -> PublishedColumn:

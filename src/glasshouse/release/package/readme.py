@@ -17,7 +17,7 @@ from glasshouse.release.layout import BOXES, COUNT, LAYOUTS, TAXONOMIES, Layout
 from glasshouse.release.package.tables import guarded_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from glasshouse.release.release import Release
 
@@ -46,19 +46,28 @@ def description(release: Release) -> str:
 
 
 def readme(
-    release: Release, format: str, version: str, missing: Mapping[str, Mapping[str, Sequence[str]]] | None = None
+    release: Release,
+    format: str,
+    version: str,
+    missing: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    parts: Mapping[str, int] | None = None,
 ) -> str:
-    """Tell about a release in Markdown; of CSV files also which words stand for missing values, by table and column."""
+    """Tell about a release in Markdown.
+
+    ``missing`` says of CSV files which words stand for missing values, by table and column; ``parts`` of how many files
+    a table is, unless it is one.
+    """
     missing = missing or {}
-    parts = [
+    several = {name for name, n_parts in (parts or {}).items() if n_parts > 1}
+    sections = [
         f"# {prose(release.title) or 'A table about people, released'}",
         _about(release, version),
         "## Tables",
         release.layout.meaning,
-        *(_table(name, release, format) for name in release.tables),
+        *(_table(name, release, format, (parts or {}).get(name, 1)) for name in release.tables),
         *_declared(release),
         "## Questions",
-        _questions(release, format, missing),
+        _questions(release, format, missing, several),
         "## Missing values and odd texts",
         _missing(missing),
         "## What is promised",
@@ -69,8 +78,8 @@ def readme(
         _recipe(release),
     ]
     if release.licence:
-        parts += ["## Licence", _licence(release.licence)]
-    return "\n\n".join(_wrapped(part) for part in parts) + "\n"
+        sections += ["## Licence", _licence(release.licence)]
+    return "\n\n".join(_wrapped(part) for part in sections) + "\n"
 
 
 def _about(release: Release, version: str) -> str:
@@ -83,14 +92,16 @@ def _about(release: Release, version: str) -> str:
     )
 
 
-def _table(name: str, release: Release, format: str) -> str:
+def _table(name: str, release: Release, format: str, n_parts: int) -> str:
     columns = {column.name: column for column in release.columns}
     rows = [
         f"| {code(_named(field.name, format)).replace('|', chr(92) + '|')} | {columns[field.name].role} | "
         f"{columns[field.name].kind} | {prose(columns[field.name].meaning)} |"
         for field in release.tables[name].schema
     ]
-    head = [f"### `{name}.{format}`\n", "| column | role | values | what a cell means |", "| --- | --- | --- | --- |"]
+    several = f"`{name}/`: {n_parts:,} files, which are one table in the order of their names"
+    title = f"`{name}.{format}`" if n_parts == 1 else several
+    head = [f"### {title}\n", "| column | role | values | what a cell means |", "| --- | --- | --- | --- |"]
     return "\n".join([*head, *rows])
 
 
@@ -126,7 +137,9 @@ def _shows_nodes(release: Release) -> bool:
 # ----------------------------------------------------------------------------------------------------- how to ask
 
 
-def _questions(release: Release, format: str, missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+def _questions(
+    release: Release, format: str, missing: Mapping[str, Mapping[str, Sequence[str]]], several: Collection[str]
+) -> str:
     value = release.recipe.sensitive[0] if release.recipe.sensitive else None
     asked = f"SELECT {_sql(value)}, COUNT(*) GROUP BY {_sql(value)}" if value else "SELECT COUNT(*)"
     sentences = [
@@ -134,15 +147,15 @@ def _questions(release: Release, format: str, missing: Mapping[str, Mapping[str,
         "(run it in this folder):",
         _fenced("sh", f"glasshouse query . {_shell(asked)}"),
         "Any other tool reads the tables as well. In SQL (DuckDB):",
-        _fenced("sql", _in_sql(release, format)),
+        _fenced("sql", _in_sql(release, format, several)),
         "The same with pandas:",
-        _fenced("python", _in_pandas(release, format, missing)),
+        _fenced("python", _in_pandas(release, format, missing, several)),
         "Other tools do not know that a coarse cell is no exact value: count cells as they are, or ask Glasshouse.",
     ]
     return "\n\n".join(sentences)
 
 
-def _in_sql(release: Release, format: str) -> str:
+def _in_sql(release: Release, format: str, several: Collection[str]) -> str:
     """How often each sensitive value occurs; where values are apart from people, for whom they are expected."""
     asked = _apart(release)
     if asked is None:
@@ -150,45 +163,49 @@ def _in_sql(release: Release, format: str) -> str:
         size = _layout(release).size
         weight = "COUNT(*) AS people" if size is None else f"SUM({_sql(size)}) AS weight"
         shown = _sql(_named(_shown(release), format))
-        return f"SELECT {shown}, {weight}\nFROM {_file_in_sql(name, format)}\nGROUP BY ALL ORDER BY ALL"
+        return f"SELECT {shown}, {weight}\nFROM {_file_in_sql(name, format, several)}\nGROUP BY ALL ORDER BY ALL"
     number, values, column, people, shown = asked
-    column, shown, file = _named(column, format), _named(shown, format), _file_in_sql(values, format)
+    column, shown, file = _named(column, format), _named(shown, format), _file_in_sql(values, format, several)
     if people is None:
         return f"SELECT {_sql(column)}, SUM({_sql(COUNT)}) AS people\nFROM {file}\nGROUP BY ALL ORDER BY ALL"
     return (
         f"WITH sizes AS (SELECT {_sql(number)}, SUM({_sql(COUNT)}) AS size FROM {file} GROUP BY ALL)\n"
         f"SELECT {_sql(shown)}, {_sql(column)}, SUM({_sql(COUNT)} / size) AS expected\n"
-        f"FROM {_file_in_sql(people, format)} AS people\n"
+        f"FROM {_file_in_sql(people, format, several)} AS people\n"
         f"JOIN {file} AS counts USING ({_sql(number)}) JOIN sizes USING ({_sql(number)})\n"
         "GROUP BY ALL ORDER BY ALL"
     )
 
 
-def _file_in_sql(name: str, format: str) -> str:
+def _file_in_sql(name: str, format: str, several: Collection[str]) -> str:
     """A table as DuckDB reads it, with missing values and texts as they are."""
-    return (
-        f"'{name}.parquet'" if format == "parquet" else f"read_csv('{name}.csv', nullstr='', allow_quoted_nulls=false)"
-    )
+    files = f"'{name}/*.{format}'" if name in several else f"'{name}.{format}'"
+    return files if format == "parquet" else f"read_csv({files}, nullstr='', allow_quoted_nulls=false)"
 
 
-def _in_pandas(release: Release, format: str, missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+def _in_pandas(
+    release: Release, format: str, missing: Mapping[str, Mapping[str, Sequence[str]]], several: Collection[str]
+) -> str:
+    head = ["import pandas as pd\n"]
+    if format == "csv" and several:
+        head.insert(0, "from pathlib import Path\n")
     asked = _apart(release)
     if asked is None:
         (name,) = release.tables
         size = _layout(release).size
         counted = ".size()" if size is None else f"[{size!r}].sum()"
         grouped = f"data.groupby({_named(_shown(release), format)!r}, observed=True, dropna=False){counted}"
-        return f"import pandas as pd\n\ndata = {_read_by_pandas(name, format, missing)}\nprint({grouped})"
+        return "\n".join([*head, f"data = {_read_by_pandas(name, format, missing, several)}", f"print({grouped})"])
     number, values, column, people, shown = asked
     column, shown = _named(column, format), _named(shown, format)
-    lines = ["import pandas as pd\n", f"values = {_read_by_pandas(values, format, missing)}"]
+    lines = [*head, f"values = {_read_by_pandas(values, format, missing, several)}"]
     if people is None:
         return "\n".join([*lines, f"print(values.groupby({column!r}, observed=True, dropna=False)[{COUNT!r}].sum())"])
     keys = [shown, column]
     return "\n".join(
         [
             *lines,
-            f"people = {_read_by_pandas(people, format, missing)}",
+            f"people = {_read_by_pandas(people, format, missing, several)}",
             f"values['expected'] = values[{COUNT!r}] / values.groupby({number!r})[{COUNT!r}].transform('sum')",
             f"both = people.merge(values, on={number!r})",
             f"print(both.groupby({keys!r}, observed=True, dropna=False)['expected'].sum())",
@@ -196,10 +213,15 @@ def _in_pandas(release: Release, format: str, missing: Mapping[str, Mapping[str,
     )
 
 
-def _read_by_pandas(name: str, format: str, missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+def _read_by_pandas(
+    name: str, format: str, missing: Mapping[str, Mapping[str, Sequence[str]]], several: Collection[str]
+) -> str:
     if format == "parquet":
-        return f"pd.read_parquet('{name}.parquet')"
+        return f"pd.read_parquet('{name}')" if name in several else f"pd.read_parquet('{name}.parquet')"
     words = {column: list(found) for column, found in missing[name].items() if found}
+    if name in several:
+        each = f"pd.read_csv(file, keep_default_na=False, na_values={words!r})"
+        return f"pd.concat({each} for file in sorted(Path('{name}').iterdir()))"
     return f"pd.read_csv('{name}.csv', keep_default_na=False, na_values={words!r})"
 
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables: published tables as files, of published content only.
-
-No metadata, no statistics, no index, no dictionary entry that no row shows; alike byte for byte if the tables are.
+"""Tables: the cells of published tables as files have them, and what their columns are called.
 
 A spreadsheet takes a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break for a formula, and runs it
 on the machine of its reader. So in a CSV file an apostrophe stands before such a text, also before the name of a
@@ -40,28 +38,9 @@ __all__ = [
     "plain_table",
     "unguarded",
     "unguarded_name",
-    "write_table",
 ]
 
-_MANY = 1 << 16
 _BATCH = 1 << 17
-
-
-def write_table(table: pa.Table, path: Path, format: str, marks: Mapping[str, str] | None = None) -> None:
-    """Write a table as ``parquet`` or ``csv``, without any metadata; ``marks`` are what CSV has for missing texts."""
-    plain = table.replace_schema_metadata(None)
-    if format == "parquet":
-        numbers = [name for name in plain.column_names if _is_number_of_many(plain[name])]
-        pq.write_table(
-            plain,
-            path,
-            compression="zstd",
-            write_statistics=False,
-            use_dictionary=[name for name in plain.column_names if name not in numbers],
-            column_encoding=dict.fromkeys(numbers, "DELTA_BINARY_PACKED") or None,
-        )
-    else:
-        pa_csv.write_csv(plain_table(plain, marks or {}), path)
 
 
 def csv_of(table: pa.Table) -> bytes:
@@ -69,14 +48,6 @@ def csv_of(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     pa_csv.write_csv(plain_table(table.replace_schema_metadata(None), {}), sink)
     return bytes(sink.getvalue())
-
-
-def _is_number_of_many(column: pa.ChunkedArray) -> bool:
-    """Whether integers spread so widely, as the numbers of groups do, that a dictionary of them would not pay."""
-    if not pa.types.is_integer(column.type):
-        return False
-    ends = pc.min_max(column).as_py()
-    return ends["max"] is not None and ends["max"] - ends["min"] >= _MANY
 
 
 def batches_of(path: Path, format: str, columns: Sequence[str]) -> Iterator[pa.Table]:

@@ -17,10 +17,11 @@ from glasshouse.release.package.description import check_licence, write_manifest
 from glasshouse.release.package.folders import new_folder
 from glasshouse.release.package.listing import private_file, write_contents
 from glasshouse.release.package.manifest import FORMATS
-from glasshouse.release.package.tables import missing_marks, write_table
+from glasshouse.release.package.parts import write_parts, write_table
+from glasshouse.release.package.tables import missing_marks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -40,7 +41,7 @@ def save(
     title: str | None = None,
     licence: str | None = None,
 ) -> None:
-    """Write a release to the folder ``path``.
+    """Write a release to the folder ``path``: the same files as `publish` writes with ``out``, large tables in parts.
 
     Parameters
     ----------
@@ -86,12 +87,20 @@ def refuse_seed(*, seeded: bool, allowed: bool) -> None:
         )
 
 
-def write_release(release: Release, folder: Path, format: str) -> None:
-    """Fill a new folder with the tables of a release and their description."""
+def write_release(
+    release: Release, folder: Path, format: str, borders: Mapping[str, Sequence[int]] | None = None
+) -> None:
+    """Fill a new folder with the tables of a release and their description.
+
+    A table is written as the files that `Release.borders` tells, or ``borders`` in their place.
+    """
+    borders = release.borders if borders is None else borders
     marks = {name: missing_marks(table) for name, table in release.tables.items()} if format == "csv" else {}
-    for name, table in release.tables.items():
-        write_table(table, folder / f"{name}.{format}", format, marks.get(name))
-    write_manifest(release, folder, format, marks)
+    parts = {
+        name: write_parts(folder, name, table, format, marks.get(name), borders.get(name, ()))
+        for name, table in release.tables.items()
+    }
+    write_manifest(release, folder, format, marks, parts)
 
 
 def write_audit(folder: Path, report: Mapping[str, Any], partition: pa.Table | None = None) -> None:
@@ -99,5 +108,5 @@ def write_audit(folder: Path, report: Mapping[str, Any], partition: pa.Table | N
     text = json.dumps(report, indent=2, ensure_ascii=False)
     private_file(folder / "report.json").write_text(text + "\n", encoding="utf-8")
     if partition is not None:
-        write_table(partition, private_file(folder / "partition.parquet"), "parquet")
+        write_table(partition, private_file(folder / "partition.parquet"), "parquet", numbers=("row", "group"))
     write_contents(folder)

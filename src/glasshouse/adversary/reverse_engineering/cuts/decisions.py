@@ -169,7 +169,7 @@ class _Because:
     def __call__(self, kind: int, code: int) -> str:
         person = int(self.example[kind])
         if self.cuts.fixed[person] >= 0:
-            return "she has found it out"
+            return "the attacker has found it out"
         group = int(self.cuts.group[person])
         best = int(self._smallest[group])
         if best < 0:

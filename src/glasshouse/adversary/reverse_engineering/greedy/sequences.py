@@ -546,7 +546,7 @@ class _Because:
         attack, task = self.attack, self.attack.task
         shown = "missing" if task.contents.values[value] is None else str(task.contents.values[value])
         if kind >= len(self.edges) - 1:
-            return f"she has found out that they have {shown}"
+            return f"the attacker has found out that they have {shown}"
         start, stop = int(self.edges[kind]), int(self.edges[kind + 1])
         first = int(np.searchsorted(attack.starts, start, side="right")) - 1
         last = int(np.searchsorted(attack.starts, stop, side="left"))

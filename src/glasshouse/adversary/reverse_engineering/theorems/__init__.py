@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Methods of which a theorem says what an attacker who knows them believes.
 
-`mirror_theorem` is for Mirror; `quasi_only` for methods that look at no sensitive value, whose groups anybody can make
-again.
+`largest_shares` is for Mirror and Sift; `quasi_only` for methods that look at no sensitive value, whose groups anybody
+can make again.
 """
 
 __all__: list[str] = []

@@ -28,6 +28,7 @@ from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun, as_it_
 from glasshouse.adversary.reverse_engineering.worlds.worlds import World, Worlds, exact_weight
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import Column, Domain, code
+from glasshouse.release import Release
 
 if TYPE_CHECKING:
     from glasshouse.microdata import Microdata
@@ -80,8 +81,9 @@ def exact_posterior(
     ----------
     people
         The people on the list, with the quasi-identifiers of the release in its order; perhaps more than are in the
-        table. Their identifiers, if there are any, break ties as the publisher's do; without, ties are broken by a
-        secret order. A sensitive column is not looked at.
+        table. Their identifiers, if there are any, break ties where they broke the publisher's, which is in a release
+        of a version before 0.3 and in tables that are not a release's; else ties are broken by a secret order. A
+        sensitive column is not looked at.
     algorithm
         ``(principle, method, recoding)`` or a `Rerun`, run as `publish` does; or any function ``algorithm(table, rng)``
         of a table with a sensitive column and of a source of finite draws, which returns what it publishes: Arrow
@@ -125,6 +127,8 @@ def exact_posterior(
     worlds.check(limit_worlds)
     run = runner_of(algorithm, seen)
     wanted = run.seen(published)
+    if isinstance(published, Release) and not published.other_writer:
+        people = replace(people, identifier=None)
     weights = _weights(prior, worlds)
     tables = ImaginedTables(people, sensitive, tuple(worlds.least))
 

@@ -28,6 +28,7 @@ from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.grouping.suppression import keep_eligible
 from glasshouse.microdata import Groups
 from glasshouse.microdata.domains import text_of
+from glasshouse.microdata.kinds import kinds_of
 from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 from glasshouse.release.layout import BATCH, DATA, GROUP, PERMUTATION
@@ -97,7 +98,9 @@ class Rerun:
         """Who is kept and who is together, groups numbered as they come up; None if the table cannot be published."""
         source: Any = draws
         try:
-            kept = keep_eligible(table, self.principle, self.suppress, source)
+            kinds, of_row = kinds_of(table)
+            counts = keep_eligible(kinds, self.principle, self.suppress, source)
+            kept = np.sort(kinds.rows_kept(counts, np.argsort(of_row, kind="stable").astype(np.int32)))
             left = table if len(kept) == table.n_tuples else table.take(kept)
             requirement = Requirement.in_groups(self.principle, left)
             requirement.check_eligible()

@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["MirrorBound", "MirrorTheorem"]
+__all__ = ["LargestShares", "PublishedShares"]
 
 _FLOOR = 8  # people in a leaf of Mirror at least, where neither the principle nor the recipe says how many
 _SAME = 1e-9  # shares that differ by less are the same
 
 
 @dataclass(frozen=True, kw_only=True)
-class MirrorTheorem(Strategy):
+class PublishedShares(Strategy):
     """Believe, exactly, what follows from the release, everybody's quasi-identifiers and `Mirror` or `Sift`.
 
     Everybody in the table must be on the attacker's list, and nobody be corrupted.
@@ -60,7 +60,7 @@ class MirrorTheorem(Strategy):
     *Who is in which group* is known if nobody else fits, or as many people as there are tuples. People with equal
     quasi-identifiers are alike if ties were broken by a secret order, or if the attacker does not know the identifiers:
     each is then in a group as likely as such tuples are there, in the table or not. Of anybody else it must not matter:
-    all groups that they can be in have the same shares. If it does, `NotSupported`; see `MirrorBound`.
+    all groups that they can be in have the same shares. If it does, `NotSupported`; see `LargestShares`.
 
     *Boxes* do not say where a group ends: two may show the same. A box stands for one group if it has too few tuples
     for two, or if a single person can be at one of its ends.
@@ -111,7 +111,7 @@ class MirrorTheorem(Strategy):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MirrorBound(MirrorTheorem):
+class LargestShares(PublishedShares):
     """Believe nothing above the largest share of a value in any group that a person can be in.
 
     However likely each of the groups is, the belief is an average of their shares. Of people for whom it is known

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intake: what is done to the columns of every table that comes in, between its door and its codes.
+
+Look-alikes get one spelling, limits are kept, missing values are refused, dropped or made a value, amounts are binned,
+and values are coded and looked at. Each of these asks a column for its different values and how many rows have each.
+So a column comes as all of its rows (`glasshouse.read`), or as different values with their weights (a file that is
+counted in batches), and fares alike. Only rows with a missing value are dropped across columns.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
+from glasshouse.microdata.cautions import Findings
+from glasshouse.microdata.domains import Column, code, kind_of
+from glasshouse.microdata.roles import (
+    NOTHING_LEFT,
+    by_column,
+    dropped_notice,
+    names_given,
+    refuse_amounts,
+    refuse_gaps,
+    refuse_infinite,
+    respelled_notice,
+)
+from glasshouse.microdata.spelling import declared_spellings, holds_texts, respelled, without_look_alikes
+from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata.cautions import Caution, Written
+    from glasshouse.microdata.reading.sources import Source
+    from glasshouse.microdata.roles import Missing, Roles
+
+__all__ = ["Arrival", "Identifiers", "Intake", "Options", "clipped"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What `read` was told of single columns, and of missing values."""
+
+    missing: Missing
+    categorical: list[str]
+    normalise: list[str]
+    ordered: dict[str, list[Any]]
+    taxonomies: dict[str, Any]
+    bins: dict[str, Any]
+    bottom: dict[str, Any]
+    top: dict[str, Any]
+
+    @classmethod
+    def of(cls, *, missing: Missing, categorical: Any, normalise: Any, **by_name: Any) -> Options:
+        """Check what was given; the options by name are those that are given column by column."""
+        if missing not in ("error", "category", "drop"):
+            raise ParameterError("read", "missing", "'error', 'category' or 'drop'", missing)
+        return cls(
+            missing=missing,
+            categorical=names_given("categorical", categorical),
+            normalise=names_given("normalise", normalise),
+            **{option: by_column(option, given) for option, given in by_name.items()},
+        )
+
+    def check(self, roles: Roles) -> None:
+        """Refuse columns that have not the role for an option, and two orders of one column."""
+        for option in ("ordered", "taxonomies", "bins", "categorical"):
+            roles.check_option(option, getattr(self, option))
+        for name in self.taxonomies:
+            if name in self.ordered:
+                raise SchemaError(f"column {name!r} has an order and a taxonomy, which has one: give one", column=name)
+        roles.check_option("normalise", self.normalise, roles.columns)
+        roles.check_option("bottom", self.bottom, roles.quasi)
+        roles.check_option("top", self.top, roles.quasi)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrival:
+    """What the door knows of a table besides its values."""
+
+    kind: str  # which door it was
+    columns: tuple[str, ...]  # all columns of the source, in their order
+    notices: tuple[str, ...]  # what was assumed
+    written: Written  # how the source writes records
+    orders: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # of ordered categories, lowest first
+
+    @classmethod
+    def of(cls, source: Source) -> Arrival:
+        """Of a table that was read as a whole."""
+        return cls(
+            kind=source.kind,
+            columns=source.columns,
+            notices=source.notices,
+            written=source.written,
+            orders=source.orders,
+        )
+
+
+class Identifiers:
+    """The identifiers of a table, all of them at hand."""
+
+    def __init__(self, name: str, values: pa.Array, weights: NDArray[np.int64] | None = None) -> None:
+        self.name, self.values, self.weights = name, values, weights
+
+    def check(self) -> None:
+        """Refuse identifiers that are missing, or that two rows have."""
+        gone, n_rows = self.values.null_count, len(self.values)
+        if self.weights is not None:
+            gone, n_rows = int(self.weights[np.asarray(self.values.is_null())].sum()), int(self.weights.sum())
+        n_different = 0 if gone else pc.count_distinct(self.values).as_py()
+        refuse_identifiers(self.name, n_missing=gone, n_repeated=n_rows - n_different)
+
+    def look(self, findings: Findings) -> None:
+        """Look at how they are written."""
+        findings.look(self.name, "identifier", self.values, np.ones(len(self.values), np.int64))
+
+
+class Intake:
+    """Columns with a role, on their way to their codes.
+
+    Parameters
+    ----------
+    arrival, roles, options
+        What is known of the table, and what was said of it.
+    raw
+        The columns in their normal form.
+    weights
+        How many rows each value of a column stands for; without, a value is a row.
+    """
+
+    def __init__(
+        self,
+        arrival: Arrival,
+        roles: Roles,
+        options: Options,
+        raw: dict[str, pa.Array],
+        weights: Mapping[str, NDArray[np.int64]] | None = None,
+    ) -> None:
+        self.arrival, self.roles, self.options = arrival, roles, options
+        self.raw = raw
+        self.weights = dict(weights or {})
+        self.orders = {**arrival.orders, **options.ordered}
+        self.trees = {name: _taxonomy("taxonomies", name, given) for name, given in options.taxonomies.items()}
+        self.binning = {name: _taxonomy("bins", name, given) for name, given in options.bins.items()}
+        for name in self.raw.keys() & {*self.binning, roles.identifier}:
+            self.raw[name] = _written_out(self.raw[name])
+        self.findings = Findings(arrival.written)
+        self.notices = [*arrival.notices, *roles.notices(arrival.columns)]
+        if roles.identifier is None and arrival.kind == "postgres":
+            self.notices.append("the rows of a database have no order: to add marginals later, name an identifier")
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table, less those that were dropped."""
+        return self._total(self.roles.quasi[0], None)
+
+    def _total(self, name: str, which: pa.Array | None) -> int:
+        """How many rows the values of a column, or some of them, stand for."""
+        weights = self.weights.get(name)
+        if weights is None:
+            return len(self.raw[name]) if which is None else int(pc.sum(which).as_py() or 0)
+        return int((weights if which is None else weights[np.asarray(which.fill_null(False))]).sum())
+
+    def respell(self) -> None:
+        """Give look-alikes one spelling, where that is asked for; line breaks are looked for before."""
+        for name in self.options.normalise:
+            if name not in self.raw or not holds_texts(self.raw[name].type):
+                continue
+            values = self.raw[name]
+            if name not in self.options.ordered and name in self.orders:
+                self.orders[name] = without_look_alikes(self.orders[name])
+            tree = self.binning.get(name) or self.trees.get(name)
+            listed = self.orders.get(name, ()) if tree is None else tree.leaves
+            self.findings.look_for_breaks(name, _written_out(values.unique()))
+            declared = declared_spellings(map(str, listed), name=name)
+            self.raw[name], n_replaced = respelled(values, declared, self.weights.get(name))
+            if n_replaced:
+                self.notices.append(respelled_notice(name, n_replaced))
+
+    def clip(self) -> None:
+        """Replace what lies beyond bottom and top codes by these."""
+        bottom, top = self.options.bottom, self.options.top
+        for name in {*self.binning, *bottom, *top}:
+            if pa.types.is_integer(self.raw[name].type):
+                self.raw[name] = self.raw[name].cast(pa.int64())
+        for name, limit in bottom.items():
+            self.raw[name] = clipped(self.raw[name], name, limit, pc.max_element_wise)
+            self.notices.append(f"{name} is bottom-coded: the smallest value stands for itself and everything below")
+        for name, limit in top.items():
+            self.raw[name] = clipped(self.raw[name], name, limit, pc.min_element_wise)
+            self.notices.append(f"{name} is top-coded: the largest value stands for itself and everything above")
+
+    def must_drop(self) -> bool:
+        """Apply the one rule for missing values as far as columns go: whether rows with gaps are to be dropped."""
+        some = [name for name in self.roles.published if self.raw[name].null_count]
+        gaps = {name: self._total(name, self.raw[name].is_null()) for name in some}
+        refuse_gaps(gaps, self.n_rows, self.options.missing)
+        return bool(gaps) and self.options.missing == "drop"
+
+    def drop(self) -> None:
+        """Apply the one rule for missing values to rows."""
+        if not self.must_drop():
+            return
+        gaps = [name for name in self.roles.published if self.raw[name].null_count]
+        complete = np.logical_and.reduce([np.asarray(self.raw[name].is_valid()) for name in gaps])
+        self._dropped(len(complete) - int(complete.sum()))
+        self.raw = {name: values.filter(pa.array(complete)) for name, values in self.raw.items()}
+
+    def keep(self, weights: Mapping[str, NDArray[np.int64]]) -> None:
+        """Go on with new weights, which rows without gaps give; values that stand for none are no more there."""
+        before = self.n_rows
+        self._dropped(before - int(weights[self.roles.quasi[0]].sum()))
+        for name, rows in weights.items():
+            self.raw[name] = self.raw[name].filter(pa.array(rows > 0))
+            self.weights[name] = rows[rows > 0]
+
+    def _dropped(self, n_dropped: int) -> None:
+        if n_dropped == self.n_rows:
+            raise DomainError(NOTHING_LEFT)
+        self.notices.append(dropped_notice(n_dropped))
+
+    def bin(self) -> None:
+        """Replace values by the first level of the taxonomies that bin them."""
+        for name, builder in self.binning.items():
+            weights = self.weights.get(name)
+            self.raw[name], self.orders[name] = builder.bin(self.raw[name], name=name, weights=weights)
+
+    def coded(self, identifiers: Any = None) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+        """Code the quasi-identifiers and the sensitive columns, and look at their values.
+
+        ``identifiers`` are `Identifiers`, or what has their two methods, where they are not among the columns.
+        """
+        roles, name = self.roles, self.roles.identifier
+        for quasi in roles.quasi:
+            values = self.raw[quasi]
+            refuse_infinite(quasi, pa.types.is_floating(values.type) and self._total(quasi, pc.is_inf(values)))
+        for sensitive in roles.sensitive:
+            refuse_amounts(self.raw[sensitive].type, sensitive, self.options.categorical)
+        if name is not None and name in self.raw:
+            identifiers = Identifiers(name, self.raw[name], self.weights.get(name))
+        if identifiers is not None:
+            identifiers.check()
+        columns = tuple(map(self._column, roles.quasi)), tuple(map(self._column, roles.sensitive))
+        for role, some in zip(("quasi", "sensitive"), columns, strict=True):
+            for column in some:
+                domain, rows = column.domain, column.rows_of(self.weights.get(column.name))
+                self.findings.look(column.name, role, domain.values, rows, gaps=domain.missing)  # type: ignore[arg-type]
+        if identifiers is not None:
+            identifiers.look(self.findings)
+        for other in roles.without(self.arrival.columns):
+            self.findings.pass_over(other)
+        return columns
+
+    def told(self, accepted: Sequence[str]) -> tuple[str, ...]:
+        """What was assumed and found, in sentences."""
+        return (*self.notices, *self.findings.told(accepted))
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What was found and must be answered."""
+        return tuple(self.findings.cautions)
+
+    def _column(self, name: str) -> Column:
+        options, values = self.options, self.raw[name]
+        if name in options.categorical and name not in self.roles.sensitive:
+            values = values.cast(pa.string())
+        column = code(
+            values,
+            name=name,
+            order=self.orders.get(name),
+            taxonomy=self.trees.get(name),
+            missing=values.null_count > 0,
+            declared=name in options.ordered and name not in self.binning,
+            normalised=name in options.normalise,
+            weights=self.weights.get(name),
+        )
+        if name in self.binning or column.domain.kind in ("category", "boolean"):
+            return column
+        limits = {"bottom": options.bottom, "top": options.top}
+        ends = {side: _limit(values, given[name]) for side, given in limits.items() if name in given}
+        return Column(replace(column.domain, **ends), column.codes)
+
+
+def refuse_identifiers(name: str, *, n_missing: int, n_repeated: int) -> None:
+    """Refuse identifiers that are missing in so many rows, or were there before in so many."""
+    if n_missing:
+        raise DomainError(f"the identifier {name!r} is missing in {n_missing:,} rows", column=name)
+    if n_repeated:
+        raise InputError(
+            f"rows whose identifier {name!r} was there before: {n_repeated:,}. The guarantee needs one row per person. "
+            "Aggregate to one row each, or leave identifier out to promise per row"
+        )
+
+
+def _written_out(values: pa.Array) -> pa.Array:
+    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+
+
+def _taxonomy(option: str, column: str, given: Any) -> Taxonomy:
+    if not isinstance(given, Taxonomy | str | Path):
+        raise ParameterError(
+            "read", f"{option}[{column!r}]", "a Taxonomy, its name or the path of one", type(given).__name__
+        )
+    return Taxonomy.of(given)
+
+
+def _limit(values: pa.Array, limit: Any) -> Any:
+    """A top or bottom code as a value of its column; None if it is none, for nothing lies beyond it."""
+    value = pa.scalar(limit).cast(values.type).as_py()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def clipped(values: pa.Array, name: str, limit: Any, keep: Any) -> pa.Array:
+    """Replace values beyond a limit by the limit, which may be given as its text."""
+    if kind_of(values.type, name) in ("category", "boolean"):
+        raise DomainError(f"column {name!r} is not numeric: it cannot be top- or bottom-coded", column=name)
+    try:
+        bound = pa.scalar(limit).cast(values.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        raise DomainError(f"the limit for column {name!r} is not of its type, {values.type}", column=name) from None
+    return pc.if_else(values.is_null(), values, keep(values, bound))

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stream: an opened release, whose tables are read file by file and batch by batch, in the order of their rows.
+
+Of a release that is larger than memory no more is held than one of its files, packed as it is, and one batch of rows.
+The manifest, the list of files and the words for people are checked when it is opened, and each file is held to its
+size, its sum, its columns and its rows when it is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from glasshouse.errors import SourceError
+from glasshouse.release.layout import COUNTS, NUMBERS, layout_of
+from glasshouse.release.package.manifest import (
+    MANIFEST,
+    MOST_MANIFEST,
+    README,
+    opened_folder,
+    parse_manifest,
+    read_bounded,
+)
+from glasshouse.release.package.reader import batches_in, joined, table_in
+from glasshouse.release.package.readme import description, readme
+from glasshouse.release.release import Release
+from glasshouse.unpacking.headroom import refuse_without_room
+from glasshouse.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from glasshouse.release.package.manifest import Manifest, PackagedFile, PackagedTable
+
+__all__ = ["MOST_BYTES", "ReleaseStream", "open_release"]
+
+MOST_BYTES: Final = 4 << 30
+"""Memory that the tables of a release may take, unless the caller of `load` allows more; of a stream, one file."""
+
+_INSTEAD: Final = (
+    "glasshouse verify reads one file at a time, and open_release of glasshouse.release.package.stream gives tables "
+    "batch after batch"
+)
+_TYPES: Final = {
+    "string": pa.string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "datetime": pa.timestamp("us"),
+    "time": pa.time64("us"),
+}
+
+
+@contextlib.contextmanager
+def open_release(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Iterator[ReleaseStream]:
+    """Open the folder of a release to read its tables as streams; see `ReleaseStream`.
+
+    Parameters
+    ----------
+    path
+        The folder of the release.
+    most_bytes
+        Memory that one of its files may take, packed and unpacked; more is refused before it is read.
+    """
+    folder = Path(path)
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except (OSError, ValueError):
+        raise SourceError(f"{folder} holds no release: it is not a folder that can be read", source=folder) from None
+    try:
+        yield ReleaseStream(descriptor, most_bytes)
+    except SourceError as error:
+        if error.source is not None:
+            raise
+        raise SourceError(f"{folder}: {error}", source=folder) from None
+    finally:
+        os.close(descriptor)
+
+
+class ReleaseStream:
+    """An opened release: its manifest, its words, and its tables batch by batch.
+
+    Parameters
+    ----------
+    folder
+        A descriptor of the folder, which the caller closes.
+    most_bytes
+        Memory that may be used; see `open_release` and `glasshouse.load`.
+    """
+
+    def __init__(self, folder: int, most_bytes: int) -> None:
+        self._folder = folder
+        self._most_bytes = most_bytes
+        self.manifest = self._read_manifest()
+        self._tables = {table.name: table for table in self.manifest.tables}
+        self._check_listing()
+
+    def described(self) -> Release:
+        """The release without its rows: what it says of itself, and tables that have their columns and nothing else."""
+        tables = {
+            table.name: pa.schema([(name, _TYPES[kind]) for name, kind in table.fields.items()]).empty_table()
+            for table in self.manifest.tables
+        }
+        layout_of(self.manifest.recipe).check(tables, self.manifest.recipe)
+        return self.release_of(tables)
+
+    def release_of(self, tables: Mapping[str, pa.Table]) -> Release:
+        """The release with these tables, after a check that its words for people are those for machines."""
+        manifest = self.manifest
+        release = Release(
+            tables=tables,
+            columns=manifest.columns,
+            recipe=manifest.recipe,
+            guarantee=manifest.guarantee,
+            n_tuples=manifest.n_tuples,
+            n_dropped=manifest.n_dropped,
+            n_suppressed=manifest.n_suppressed,
+            identified=manifest.identified,
+            title=manifest.title,
+            licence=manifest.licence,
+            borders={table.name: self._borders(table) for table in manifest.tables if len(table.files) > 1},
+            other_writer="" if manifest.is_ours else f"format {manifest.version}, {manifest.software}",
+        )
+        told = next((self._content(file, MOST_MANIFEST) for file in manifest.files if file.name == README), b"")
+        if manifest.is_ours:
+            self._check_words(release, told)
+        return release
+
+    def _borders(self, table: PackagedTable) -> list[int]:
+        """The rows at which the second file of a table and each further one begins."""
+        rows = [file.rows or 0 for file in self.manifest.files_of(table)]
+        return list(itertools.accumulate(rows[:-1]))
+
+    def batches(self, name: str, columns: Sequence[str] | None = None, only: str | None = None) -> Iterator[pa.Table]:
+        """The rows of a table in their order, some at a time; of some columns, or of one file, if these are named."""
+        table = self._tables[name]
+        schema = None
+        for file in (one for one in self.manifest.files_of(table) if only in (None, one.name)):
+            content = self._content(file, self._most_bytes)
+            for batch in batches_in(content, file, table, self.manifest, self._most_bytes, columns):
+                schema = schema or batch.schema
+                if batch.schema != schema:
+                    raise SourceError(f"the parts of the table {name!r} have columns of different types")
+                yield batch
+
+    def whole_tables(self) -> dict[str, pa.Table]:
+        """All tables, whole; together they may take as much memory as was allowed."""
+        self._refuse_too_large()
+        left = self._most_bytes
+        found: dict[str, pa.Table] = {}
+        for table in self.manifest.tables:
+            parts = []
+            for file in self.manifest.files_of(table):
+                parts.append(table_in(self._content(file, left), file, table, self.manifest, left))
+                left -= parts[-1].nbytes
+            found[table.name] = joined(parts, table)
+        return found
+
+    def _refuse_too_large(self) -> None:
+        """Refuse tables in parts that do not fit, by what the manifest tells, before anything of them is read."""
+        rows = columns = need = 0
+        for table in (table for table in self.manifest.tables if len(table.files) > 1):
+            own = sum(file.rows or 0 for file in self.manifest.files_of(table))
+            small = [name for name, kind in table.fields.items() if kind == "string" or name in (*NUMBERS, *COUNTS)]
+            need += own * (4 * len(small) + 8 * (len(table.fields) - len(small)))
+            rows, columns = max(rows, own), columns + len(table.fields)
+        if need > self._most_bytes:
+            raise SourceError(
+                f"its tables, of up to {rows:,} rows, take about {need:,} bytes of memory, more than the "
+                f"{self._most_bytes:,} that may be used: pass most_bytes if it is yours. {_INSTEAD}"
+            )
+        refuse_without_room(need * 3 // 2, f"loading {rows:,} rows of {columns} columns", instead=_INSTEAD)
+
+    # ---------------------------------------------------------------------------------------------------- its files
+
+    def _read_manifest(self) -> Manifest:
+        try:
+            content = read_bounded(MANIFEST, self._folder, MOST_MANIFEST)
+        except FileNotFoundError:
+            raise SourceError(f"it holds no release, for there is no {MANIFEST}") from None
+        return parse_manifest(content)
+
+    def _check_listing(self) -> None:
+        """The folder holds what the manifest lists, and nothing beside it; so too the folder of a table."""
+        parted = [table for table in self.manifest.tables if len(table.files) > 1]
+        inner = {path for table in parted for path in table.files}
+        beside = {file.name for file in self.manifest.files} - inner
+        _compare({MANIFEST, *beside, *(table.name for table in parted)}, _listdir(self._folder))
+        for table in parted:
+            self._check_parts(table)
+
+    def _check_parts(self, table: PackagedTable) -> None:
+        try:
+            with opened_folder(table.name, self._folder) as inner:
+                found = {f"{table.name}/{name}" for name in _listdir(inner)}
+        except FileNotFoundError:
+            raise SourceError(f"{table.name} cannot be read: it is not there") from None
+        _compare(set(table.files), found)
+        rows = sum(file.rows or 0 for file in self.manifest.files_of(table))
+        if rows > self.manifest.n_tuples:
+            raise SourceError(f"the parts of the table {table.name!r} have more rows than there are tuples")
+
+    def _content(self, file: PackagedFile, most: int) -> bytes:
+        """A file, whole, as it was published."""
+        if file.size > most:
+            raise SourceError(
+                f"{file.name} has {file.size:,} bytes, more than may be read: pass most_bytes if it is yours",
+                source=file.name,
+            )
+        try:
+            content = read_bounded(file.name, self._folder, file.size)
+        except FileNotFoundError:
+            raise SourceError(f"{file.name} cannot be read: it is not there", source=file.name) from None
+        if len(content) != file.size:
+            raise SourceError(f"{file.name} is not the file that was published (it was cut short)", source=file.name)
+        if hashlib.sha256(content).hexdigest() != file.sha256:
+            raise SourceError(
+                f"{file.name} is not the file that was published (its checksum differs)", source=file.name
+            )
+        return content
+
+    def _check_words(self, release: Release, told: bytes) -> None:
+        """What is told for people reads as this version would write it of what is told for machines."""
+        if self.manifest.description != description(release):
+            raise SourceError(f"{MANIFEST} has a description that is not the one of its guarantee: refused")
+        tables = self.manifest.tables
+        format = tables[0].format
+        missing = {table.name: table.missing for table in tables} if format == "csv" else {}
+        parts = {table.name: len(table.files) for table in tables}
+        if told != readme(release, format, VERSION, missing, parts).encode():
+            raise SourceError(f"{README} does not say what {MANIFEST} says: refused")
+
+
+def _listdir(folder: int) -> set[str]:
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        raise SourceError("the folder cannot be read") from None
+
+
+def _compare(listed: set[str], found: set[str]) -> None:
+    if found - listed:
+        names = ", ".join(map(repr, sorted(found - listed)[:3]))
+        raise SourceError(
+            f"it holds {len(found - listed):,} files that were not published with it, as {names}: refused"
+        )
+    if listed - found:
+        raise SourceError(f"{', '.join(sorted(listed - found))} cannot be read: it is not there")
