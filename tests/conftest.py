@@ -19,6 +19,8 @@ settings.register_profile("gate", deadline=None, derandomize=True)
 settings.register_profile("look", deadline=None, print_blob=True)
 settings.load_profile("look" if LOOK else "gate")
 
+pytest_plugins = ["tests.repeatable"]
+
 ROOT = Path(__file__).resolve().parents[1]
 
 

@@ -97,6 +97,9 @@ def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, 
     ``found`` has beliefs of being published with a value, and its presence is that of being published. Where there is
     one belief a person, in a property, ``chosen`` are the values that have it. If ``more_corrupted`` people may be
     corrupted, and it is open who they are, ``found`` is a bound.
+
+    In a bound the presence may be larger than it is, and the beliefs with it. The belief is linear in the presence, so
+    it is largest at one of the two ends: at the stated presence, or where the person is not published at all.
     """
     release = task.release
     known = np.zeros(len(found.presence), bool)  # kinds of people of whom nothing is believed: what they have is known
@@ -111,31 +114,27 @@ def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, 
     chance, shares, is_exact = out.chance(more_corrupted), *out.shares(task.contents, more_corrupted)
     if chosen is not None:
         shares = np.array([min(1.0, float(shares[chosen].sum()))])
-    is_bound = found.how == "bound"
-    if is_bound:  # presence is as large as it can be: people who need not be published may have been dropped
-        may = ~known & (np.bincount(found.kind[~out.published], minlength=len(known)) > 0)
-        weight = np.where(may, chance, 0.0)
-    else:
-        weight = np.where(known, 0.0, (1 - np.minimum(found.presence, 1.0)) * chance)
-        may = weight > _SURE
+    weight = np.where(known, 0.0, (1 - np.minimum(found.presence, 1.0)) * chance)
+    least = np.zeros(len(known))  # what is believed of people who are published with a smaller probability than stated
+    if found.how == "bound":
+        least[~known & (np.bincount(found.kind[~out.published], minlength=len(known)) > 0)] = chance
+    may = np.maximum(weight, least) > _SURE
     if not may.any():
         return found
     is_exact = is_exact and out.complete
     notes = [out.note(lost, is_exact=is_exact), *found.notes]
     return replace(
-        _merged(found, np.flatnonzero(may), weight[may], shares, np.maximum if is_bound else np.add),
+        _merged(_merged(found, may, weight, shares, np.add), may, least, shares, np.maximum),
         how="bound" if not is_exact and found.how == "exact" else found.how,
-        presence=np.where(
-            may, np.maximum(found.presence, weight) if is_bound else found.presence + weight, found.presence
-        ),
-        because=_because(found, nowhere, weight, shares, out.sentence(is_exact=is_exact)),
+        presence=np.maximum(found.presence + weight, least),
+        because=_because(found, nowhere, np.maximum(weight, least), shares, out.sentence(is_exact=is_exact)),
         notes=tuple(notes),
     )
 
 
-def _merged(found: Posterior, kinds: NDArray[np.int64], weight: Floats, shares: Floats, how: np.ufunc) -> Posterior:
+def _merged(found: Posterior, may: Flags, weights: Floats, shares: Floats, how: np.ufunc) -> Posterior:
     """Beliefs with those of dropped people added, or taken as the larger of the two."""
-    codes = np.flatnonzero(shares > 0)
+    kinds, weight, codes = np.flatnonzero(may), weights[may], np.flatnonzero(shares > 0)
     own = Beliefs(found.offsets, found.codes, found.beliefs)
     who = np.concatenate([own.owner, np.repeat(kinds, len(codes))])
     values = np.concatenate([own.codes, np.tile(codes, len(kinds))]).astype(np.int64)

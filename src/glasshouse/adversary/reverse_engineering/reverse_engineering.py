@@ -76,6 +76,7 @@ class TheoremBound(Strategy):
             linked,
             how="bound",
             beliefs=np.full(len(linked.beliefs), float(linked.limit)),
+            presence=np.where(np.diff(linked.offsets) > 0, 1.0, linked.presence),
             notes=(
                 *(note for note in linked.notes if "approximate" not in note),
                 f"no belief is larger: {task.release.guarantee.theorem}",
