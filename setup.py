@@ -19,7 +19,7 @@ extensions = [
     Extension(
         ".".join(path.relative_to(SOURCE).with_suffix("").parts),
         [path.as_posix()],
-        extra_compile_args=["-O3", "-fno-strict-aliasing"],
+        extra_compile_args=["-O3", "-g0", "-fno-strict-aliasing"],
     )
     for path in KERNELS
 ]
