@@ -62,6 +62,7 @@ _HOMES = {
     "glasshouse.journeys.publish": "publish",
     "glasshouse.randomness": "Source",
     "glasshouse.release": "Guarantee Recipe Release",
+    "glasshouse.release.package.signature": "Signature new_key sign",
     "glasshouse.release.postgres_schema": "to_postgres",
     "glasshouse.verification": "Verification",
 }

@@ -100,6 +100,9 @@ from glasshouse.recoding.perturbed import Perturbed as Perturbed
 from glasshouse.release import Guarantee as Guarantee
 from glasshouse.release import Recipe as Recipe
 from glasshouse.release import Release as Release
+from glasshouse.release.package.signature import Signature as Signature
+from glasshouse.release.package.signature import new_key as new_key
+from glasshouse.release.package.signature import sign as sign
 from glasshouse.release.postgres_schema import to_postgres as to_postgres
 from glasshouse.verification import Verification as Verification
 

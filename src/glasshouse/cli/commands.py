@@ -20,7 +20,7 @@ from glasshouse.cli.publish import marginals, publish
 from glasshouse.cli.query import query, sample
 from glasshouse.cli.reproduce import reproduce
 from glasshouse.cli.studio import studio
-from glasshouse.cli.verify import show, verify
+from glasshouse.cli.verify import show, sign, verify
 from glasshouse.version import VERSION
 
 __all__ = ["glasshouse"]
@@ -92,6 +92,7 @@ for command in (
     compare,
     publish,
     marginals,
+    sign,
     verify,
     attack,
     learn,

@@ -215,7 +215,7 @@ target_options = _apply(
     click.option("--schema", default="released", show_default=True, help="With --to: the schema they go to."),
 )
 selection_options = _apply(
-    click.option("--table", metavar="NAME", help="Of a database: the table to read."),
+    click.option("--table", metavar="NAME", help="Of a database: the table to read; of a workbook: the sheet."),
     click.option("--query", metavar="SQL", help="Of a database: the statement to read."),
 )
 source_options = _apply(

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from glasshouse.errors import DomainError, InputError, NotSupported
+from glasshouse.errors import DomainError, InputError, NotSupported, SourceError
 from glasshouse.journeys import recheck
 from glasshouse.journeys.load import checked_promise, load
 from glasshouse.microdata.cautions import Findings
@@ -17,6 +17,7 @@ from glasshouse.microdata.reading.sources import open_source
 from glasshouse.release import Release
 from glasshouse.release.package.manifest import MANIFEST
 from glasshouse.release.package.pair import RELEASE
+from glasshouse.release.package.signature import signature_in
 from glasshouse.release.package.stream import open_release
 from glasshouse.verification import verify_table
 from glasshouse.verification.columns import untangled
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
     from glasshouse.microdata import Taxonomy
     from glasshouse.microdata.reading.sources import Source
     from glasshouse.release import Guarantee
+    from glasshouse.release.package.signature import Signature
     from glasshouse.verification import Verification
     from glasshouse.verification.verify_table import Distance, Missing, Number, Thresholds
 
-__all__ = ["release_in", "verify", "verify_folder", "verify_release"]
+__all__ = ["check_signature", "release_in", "verify", "verify_folder", "verify_release"]
 
 _MOST_LOADED = 1 << 24  # tuples of a release whose tables are read into memory
 _STREAMED = (
@@ -55,6 +57,7 @@ def verify(
     risk_threshold: Number = Fraction(1, 5),
     delimiter: str | None = None,
     encoding: str | None = None,
+    signed_by: str | Path | None = None,
     **asked: Unpack[Thresholds],
 ) -> Verification:
     """Count again, by an implementation of its own, whether a release keeps its promise, or what a table achieves.
@@ -94,6 +97,9 @@ def verify(
         A record is at risk if it is found with a larger probability than this.
     delimiter, encoding
         Of a CSV file, where the detection should not decide.
+    signed_by
+        Of the folder of a release: the file of the public key that must have signed it, see `sign`. A release that
+        was not signed with it, or was changed since, is a `SourceError`.
     **asked
         What every group should keep: ``k``, ``ell``, ``distinct_ell``, ``entropy_ell``, ``designated_ell``,
         ``recursive=(c, ell)``, ``alpha``, ``t``; numbers, or mappings by sensitive column. `Verification.holds` tells
@@ -136,7 +142,15 @@ def verify(
         for name, value in {**options, "delimiter": delimiter, "encoding": encoding}.items():
             if value != usual.get(name):
                 raise InputError(f"{name} is for a table: a release is held to what it promises itself")
-        return recheck.verify_release(source) if folder is None else verify_folder(release_in(folder))[0]
+        if folder is None:
+            if signed_by is not None:
+                raise InputError("signed_by is for the folder of a release: what is in memory has no signature")
+            return recheck.verify_release(source)
+        folder = release_in(folder)
+        check_signature(folder, signed_by)
+        return verify_folder(folder)[0]
+    if signed_by is not None:
+        raise InputError("signed_by is for the folder of a release: a table has no signature")
     if quasi is None:
         if folder is not None and "://" not in str(source) and not folder.exists():
             raise InputError(f"{source} is not there: give the folder of a release, or the file of a table")
@@ -147,6 +161,16 @@ def verify(
     orders = {name: order for name, order in opened.orders.items() if name in others}
     options["ordered"] = {**orders, **(ordered or {})}
     return verify_table(opened.table, notices=[*opened.notices, *mixed, *_hollow(opened, others)], **options)
+
+
+def check_signature(folder: Path, trusted: str | Path | None) -> Signature | None:
+    """The signature of a release, checked if there is a key that must have made it; None if it has none."""
+    signature = signature_in(folder)
+    if trusted is not None:
+        if signature is None:
+            raise SourceError(f"{folder} carries no signature", source=folder)
+        signature.check(folder, trusted)
+    return signature
 
 
 def verify_folder(folder: Path) -> tuple[Verification, Guarantee]:

@@ -129,9 +129,10 @@ def read(
     Parameters
     ----------
     source
-        A path (CSV, also gzip or zstd; Parquet; Arrow IPC), the address of a database (``postgresql://...``, with
-        ``table`` or ``query``), or a frame (pandas, polars, pyarrow, a DuckDB relation, anything with the Arrow
-        PyCapsule interface).
+        A path (CSV, Parquet, Arrow IPC, ORC, a workbook of Excel, a file of Stata, SPSS or SAS, a database of SQLite
+        or DuckDB; also packed with gzip, zstd or zip), ``"-"`` for standard input, the address of a database
+        (``postgresql://...``, with ``table`` or ``query``), or a frame (pandas, polars, pyarrow, a DuckDB relation,
+        anything with the Arrow PyCapsule interface).
     quasi
         Quasi-identifiers, in the order in which ties between them are broken.
     sensitive
@@ -164,7 +165,8 @@ def read(
     delimiter, encoding, decimal
         Of a CSV file, where the detection should not decide.
     table, query
-        Of a database: the table to read, as ``people`` or ``clinic.people``, or a statement that gives one.
+        Of a database: the table to read, as ``people`` or ``clinic.people``, or a statement that gives one. Of a
+        workbook, ``table`` is the sheet.
 
     Examples
     --------

@@ -24,8 +24,10 @@ def test_every_example_of_a_command_runs(command: str, world: Path, monkeypatch:
     assert len(examples) >= 2
     assert any(f"glasshouse {command}" in example for example in examples)
 
-    if command in ("verify", "attack", "learn", "query", "sample", "show", "marginals", "studio"):
+    if command in ("verify", "attack", "learn", "query", "sample", "show", "sign", "marginals", "studio"):
         run(f"publish patients.csv {ROLES} --ell 3 --out out --no-report")
+    if command == "verify":
+        run("sign out --new-key steward.pem --signer Office")
     if command in ("publish", "marginals"):
         (world / "policy.toml").write_text(POLICY.format(out="out" if command == "marginals" else "by-policy"))
     monkeypatch.setenv("HOME", str(world))

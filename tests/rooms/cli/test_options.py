@@ -82,6 +82,7 @@ def test_every_command_prints_one_document_of_json(world: Path) -> None:
         "query": "query out/release 'SELECT COUNT(*) WHERE age > 30'",
         "sample": "sample out/release --tables 2 --out flat",
         "show": "show out/release",
+        "sign": "sign out/release --new-key steward.pem --signer Office",
         "studio": "studio patients.csv --no-browser",
         "demo": "demo --rows 500",
         "reproduce": "reproduce angel --rows 2000 --questions 20",

@@ -1080,8 +1080,8 @@ def test_damaged_files_are_told(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "name", "what"),
     [
-        (b"PK\x03\x04....", "people.xlsx", "a zip archive or a spreadsheet"),
-        (b"SQLite format 3\0", "people.db", "an SQLite database"),
+        (b"PK\x03\x04....", "people.xlsx", "this zip archive is damaged"),
+        (b"SQLite format 3\0", "people.db", "cannot be read as a SQLite database"),
         (b"BZh91AY", "people.csv.bz2", "bzip2"),
         (b"\x01\x02\x00\x03\x04" * 50, "people.bin", "is neither Parquet nor Arrow IPC nor text"),
         (b"\x01\x02\x00\x03\x04" * 50, "people.csv", "is neither Parquet nor Arrow IPC nor text"),

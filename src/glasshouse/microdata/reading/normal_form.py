@@ -21,7 +21,16 @@ from glasshouse.errors import DomainError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["contiguous", "flat_array", "identity", "in_parallel", "normal_list", "normalise", "refuse_nested"]
+__all__ = [
+    "column_of_values",
+    "contiguous",
+    "flat_array",
+    "identity",
+    "in_parallel",
+    "normal_list",
+    "normalise",
+    "refuse_nested",
+]
 
 _MOST_STRING_BYTES = 2**31 - 1  # what the 32-bit offsets of `string` can address
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of the years 1 to 9999, counted from 1970
@@ -294,3 +303,21 @@ def normal_list(values: pa.Array, name: str) -> list[Any]:
 def identity(values: pa.Array) -> tuple[object, ...]:
     """Where an array lies in memory: the same for arrays that are one."""
     return values.offset, len(values), *(None if buffer is None else buffer.address for buffer in values.buffers())
+
+
+def column_of_values(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
+    """One column of Python or pandas values as Arrow."""
+    try:
+        return pa.array(values, from_pandas=True)
+    except UnicodeEncodeError:
+        raise DomainError(
+            f"column {name!r} holds texts that are not Unicode (with a lone half of a surrogate pair): decode them "
+            "with the right encoding, or with errors='replace'",
+            column=name,
+        ) from None
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):  # their texts would show a value
+        raise DomainError(
+            f"column {name!r} mixes types, or holds values that Arrow does not know: make it all text, all numbers or "
+            "all dates",
+            column=name,
+        ) from None

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The door through which tables come in: files and frames, told apart by what they are, made into one form.
 
-A file is told by its first bytes, not by its name: Parquet, Arrow IPC (Feather) as file or stream, delimited text,
-plain or compressed with gzip or zstd. A frame comes in through Arrow: pandas, polars, pyarrow, a DuckDB relation, a
-dict of lists, and whatever has the Arrow PyCapsule interface. Behind the door every table has the normal form of
+A file is told by its first bytes, not by its name: Parquet, ORC, Arrow IPC (Feather) as file or stream, delimited text,
+workbooks of Excel, files of Stata, SPSS and SAS, databases of SQLite and DuckDB; each of them plain, compressed with
+gzip or zstd, or alone in a zip archive; the path ``-`` stands for standard input. A frame comes in through Arrow:
+pandas, polars, pyarrow, a DuckDB relation, a dict of lists, and anything that has the Arrow PyCapsule interface. Behind
+the door every table has the normal form of
 `glasshouse.microdata.reading.normal_form`, so that no later step depends on where it came from.
 """
 
@@ -26,8 +28,9 @@ import pyarrow.parquet as pq
 from pyarrow import ipc
 
 from glasshouse.database import is_address
-from glasshouse.errors import DomainError, GlasshouseError, InputError, SchemaError, SourceError
+from glasshouse.errors import GlasshouseError, InputError, SchemaError, SourceError
 from glasshouse.microdata.cautions import Written
+from glasshouse.microdata.reading.database_file import database_format, read_database_file
 from glasshouse.microdata.reading.delimited import (
     DELIMITERS,
     HEAD_BYTES,
@@ -36,7 +39,10 @@ from glasshouse.microdata.reading.delimited import (
     open_bytes,
     read_delimited,
 )
-from glasshouse.microdata.reading.normal_form import normalise, refuse_nested
+from glasshouse.microdata.reading.normal_form import column_of_values, normalise, refuse_nested
+from glasshouse.microdata.reading.packed_file import STANDARD_INPUT, standard_input, unpacked
+from glasshouse.microdata.reading.spreadsheet import is_workbook, read_sheet
+from glasshouse.microdata.reading.statistical_file import read_statistical, statistical_format
 from glasshouse.unpacking import Refused, growth_of
 from glasshouse.unpacking.arrow_ipc import messages, unpacked_bytes
 from glasshouse.unpacking.budget import Room, is_text
@@ -44,20 +50,20 @@ from glasshouse.unpacking.budget import Room, is_text
 __all__ = ["NULL_SPELLINGS", "Source", "open_source"]
 
 _ACCEPTED = (
-    "a path (CSV, Parquet, Arrow IPC), the address of a PostgreSQL database, a pandas or polars frame, a pyarrow "
+    "a path (CSV, Parquet, Arrow IPC, ORC, Excel, Stata, SPSS, SAS, SQLite, DuckDB), the address of a PostgreSQL "
+    "database, a pandas or polars frame, a pyarrow "
     "table, a DuckDB relation, a dict of lists, or an object with the Arrow PyCapsule interface (__arrow_c_stream__)"
 )
+_ARCHIVE = b"PK\x03\x04"
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _FOREIGN = {
-    b"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or save the sheet as CSV",
+    b"PK\x03\x04": "a zip archive or a workbook, which is read in memory: use the engine memory, or write Parquet",
     b"\xd0\xcf\x11\xe0": "an old spreadsheet: save the sheet as CSV",
     b"BZh": "compressed with bzip2: unpack it, or use gzip or zstd",
     b"\xfd7zXZ": "compressed with xz: unpack it, or use gzip or zstd",
     b"PARE": "encrypted Parquet: decrypt it first",
     b"FEA1": "a Feather file of version 1: write it again as version 2 or Parquet",
-    b"SQLite format 3": "an SQLite database: read the table with DuckDB or pandas and pass the result",
     b"\x89HDF": "an HDF5 file: read the table with pandas and pass the frame",
-    b"$FL": "an SPSS file: read it with pandas and pass the frame",
     b"%PDF": "a PDF: save the table as CSV",
 }
 _TEXT_SUFFIXES = {"", ".csv", ".tsv", ".psv", ".tab", ".txt", ".dat", ".data"}
@@ -158,12 +164,12 @@ def _door(
 
         selection = Selection(source, **selected)
         return partial(read_postgres, selection), str(selection), "postgres"
-    for option, given in selected.items():
-        if given is not None:
-            raise InputError(f"{option} belongs to a database: the source must be an address, postgresql://...")
+    if isinstance(source, str) and source == STANDARD_INPUT:
+        return partial(_from_standard_input, text, selected), "standard input", "file"
     if isinstance(source, str | os.PathLike):
         path = existing_file(source)
-        return partial(_from_file, path, text), str(path), "file"
+        return partial(_from_file, path, text, selected), str(path), "file"
+    _refuse_selection(selected)
     if _is_a(source, "pandas", "DataFrame"):
         return partial(_from_pandas, source), "the pandas frame", "pandas"
     if _is_a(source, "polars", "DataFrame") or _is_a(source, "polars", "LazyFrame"):
@@ -177,6 +183,16 @@ def _door(
     if hasattr(source, "__arrow_c_stream__"):
         return partial(_from_stream, source), f"the {type(source).__name__}", "arrow"
     raise SourceError(f"a {type(source).__name__} is no table: pass {_ACCEPTED}", source=source)
+
+
+def _refuse_selection(selected: Mapping[str, str | None]) -> None:
+    """Refuse a table or a query where the source is one table already."""
+    for option, given in selected.items():
+        if given is not None:
+            raise InputError(
+                f"{option} belongs to a database or a workbook: the source must be an address, postgresql://..., a "
+                "file of SQLite or DuckDB, or a workbook, of which table= names a sheet"
+            )
 
 
 def check_column_names(names: Sequence[str], source: str) -> None:
@@ -251,17 +267,68 @@ def _near(path: Path) -> str:
     return f": did you mean {path.with_name(siblings[near[0]])}?" if near else ": check the path"
 
 
-def _from_file(path: Path, text: Mapping[str, Any], choose: _Choose) -> _Loaded:
+def _from_standard_input(text: Mapping[str, Any], selected: Mapping[str, str | None], choose: _Choose) -> _Loaded:
+    with standard_input() as path:
+        return _from_file(path, text, selected, choose)
+
+
+def _from_file(path: Path, text: Mapping[str, Any], selected: Mapping[str, str | None], choose: _Choose) -> _Loaded:
     """Read the chosen columns of a file, by what its first bytes say it is."""
     head, compression = beginning(path)
-    if not compression and head.startswith(b"PAR1"):
-        return _from_parquet(path, choose), ()
-    if not compression and head.startswith(b"ARROW1"):
-        return _from_ipc(path, ipc.open_file, choose), ()
-    if not compression and head.startswith(b"\xff\xff\xff\xff"):
-        return _from_ipc(path, ipc.open_stream, choose), ()
+    if not compression and head.startswith(_ARCHIVE) and not is_workbook(path):
+        compression = "zip"
+    if compression == "zip" or (compression and _loader(path, head, selected) is not None):
+        with unpacked(path, compression) as inner:
+            return _from_file(inner, text, selected, choose)
+    load = None if compression else _loader(path, head, selected)
+    if load is not None:
+        return load(choose)
+    _refuse_selection(selected)
     refuse_foreign(path, head, delimiter=text["delimiter"], encoding=text["encoding"])
     return read_delimited(path, head=head, compression=compression, choose=choose, **text)
+
+
+def _loader(path: Path, head: bytes, selected: Mapping[str, str | None]) -> Callable[[_Choose], _Loaded] | None:
+    """How a file is read that is no text, by its first bytes; None of text."""
+    database = database_format(head)
+    if database is not None:
+        return partial(read_database_file, path, database, selected)
+    if head.startswith(_ARCHIVE):
+        if selected.get("query") is not None:
+            raise InputError("query belongs to a database: of a workbook, table= names a sheet")
+        return partial(read_sheet, path, selected.get("table"))
+    statistical = statistical_format(head, path.suffix)
+    if statistical is not None:
+        return partial(_single, selected, partial(read_statistical, path, statistical))
+    for magic, load in _PLAIN.items():
+        if head.startswith(magic):
+            return partial(_single, selected, partial(load, path))
+    return None
+
+
+def _single(selected: Mapping[str, str | None], load: Callable[[_Choose], _Loaded], choose: _Choose) -> _Loaded:
+    """Load a file that holds one table."""
+    _refuse_selection(selected)
+    return load(choose)
+
+
+def read_whole(source: Any) -> str | None:
+    """What makes it necessary to read a source as a whole, in words; None of a file that can be read in batches."""
+    if is_address(source):
+        return "a database"
+    if source == STANDARD_INPUT:
+        return "standard input"
+    try:
+        path = existing_file(source)
+        head, compression = beginning(path)
+    except GlasshouseError:
+        return None  # reading it will say why
+    if head.startswith(_ARCHIVE):
+        return "a workbook" if is_workbook(path) else "a zip archive"
+    in_batches = head.startswith((b"PAR1", b"ARROW1", b"\xff\xff\xff\xff")) and not compression
+    if in_batches or _loader(path, head, {}) is None:
+        return None
+    return "a file of this format"
 
 
 def beginning(path: Path) -> tuple[bytes, str | None]:
@@ -280,7 +347,7 @@ def _first_bytes(path: Path, compression: str | None) -> bytes:
         return bytes(stream.read(HEAD_BYTES))
 
 
-def _from_parquet(path: Path, choose: _Choose) -> pa.Table:
+def _from_parquet(path: Path, choose: _Choose) -> _Loaded:
     room = Room.of(path)
     with readable(path, "Parquet file"), pq.ParquetFile(path) as file:
         schema, n_rows = legible(file.schema_arrow), file.metadata.num_rows
@@ -299,7 +366,7 @@ def _from_parquet(path: Path, choose: _Choose) -> pa.Table:
             table = file.read(columns=chosen).select(chosen)
         table.validate(full=True)  # that texts are UTF-8, and that dictionaries have all that rows point at
     room.check_table(table)
-    return table
+    return table, ()
 
 
 def legible(schema: pa.Schema) -> pa.Schema:
@@ -319,7 +386,7 @@ def _in_steps(file: pq.ParquetFile, columns: list[str], n_rows: int, room: Room)
     return pa.Table.from_batches(batches).select(columns)
 
 
-def _from_ipc(path: Path, reader: Callable[..., Any], choose: _Choose) -> pa.Table:
+def _from_ipc(reader: Callable[..., Any], path: Path, choose: _Choose) -> _Loaded:
     room = Room.of(path)
     with readable(path, "Arrow file"):
         with pa.OSFile(str(path)) as file, reader(file) as opened:
@@ -334,7 +401,32 @@ def _from_ipc(path: Path, reader: Callable[..., Any], choose: _Choose) -> pa.Tab
             table = opened.read_all() if chosen else pa.table({})
         table.validate(full=True)  # Arrow believes whatever the file says, and would read beyond its end
     room.check_table(table)
-    return table
+    return table, ()
+
+
+def _from_orc(path: Path, choose: _Choose) -> _Loaded:
+    from pyarrow import orc  # it is not part of every build of Arrow
+
+    room = Room.of(path)
+    with readable(path, "ORC file"):
+        file = orc.ORCFile(str(path))
+        schema, n_rows = legible(file.schema), file.nrows
+        chosen = choose(schema.names)
+        refuse_nested(schema, chosen)
+        room.check(n_rows * max(len(chosen), 1) * 8)
+        table = file.read(columns=chosen).select(chosen) if chosen else pa.table({})
+        table.validate(full=True)
+    room.check_table(table)
+    return table, ()
+
+
+_PLAIN: dict[bytes, Callable[[Path, _Choose], _Loaded]] = {
+    b"PAR1": _from_parquet,
+    b"ARROW1": partial(_from_ipc, ipc.open_file),
+    b"\xff\xff\xff\xff": partial(_from_ipc, ipc.open_stream),
+    b"ORC": _from_orc,
+}
+"""The files that Arrow reads, by their first bytes."""
 
 
 def refuse_foreign(path: Path, head: bytes, *, delimiter: str | None, encoding: str | None) -> None:
@@ -385,28 +477,10 @@ def _from_pandas(frame: Any, choose: _Choose) -> _Loaded:
     names = [str(name) for name in frame.columns]
     chosen = choose(names)
     places = {name: place for place, name in enumerate(names)}
-    columns = {name: _column(frame.iloc[:, places[name]], name) for name in chosen}
+    columns = {name: column_of_values(frame.iloc[:, places[name]], name) for name in chosen}
     index = [str(name) for name in frame.index.names if name is not None]
     notices = [f"the index of the frame is left out ({', '.join(index)}): reset_index() makes it a column"]
     return pa.table(columns), tuple(notices if index else ())
-
-
-def _column(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
-    """One column of Python or pandas values as Arrow."""
-    try:
-        return pa.array(values, from_pandas=True)
-    except UnicodeEncodeError:
-        raise DomainError(
-            f"column {name!r} holds texts that are not Unicode (with a lone half of a surrogate pair): decode them "
-            "with the right encoding, or with errors='replace'",
-            column=name,
-        ) from None
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):  # their texts would show a value
-        raise DomainError(
-            f"column {name!r} mixes types, or holds values that Arrow does not know: make it all text, all numbers or "
-            "all dates",
-            column=name,
-        ) from None
 
 
 def _from_polars(frame: Any, choose: _Choose) -> _Loaded:
@@ -432,7 +506,7 @@ def _from_mapping(lists: Mapping[Any, Any], choose: _Choose) -> _Loaded:
     for name in chosen:
         if isinstance(by_name[name], str | bytes) or not hasattr(by_name[name], "__iter__"):
             raise SchemaError(f"column {name!r} of the dict must be a list of values", column=name)
-    columns = {name: _column(by_name[name], name) for name in chosen}
+    columns = {name: column_of_values(by_name[name], name) for name in chosen}
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         raise SchemaError(f"the columns of the dict have different lengths: {', '.join(map(str, sorted(lengths)))}")

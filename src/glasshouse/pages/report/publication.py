@@ -148,7 +148,7 @@ class Publication:
             return "disk"
         reading = read_arguments(choices)
         roles = {*reading["quasi"], *(reading["sensitive"] or ()), *filter(None, [reading["identifier"]])}
-        need = None if needing == "a database" else need_of(choices["file"], roles)
+        need = None if choices.get("table") or choices.get("query") else need_of(choices["file"], roles)
         if need is None or need.fits:
             return "memory"
         what = f"{choices['file']} would take {need}"
@@ -302,10 +302,13 @@ def draw(
 
 def _needing_table(choices: Mapping[str, Any]) -> str | None:
     """What is asked for that needs the table, or the release, in memory; None if the file can go by in batches."""
-    from glasshouse.database import is_address
+    from glasshouse.microdata.reading.sources import read_whole
 
-    if choices.get("table") or choices.get("query") or is_address(choices["file"]):
+    if choices.get("table") or choices.get("query"):
         return "a database"
+    whole = read_whole(choices["file"])
+    if whole is not None:
+        return whole
     if choices["flat"]:
         return "--flat"
     if choices.get("to"):
@@ -314,12 +317,18 @@ def _needing_table(choices: Mapping[str, Any]) -> str | None:
 
 
 def _refuse_on_disk(choices: Mapping[str, Any]) -> None:
-    from glasshouse.database import is_address
+    from glasshouse.microdata.reading.sources import read_whole
 
     if choices["flat"]:
         raise InputError("--engine disk keeps no release in memory to draw from: leave --flat out, and use sample")
-    if choices.get("table") or choices.get("query") or choices.get("to") or is_address(choices["file"]):
+    if choices.get("table") or choices.get("query") or choices.get("to"):
         raise InputError("--engine disk reads a file and writes folders, and takes no database")
+    whole = read_whole(choices["file"])
+    if whole is not None:
+        raise InputError(
+            f"--engine disk reads a CSV, Parquet or Arrow file in batches, and {whole} is read as a whole: write the "
+            "table to such a file first, or use --engine memory"
+        )
 
 
 def _sender(choices: Mapping[str, Any], *, force: bool) -> Callable[[Release], None]:

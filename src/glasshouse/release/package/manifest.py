@@ -34,6 +34,7 @@ __all__ = [
     "MANIFEST",
     "MOST_MANIFEST",
     "README",
+    "SIGNATURE",
     "SOFTWARE",
     "WHOLE_FORMAT",
     "Manifest",
@@ -58,6 +59,7 @@ SOFTWARE: Final = f"glasshouse {VERSION}"
 
 MANIFEST: Final = "datapackage.json"
 README: Final = "README.md"
+SIGNATURE: Final = "signature.json"
 FORMATS: Final = ("parquet", "csv")
 MOST_MANIFEST: Final = 16 << 20
 """Bytes of a manifest."""

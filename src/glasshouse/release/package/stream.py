@@ -23,6 +23,7 @@ from glasshouse.release.package.manifest import (
     MANIFEST,
     MOST_MANIFEST,
     README,
+    SIGNATURE,
     opened_folder,
     parse_manifest,
     read_bounded,
@@ -246,6 +247,8 @@ def _listdir(folder: int) -> set[str]:
 
 
 def _compare(listed: set[str], found: set[str]) -> None:
+    """Refuse other files than those that are listed; a signature comes later, and is checked where it is asked for."""
+    found = found - {SIGNATURE}
     if found - listed:
         names = ", ".join(map(repr, sorted(found - listed)[:3]))
         raise SourceError(

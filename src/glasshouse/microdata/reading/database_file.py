@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Databases in one file: SQLite and DuckDB, opened for reading only."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from glasshouse.errors import GlasshouseError, InputError, MissingExtra, SourceError
+from glasshouse.microdata.reading.normal_form import column_of_values
+from glasshouse.microdata.reading.packed_file import NAMELESS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+__all__ = ["database_format", "read_database_file"]
+
+_TITLES = {"sqlite": "SQLite database", "duckdb": "DuckDB database"}
+_TABLES = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY 1",
+    "duckdb": "SELECT table_name FROM information_schema.tables ORDER BY 1",
+}
+
+
+def database_format(head: bytes) -> str | None:
+    """Which database a file is, by its first bytes.
+
+    >>> database_format(b"SQLite format 3" + bytes(1)), database_format(bytes(8) + b"DUCK"), database_format(b"age,sex")
+    ('sqlite', 'duckdb', None)
+    """
+    if head.startswith(b"SQLite format 3\0"):
+        return "sqlite"
+    return "duckdb" if head[8:12] == b"DUCK" else None
+
+
+def read_database_file(
+    path: Path, kind: str, selected: Mapping[str, str | None], choose: Callable[[Sequence[str]], list[str]]
+) -> tuple[pa.Table, tuple[str, ...]]:
+    """Read the chosen columns of a table, or of the result of a query."""
+    try:
+        with closing(_opened(path, kind)) as connection:
+            return _read(path, kind, connection, selected, choose), ()
+    except (GlasshouseError, MemoryError):
+        raise
+    except Exception as error:
+        raise SourceError(
+            f"{path} cannot be read as a {_TITLES[kind]}, or the query failed ({type(error).__name__}): run it by "
+            "itself to see why",
+            source=path,
+        ) from None
+
+
+def _opened(path: Path, kind: str) -> Any:
+    if kind == "sqlite":
+        if path.is_relative_to(NAMELESS):  # SQLite opens files by their names alone
+            connection = sqlite3.connect(":memory:")
+            connection.deserialize(path.read_bytes())
+            return connection
+        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtra("reading a DuckDB database", extra="frames") from None
+    return duckdb.connect(str(path), read_only=True)
+
+
+def _read(
+    path: Path, kind: str, connection: Any, selected: Mapping[str, str | None], choose: Callable[..., list[str]]
+) -> pa.Table:
+    statement = _statement(path, kind, connection, selected)
+    if kind == "duckdb":
+        relation = connection.sql(statement)
+        chosen = choose(list(relation.columns))
+        picked = ", ".join(_quoted(name) for name in chosen)
+        return relation.project(picked).to_arrow_table() if chosen else pa.table({})
+    cursor = connection.execute(statement)
+    names = [entry[0] for entry in cursor.description]
+    chosen = choose(names)
+    places = [names.index(name) for name in chosen]
+    rows = cursor.fetchall()
+    return pa.table(
+        {name: column_of_values([row[i] for row in rows], name) for name, i in zip(chosen, places, strict=True)}
+    )
+
+
+def _statement(path: Path, kind: str, connection: Any, selected: Mapping[str, str | None]) -> str:
+    """The statement that gives the rows: of a query, of the table that is named, or of the only one."""
+    table, query = selected.get("table"), selected.get("query")
+    if table is not None and query is not None:
+        raise InputError("name one table, or give one query, not both")
+    if query is not None:
+        return query
+    names = [row[0] for row in connection.execute(_TABLES[kind]).fetchall()]
+    if table is None and len(names) != 1:
+        raise InputError(f"{path} has {len(names):,} tables, {', '.join(names[:20])}: name one with table=")
+    if table is not None and table not in names:
+        raise InputError(f"{path} has no table {table!r}: it has {', '.join(names[:20])}")
+    return f"SELECT * FROM {_quoted(names[0] if table is None else table)}"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

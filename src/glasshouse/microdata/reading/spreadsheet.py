@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spreadsheets: one sheet of an Excel workbook (.xlsx), with the names of its columns in the first row.
+
+Cells are taken as they are shown: the last result of a formula, a date as a date, a text as a text, so that a zip code
+that was kept as text keeps its leading zero. Empty rows and columns at the end are left out. A cell that shows an
+error is missing, and it is said.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from contextlib import closing
+from datetime import datetime, time
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from glasshouse.errors import GlasshouseError, InputError, MissingExtra, SourceError
+from glasshouse.microdata.reading.normal_form import column_of_values
+from glasshouse.unpacking.budget import Room
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+__all__ = ["is_workbook", "read_sheet"]
+
+_WORKBOOK = "xl/workbook.xml"
+_ERROR = "e"
+
+
+def is_workbook(path: Path) -> bool:
+    """Whether a zip archive is a workbook."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _WORKBOOK in archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return False
+
+
+def read_sheet(
+    path: Path, sheet: str | None, choose: Callable[[Sequence[str]], list[str]]
+) -> tuple[pa.Table, tuple[str, ...]]:
+    """Read the chosen columns of a sheet: of that which is named, or of the only one."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtra("reading a spreadsheet", extra="formats") from None
+    room = Room.of(path)
+    with zipfile.ZipFile(path) as archive:
+        room.check(sum(member.file_size for member in archive.infolist()))
+    try:
+        with (
+            path.open("rb") as file,
+            closing(openpyxl.load_workbook(file, read_only=True, data_only=True)) as workbook,
+        ):
+            return _read(path, _sheet(path, workbook, sheet), choose)
+    except (GlasshouseError, MemoryError):
+        raise
+    except Exception:
+        raise SourceError(
+            f"{path} cannot be read: this workbook is damaged. Open it, and save it again, or save the sheet as CSV",
+            source=path,
+        ) from None
+
+
+def _sheet(path: Path, workbook: Any, name: str | None) -> Any:
+    names = [one.title for one in workbook.worksheets]
+    if name is None and len(names) != 1:
+        raise InputError(f"{path} has {len(names):,} sheets, {', '.join(names)}: name one with table=")
+    if name is not None and name not in names:
+        raise InputError(f"{path} has no sheet {name!r}: it has {', '.join(names)}")
+    return workbook[names[0] if name is None else name]
+
+
+def _read(path: Path, sheet: Any, choose: Callable[[Sequence[str]], list[str]]) -> tuple[pa.Table, tuple[str, ...]]:
+    sheet.reset_dimensions()  # what the file says of its size may be wrong
+    rows = sheet.iter_rows()
+    header = ["" if cell.value is None else str(cell.value) for cell in next(rows, ())]
+    while header and not header[-1]:
+        header.pop()
+    chosen = choose(header)
+    places = [header.index(name) for name in chosen]
+    values: list[list[Any]] = [[] for _ in chosen]
+    n_errors, last = 0, 0
+    for n_rows, row in enumerate(rows, start=1):
+        if any(cell.value is not None for cell in row):
+            last = n_rows
+        for column, place in zip(values, places, strict=True):
+            cell = row[place] if place < len(row) else None
+            value = None if cell is None else cell.value
+            if value is not None and getattr(cell, "data_type", None) == _ERROR:
+                value, n_errors = None, n_errors + 1
+            column.append(value)
+    if not last:
+        raise SourceError(f"{path} has no rows", source=path)
+    columns = {name: column_of_values(_alike(column[:last]), name) for name, column in zip(chosen, values, strict=True)}
+    notices = [f"cells that show an error of the spreadsheet, which count as missing: {n_errors:,}"] if n_errors else []
+    return pa.table(columns), tuple(notices)
+
+
+def _alike(values: list[Any]) -> list[Any]:
+    """Dates without a time as dates, numbers of one kind, and an empty text as missing."""
+    there = [value for value in values if value is not None and value != ""]
+    if there and all(isinstance(value, datetime) and value.time() == time() for value in there):
+        return [value.date() if isinstance(value, datetime) else None for value in values]
+    if there and all(isinstance(value, int | float) and not isinstance(value, bool) for value in there):
+        whole = all(float(value).is_integer() for value in there)
+        return [None if value is None or value == "" else (int(value) if whole else float(value)) for value in values]
+    return [None if value == "" else value for value in values]

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The signature of a release: who published it, and when, so that nobody else can have changed a byte since.
+
+A release has a manifest with the SHA-256 of every file, and the signature is one of the manifest, by Ed25519
+(RFC 8032). It stands in the release as ``signature.json``, with the name that the signer gave, the date and the public
+key. What it proves is that the holder of the secret key signed these files; whose key it is, the reader must know from
+elsewhere: so a check takes the public key that the reader trusts.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Self
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from glasshouse.errors import InputError, OutputError, SourceError
+from glasshouse.release.package.listing import checksum, private_file, stranger_in, write_whole
+from glasshouse.release.package.manifest import MANIFEST, SIGNATURE, read_list
+
+__all__ = ["Signature", "new_key", "sign", "signature_in"]
+
+_ABOUT: Final = "glasshouse release signature 1"
+_MOST_TEXT: Final = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signature:
+    """Who signed a release, when, and with which key.
+
+    Attributes
+    ----------
+    signer
+        The name that the signer gave; it is as trustworthy as the key.
+    date
+        When it was signed, by the signer's clock, in UTC.
+    key
+        The public key, as hexadecimal digits.
+    manifest
+        The SHA-256 of the manifest, which has those of all other files.
+    signature
+        The signature, as hexadecimal digits.
+    """
+
+    signer: str
+    date: str
+    key: str
+    manifest: str
+    signature: str = ""
+
+    @property
+    def _signed(self) -> bytes:
+        told = {name: value for name, value in asdict(self).items() if name != "signature"}
+        return json.dumps({"about": _ABOUT, **told}, sort_keys=True, separators=(",", ":")).encode()
+
+    def by(self, key: Ed25519PrivateKey) -> Self:
+        """The same, signed."""
+        return type(self)(**{**asdict(self), "signature": key.sign(self._signed).hex()})
+
+    def check(self, folder: Path, trusted: str | Path) -> None:
+        """Raise `SourceError` unless the holder of a trusted key signed the manifest of this folder."""
+        if _hexadecimal(_public_key(Path(trusted))) != self.key:
+            raise SourceError(f"{folder} is signed with another key than that in {trusted}", source=folder)
+        try:
+            Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.key)).verify(
+                bytes.fromhex(self.signature), self._signed
+            )
+        except (InvalidSignature, ValueError):
+            raise SourceError(
+                f"the signature of {folder} is not one of this key: it was changed", source=folder
+            ) from None
+        if checksum(folder / MANIFEST) != self.manifest:
+            raise SourceError(f"{folder} is not the release that was signed: its manifest was changed", source=folder)
+        stranger = stranger_in(folder)
+        if stranger is not None:
+            raise SourceError(f"{folder} is not as it was signed: {stranger}", source=folder)
+
+    def __str__(self) -> str:
+        return f"signed by {self.signer} on {self.date[:10]}, key {self.key[:16]}"
+
+
+def sign(folder: str | Path, *, key: str | Path, signer: str, password: bytes | None = None) -> Signature:
+    """Sign the release in a folder with a secret key, in place of an earlier signature.
+
+    Parameters
+    ----------
+    folder
+        The folder of a release, all of whose files are as they were written.
+    key
+        The file of the secret key, from `new_key` or any other tool: Ed25519, as PEM.
+    signer
+        Who signs: a person or an office, as readers know them.
+    password
+        Of the secret key, if it has one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import glasshouse as gh
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     gh.publish(gh.examples.transparent_t1(), principle="2-diversity").save(f"{place}/release")
+    ...     public = gh.new_key(f"{place}/steward.pem")
+    ...     signed = gh.sign(f"{place}/release", key=f"{place}/steward.pem", signer="The statistical office")
+    ...     gh.verify(f"{place}/release", signed_by=public).holds
+    True
+    """
+    folder = Path(folder)
+    if not (folder / MANIFEST).is_file():
+        raise InputError(f"{folder} is not the folder of a release: it has no {MANIFEST}")
+    if not signer.strip() or len(signer) > _MOST_TEXT or not signer.isprintable():
+        raise InputError(f"say who signs, in one line of at most {_MOST_TEXT} characters")
+    stranger = stranger_in(folder)
+    if stranger is not None:
+        raise InputError(f"{folder} is not as it was published, and is not signed: {stranger}")
+    secret = _secret_key(Path(key), password)
+    signature = Signature(
+        signer=signer,
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        key=_hexadecimal(secret.public_key()),
+        manifest=checksum(folder / MANIFEST),
+    ).by(secret)
+    text = json.dumps(asdict(signature), indent=2, ensure_ascii=False) + "\n"
+    write_whole(folder / SIGNATURE, text, private=False)
+    return signature
+
+
+def signature_in(folder: Path) -> Signature | None:
+    """The signature that a release carries; None if it has none. It is not checked."""
+    if not (folder / SIGNATURE).is_file():
+        return None
+    try:
+        told = json.loads(read_list(folder, SIGNATURE))
+        fields = {name: told[name] for name in Signature.__dataclass_fields__}
+        if set(told) != set(fields) or not all(_is_plain(value) for value in fields.values()):
+            raise ValueError
+        return Signature(**fields)
+    except (OSError, SourceError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise SourceError(f"{folder / SIGNATURE} is not the signature of a release", source=folder) from None
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= _MOST_TEXT and value.isprintable()
+
+
+# ------------------------------------------------------------------------------------------------------------- keys
+
+
+def new_key(path: str | Path, *, password: bytes | None = None) -> Path:
+    """Make a key: the secret one in a file that its owner alone can read, the public one beside it, with ``.pub``.
+
+    Returns the path of the public key, which readers of releases must get from you in a way that they trust.
+    """
+    path = Path(path)
+    public = path.with_name(f"{path.name}.pub")
+    for file in (path, public):
+        if file.exists():
+            raise OutputError(f"{file} is there already, and a key is not replaced: choose another name", path=file)
+    secret = Ed25519PrivateKey.generate()
+    hidden = serialization.BestAvailableEncryption(password) if password else serialization.NoEncryption()
+    pem = secret.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, hidden)
+    try:
+        private_file(path).write_bytes(pem)
+        public.write_bytes(
+            secret.public_key().public_bytes(
+                serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+            )
+        )
+    except OSError as error:
+        raise OutputError(f"cannot write the key {path}: {error.strerror}", path=path) from None
+    return public
+
+
+def _secret_key(path: Path, password: bytes | None) -> Ed25519PrivateKey:
+    content = _content(path)
+    try:
+        key = serialization.load_pem_private_key(content, password)
+    except TypeError:
+        raise InputError(f"the key {path} {'has no password' if password else 'has a password: give it'}") from None
+    except (ValueError, UnsupportedAlgorithm):
+        raise InputError(f"{path} is not a secret key in PEM, or the password is wrong") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise InputError(f"{path} is a key of another kind: releases are signed with Ed25519")
+    return key
+
+
+def _public_key(path: Path) -> Ed25519PublicKey:
+    content = _content(path)
+    try:
+        key = serialization.load_pem_public_key(content)
+    except (ValueError, UnsupportedAlgorithm):
+        raise InputError(f"{path} is not a public key in PEM: it is the file that ends in .pub") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise InputError(f"{path} is a key of another kind: releases are signed with Ed25519")
+    return key
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"the key {path} cannot be read: {error.strerror}") from None
+
+
+def _hexadecimal(key: Ed25519PublicKey) -> str:
+    return key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw).hex()

@@ -1,0 +1,257 @@
+"""Files of other programs come in as the same table, whatever they are packed in."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sqlite3
+import sys
+import zipfile
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from pyarrow import csv, feather, orc
+
+import glasshouse as gh
+from glasshouse.cli.commands import glasshouse
+from glasshouse.microdata.reading.sources import open_source
+
+PEOPLE: dict[str, list[Any]] = {
+    "age": [30, 41, 41, 56],
+    "zip": ["01234", "01235", "20000", "20001"],
+    "sex": ["f", "m", "f", None],
+    "seen": [date(2024, 1, 2), date(2023, 5, 6), date(2023, 5, 6), date(1999, 12, 31)],
+    "income": [1.5, 2.25, None, 4.0],
+    "disease": ["flu", "gout", "flu", "ulcer"],
+}
+
+
+def stata(path: Path) -> None:
+    import pandas as pd
+    import pyreadstat
+
+    frame = pd.DataFrame({**PEOPLE, "sex": [1.0, 2.0, 1.0, None]})
+    pyreadstat.write_dta(frame, str(path), variable_value_labels={"sex": {1: "f", 2: "m"}})
+
+
+def spss(path: Path) -> None:
+    import pandas as pd
+    import pyreadstat
+
+    frame = pd.DataFrame({**PEOPLE, "sex": [1.0, 2.0, 1.0, 9.0]})
+    labels = {"sex": {1: "f", 2: "m", 9: "not asked"}}
+    pyreadstat.write_sav(frame, str(path), variable_value_labels=labels, missing_ranges={"sex": [9]})
+
+
+def sas(path: Path) -> None:
+    import pandas as pd
+    import pyreadstat
+
+    pyreadstat.write_xport(pd.DataFrame(PEOPLE), str(path), table_name="people")
+
+
+def workbook(path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append([*PEOPLE])
+    for row in zip(*PEOPLE.values(), strict=True):
+        sheet.append(row)
+    book.save(path)
+
+
+def sqlite(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(f"CREATE TABLE people ({', '.join(PEOPLE)})")
+    rows = [tuple(str(v) if isinstance(v, date) else v for v in row) for row in zip(*PEOPLE.values(), strict=True)]
+    connection.executemany(f"INSERT INTO people VALUES ({', '.join('?' * len(PEOPLE))})", rows)
+    connection.commit()
+    connection.close()
+
+
+def duckdb(path: Path) -> None:
+    import duckdb as library
+
+    with library.connect(str(path)) as connection:
+        table = pa.table(PEOPLE)
+        connection.register("given", table)
+        connection.execute("CREATE TABLE people AS SELECT * FROM given")
+
+
+WRITERS = {
+    "people.parquet": lambda path: pq.write_table(pa.table(PEOPLE), path),
+    "people.feather": lambda path: feather.write_feather(pa.table(PEOPLE), str(path)),
+    "people.orc": lambda path: orc.write_table(pa.table(PEOPLE), str(path)),
+    "people.csv": lambda path: csv.write_csv(pa.table(PEOPLE), path),
+    "people.dta": stata,
+    "people.sav": spss,
+    "people.xpt": sas,
+    "people.xlsx": workbook,
+    "people.db": sqlite,
+    "people.duckdb": duckdb,
+}
+
+
+def content(path: Any, **options: Any) -> dict[str, list[Any]]:
+    """The table by rows, dates as texts where a database keeps them so."""
+    found = open_source(path, **options).table.to_pydict()
+    return {name: [str(v) if isinstance(v, date) else v for v in values] for name, values in found.items()}
+
+
+EXPECTED = {name: [str(v) if isinstance(v, date) else v for v in values] for name, values in PEOPLE.items()}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("packing", ["plain", "gz", "zip"])
+def test_every_format_gives_the_same_table(tmp_path: Path, name: str, packing: str) -> None:
+    path = tmp_path / name
+    WRITERS[name](path)
+    if packing == "gz":
+        path = tmp_path / f"{name}.gz"
+        path.write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+    if packing == "zip":
+        path = tmp_path / "people.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(tmp_path / name, name)
+            archive.writestr("__MACOSX/._people", b"beside")
+    assert content(path) == EXPECTED
+
+
+@pytest.mark.parametrize("name", ["people.csv", "people.parquet", "people.sav"])
+def test_standard_input_is_a_file_too(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    WRITERS[name](tmp_path / name)
+
+    class Piped:
+        buffer = io.BytesIO((tmp_path / name).read_bytes())
+
+        @staticmethod
+        def isatty() -> bool:
+            return False
+
+    monkeypatch.setattr(sys, "stdin", Piped())
+    assert content("-") == EXPECTED
+
+
+def test_nothing_from_a_terminal_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(gh.SourceError, match="nothing comes from standard input"):
+        open_source("-")
+
+
+def test_the_command_reads_standard_input(tmp_path: Path) -> None:
+    given = "age,disease\n" + "".join(f"{20 + i % 7},{'abcd'[i % 4]}\n" for i in range(40))
+    asked = ["publish", "-", "--quasi", "age", "--sensitive", "disease", "--ell", "2", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(glasshouse, [*asked, "--report", "none"], input=given)
+    assert result.exit_code == 0, result.output
+    assert gh.load(tmp_path / "out" / "release").n_tuples == 40
+
+
+def test_only_what_is_asked_for_is_read(tmp_path: Path) -> None:
+    for name, write in WRITERS.items():
+        write(tmp_path / name)
+        opened = open_source(tmp_path / name, columns=["zip"])
+        assert opened.table.column_names == ["zip"], name
+        assert opened.columns == tuple(PEOPLE), name
+
+
+def test_labels_that_not_all_values_have_are_not_used_and_it_is_said(tmp_path: Path) -> None:
+    import pandas as pd
+    import pyreadstat
+
+    path = tmp_path / "ages.sav"
+    pyreadstat.write_sav(
+        pd.DataFrame({"age": [20.0, 30.0, 98.0]}), str(path), variable_value_labels={"age": {98: "refused"}}
+    )
+    opened = open_source(path)
+    assert opened.table.to_pydict() == {"age": [20, 30, 98]}
+    assert any("2 of its values have no label" in notice for notice in opened.notices)
+
+
+def test_sheets_and_tables_are_named(tmp_path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.active.title = "first"
+    book.active.append(["age"])
+    book.active.append([1])
+    second = book.create_sheet("second")
+    second.append(["age", None])
+    second.append([2, None])
+    second.append([None, None])
+    book.save(tmp_path / "two.xlsx")
+    with pytest.raises(gh.InputError, match="2 sheets, first, second: name one"):
+        open_source(tmp_path / "two.xlsx")
+    assert content(tmp_path / "two.xlsx", table="second") == {"age": [2]}
+    with pytest.raises(gh.InputError, match="no sheet 'third': it has first, second"):
+        open_source(tmp_path / "two.xlsx", table="third")
+    sqlite(tmp_path / "people.db")
+    assert content(tmp_path / "people.db", query="SELECT age FROM people WHERE age > 50") == {"age": [56]}
+    with pytest.raises(gh.InputError, match="no table 'persons'"):
+        open_source(tmp_path / "people.db", table="persons")
+    with pytest.raises(gh.SourceError, match="the query failed"):
+        open_source(tmp_path / "people.db", query="DELETE FROM people")
+    assert len(content(tmp_path / "people.db")["age"]) == 4
+    csv.write_csv(pa.table(PEOPLE), tmp_path / "people.csv")
+    with pytest.raises(gh.InputError, match="table belongs to a database or a workbook"):
+        open_source(tmp_path / "people.csv", table="people")
+
+
+def test_errors_of_a_spreadsheet_are_missing_and_said(tmp_path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.active.append(["age", "sex"])
+    book.active.append([30, "#N/A"])
+    book.active.append([31, "f"])
+    book.save(tmp_path / "errors.xlsx")
+    opened = open_source(tmp_path / "errors.xlsx")
+    assert opened.table.to_pydict() == {"age": [30, 31], "sex": [None, "f"]}
+    assert opened.notices == ("cells that show an error of the spreadsheet, which count as missing: 1",)
+
+
+@pytest.mark.parametrize("name", [name for name in WRITERS if name != "people.csv"])
+def test_damaged_files_are_refused_by_their_name(tmp_path: Path, name: str) -> None:
+    WRITERS[name](tmp_path / name)
+    whole = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(gh.SourceError, match=name.replace(".", r"\.")):
+        open_source(tmp_path / name)
+
+
+def test_archives_with_several_files_and_bombs_are_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("a.csv", "age\n1\n")
+        archive.writestr("b.csv", "age\n1\n")
+    with pytest.raises(gh.SourceError, match="with 2 files"):
+        open_source(tmp_path / "two.zip")
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", b"age\n" + b"1\n" * (300 << 20))
+    with pytest.raises(gh.SourceError, match="when unpacked"):
+        open_source(tmp_path / "bomb.zip")
+    with zipfile.ZipFile(tmp_path / "damaged.zip", "w") as archive:
+        archive.writestr("a.parquet", b"PAR1 and nothing else")
+    with pytest.raises(gh.SourceError, match=r"damaged\.zip \(a\.parquet\) cannot be read"):
+        open_source(tmp_path / "damaged.zip")
+
+
+def test_nothing_of_a_packed_file_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+    import tempfile
+
+    path = tmp_path / "people.zip"
+    spss(tmp_path / "people.sav")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(tmp_path / "people.sav", "people.sav")
+    assert content(path) == EXPECTED
+    monkeypatch.delattr(os, "memfd_create", raising=False)  # as on other systems
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    assert content(path) == EXPECTED
+    assert not list(folder.iterdir())

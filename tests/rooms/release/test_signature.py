@@ -1,0 +1,122 @@
+"""A signature says who published a release, and that no byte was changed since."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import glasshouse as gh
+from glasshouse.cli.commands import glasshouse
+from glasshouse.errors import RepublicationWarning
+from glasshouse.release.package.signature import signature_in
+
+
+@pytest.fixture
+def signed(tmp_path: Path) -> Path:
+    gh.publish(gh.synthetic.hospital(60, seed=1), principle="3-diversity", out=tmp_path / "out")
+    gh.new_key(tmp_path / "steward.pem")
+    gh.sign(tmp_path / "out" / "release", key=tmp_path / "steward.pem", signer="The office")
+    return tmp_path
+
+
+def test_a_signed_release_is_verified_by_its_public_key(signed: Path) -> None:
+    found = gh.verify(signed / "out", signed_by=signed / "steward.pem.pub")
+    assert found.holds
+    signature = signature_in(signed / "out" / "release")
+    assert signature is not None
+    assert signature.signer == "The office"
+    assert "secret" not in (signed / "steward.pem.pub").read_text().lower()
+    assert stat.S_IMODE((signed / "steward.pem").stat().st_mode) == 0o600
+    assert gh.load(signed / "out" / "release").n_tuples == 60
+
+
+def test_every_changed_byte_is_noticed(signed: Path) -> None:
+    folder = signed / "out" / "release"
+    for file in sorted(folder.iterdir()):
+        before = file.read_bytes()
+        middle = len(before) // 2
+        file.write_bytes(before[:middle] + bytes([before[middle] ^ 1]) + before[middle + 1 :])
+        with pytest.raises(gh.SourceError):
+            gh.verify(folder, signed_by=signed / "steward.pem.pub")
+        file.write_bytes(before)
+    (folder / "more.txt").write_text("not part of it")
+    with pytest.raises(gh.SourceError, match=r"more\.txt was not written by Glasshouse"):
+        gh.verify(folder, signed_by=signed / "steward.pem.pub")
+    (folder / "more.txt").unlink()
+    assert gh.verify(folder, signed_by=signed / "steward.pem.pub").holds
+
+
+@pytest.mark.parametrize("field", ["signer", "date", "manifest", "signature", "key"])
+def test_nothing_that_the_signature_says_can_be_changed(signed: Path, field: str) -> None:
+    file = signed / "out" / "release" / "signature.json"
+    told = json.loads(file.read_text())
+    told[field] = told[field][:-1] + ("0" if told[field][-1] != "0" else "1")
+    file.write_text(json.dumps(told))
+    with pytest.raises(gh.SourceError):
+        gh.verify(signed / "out", signed_by=signed / "steward.pem.pub")
+
+
+def test_another_key_and_no_signature_are_refused(signed: Path, tmp_path: Path) -> None:
+    other = gh.new_key(tmp_path / "other.pem")
+    with pytest.raises(gh.SourceError, match="with another key"):
+        gh.verify(signed / "out", signed_by=other)
+    with pytest.raises(gh.InputError, match="is not a public key"):
+        gh.verify(signed / "out", signed_by=tmp_path / "other.pem")
+    (signed / "out" / "release" / "signature.json").unlink()
+    with pytest.raises(gh.SourceError, match="carries no signature"):
+        gh.verify(signed / "out", signed_by=other)
+    assert gh.verify(signed / "out").holds
+
+
+def test_a_release_that_was_changed_is_not_signed(signed: Path) -> None:
+    folder = signed / "out" / "release"
+    (folder / "README.md").write_text("something else")
+    with pytest.raises(gh.InputError, match="is not as it was published"):
+        gh.sign(folder, key=signed / "steward.pem", signer="The office")
+
+
+def test_a_signed_release_can_be_replaced_by_its_owner(signed: Path) -> None:
+    with pytest.warns(RepublicationWarning):
+        gh.publish(gh.synthetic.hospital(80, seed=2), principle="3-diversity", out=signed / "out", force=True)
+    assert signature_in(signed / "out" / "release") is None
+
+
+def test_keys_are_not_replaced_and_may_have_a_password(tmp_path: Path) -> None:
+    gh.new_key(tmp_path / "steward.pem", password=b"long")
+    with pytest.raises(gh.OutputError, match="a key is not replaced"):
+        gh.new_key(tmp_path / "steward.pem")
+    release = gh.publish(gh.synthetic.hospital(60, seed=1), principle="3-diversity")
+    release.save(tmp_path / "release")
+    with pytest.raises(gh.InputError, match="has a password"):
+        gh.sign(tmp_path / "release", key=tmp_path / "steward.pem", signer="The office")
+    with pytest.raises(gh.InputError, match="the password is wrong"):
+        gh.sign(tmp_path / "release", key=tmp_path / "steward.pem", signer="The office", password=b"short")
+    gh.sign(tmp_path / "release", key=tmp_path / "steward.pem", signer="The office", password=b"long")
+    assert gh.verify(tmp_path / "release", signed_by=tmp_path / "steward.pem.pub").holds
+
+
+@pytest.mark.parametrize("signer", ["", "  ", "two\nlines", "\x1b[31mred", "x" * 201])
+def test_a_signer_is_one_plain_line(signed: Path, signer: str) -> None:
+    with pytest.raises(gh.InputError, match="say who signs"):
+        gh.sign(signed / "out" / "release", key=signed / "steward.pem", signer=signer)
+
+
+def test_by_commands(tmp_path: Path) -> None:
+    run = CliRunner()
+    gh.publish(gh.synthetic.hospital(60, seed=1), principle="3-diversity", out=tmp_path / "out")
+    key = str(tmp_path / "steward.pem")
+    made = run.invoke(glasshouse, ["sign", str(tmp_path / "out"), "--new-key", key, "--signer", "The office"])
+    assert made.exit_code == 0, made.output
+    assert "is signed by The office on" in made.output
+    found = run.invoke(glasshouse, ["verify", str(tmp_path / "out"), "--signed-by", f"{key}.pub"])
+    assert found.exit_code == 0, found.output
+    assert "signed by The office" in found.output
+    assert "was not checked" in run.invoke(glasshouse, ["verify", str(tmp_path / "out")]).output
+    told = json.loads(run.invoke(glasshouse, ["verify", str(tmp_path / "out"), "--json"]).output)
+    assert told["signature"]["checked"] is False
+    for wrong in (["sign"], ["sign", str(tmp_path / "out")], ["sign", str(tmp_path / "out"), "--key", key]):
+        assert run.invoke(glasshouse, wrong).exit_code == 2
