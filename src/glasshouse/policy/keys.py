@@ -90,6 +90,11 @@ TABLES: dict[str, dict[str, Key]] = {
         "schema": Key("schema", "text"),
         "suppress": Key("suppress", "a number"),
         "carry": Key("carry", "one of cells, declared"),
+        "after": Key("after", "a path"),
+        "edition": Key("edition", "a whole number or a text"),
+        "at_least": Key("at_least", "a whole number"),
+        "keep_published": Key("keep_published", "true or false"),
+        "leave_out": Key("leave_out", "true or false"),
         "report": Key("report", "one of brief, full, none"),
         "flat": Key("flat", "true or false"),
     },
@@ -203,8 +208,10 @@ def plain(choices: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(name: str, kind: str, value: Any) -> Any:
-    from glasshouse.policy.choices import limit, option, whole
+    from glasshouse.policy.choices import label, limit, option, whole
 
+    if kind == "a whole number or a text":
+        return label(value)
     if kind == "a whole number":
         return whole(option(name), value)
     if kind == "a number or a date":
@@ -268,6 +275,8 @@ def _is(kind: str, value: Any) -> bool:
             return isinstance(value, str) and bool(value) and "\0" not in value
         case "true or false":
             return isinstance(value, bool)
+        case "a whole number or a text":
+            return _is("text", value) or _is("a whole number", value)
         case "a whole number":
             return isinstance(value, int) and _is_bounded(bounds.whole, value)
         case "a number":

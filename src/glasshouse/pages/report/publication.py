@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from glasshouse.errors import GlasshouseError, InputError, OutputError, having_written
 from glasshouse.log import step
-from glasshouse.policy.choices import DEFAULTS, publish_arguments, read_arguments
+from glasshouse.policy.choices import DEFAULTS, edition_arguments, publish_arguments, read_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -130,6 +130,8 @@ class Publication:
             raise InputError("--master names a cluster, which needs --engine spark")
         if engine == "auto":
             engine = self._chosen_engine(needing)
+        if engine != "memory" and edition_arguments(choices):
+            raise InputError(f"--engine {engine} makes no editions: --engine memory does, for a file that fits there")
         if engine == "disk":
             _refuse_on_disk(choices)
         for name in ("memory", "spill"):
@@ -152,7 +154,7 @@ class Publication:
         if need is None or need.fits:
             return "memory"
         what = f"{choices['file']} would take {need}"
-        if needing in ("--flat", "--to"):
+        if needing in ("--flat", "--to", "an edition"):
             self._watch.remark(
                 "warning", f"{what}. {needing} needs it there; without it, the file can be published from disk"
             )
@@ -306,6 +308,8 @@ def _needing_table(choices: Mapping[str, Any]) -> str | None:
 
     if choices.get("table") or choices.get("query") or is_address(choices["file"]):
         return "a database"
+    if edition_arguments(choices):
+        return "an edition"
     if choices["flat"]:
         return "--flat"
     if choices.get("to"):
