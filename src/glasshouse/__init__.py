@@ -53,6 +53,7 @@ _HOMES = {
     "glasshouse.journeys.foreign": "foreign_release",
     "glasshouse.journeys.verify": "verify verify_release",
     "glasshouse.journeys.load": "load",
+    "glasshouse.journeys.next_edition": "edition_of",
     "glasshouse.microdata": "Groups Microdata Taxonomy read",
     "glasshouse.microdata.cautions": "Caution",
     "glasshouse.microdata.inspection.inspection": "inspect",
@@ -62,6 +63,7 @@ _HOMES = {
     "glasshouse.journeys.publish": "publish",
     "glasshouse.randomness": "Source",
     "glasshouse.release": "Guarantee Recipe Release",
+    "glasshouse.release.edition": "Edition",
     "glasshouse.release.postgres_schema": "to_postgres",
     "glasshouse.verification": "Verification",
 }

@@ -134,6 +134,11 @@ class Ledger:
         cells = {name.removeprefix(_CELL): taken[name].combine_chunks() for name in names}
         return cells, pc.subtract(taken["edition"].combine_chunks(), 1)
 
+    def are_of(self, table: Microdata, edition: int) -> NDArray[np.bool_]:
+        """Which people of a table were candidates of an edition, by its number."""
+        own = self.people.filter(pc.equal(self.people["edition"], edition))["identifier"].combine_chunks()
+        return np.asarray(pc.is_in(_plain(table.identifier), value_set=own))
+
     def compared(self, table: Microdata) -> Comparison:
         """Lay a table beside it."""
         identifier = _plain(table.identifier)

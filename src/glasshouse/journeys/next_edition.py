@@ -10,6 +10,7 @@ what is decided here is decided by identifiers, sizes and labels alone.
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from glasshouse import catalog
-from glasshouse.errors import Infeasible, InputError, NotSupported, SchemaError
+from glasshouse.errors import DisclosureWarning, Infeasible, InputError, NotSupported, SchemaError
 from glasshouse.journeys.ledger import Ledger
 from glasshouse.journeys.load import load, promised_by_recipe
 from glasshouse.journeys.republication import PARTITION
@@ -28,10 +29,10 @@ from glasshouse.microdata.domains import code
 from glasshouse.principles.parameters import exact_share
 from glasshouse.principles.principle import Adversary, Requirement
 from glasshouse.recoding.columns import axis_of
-from glasshouse.release.edition import Edition, check_label, edition_columns, labels_as_column, place_in
+from glasshouse.release.edition import Edition, check_label, edition_columns, in_words, labels_as_column, place_in
 from glasshouse.release.edition import plain_column as _plain
 from glasshouse.release.layout import EDITION, LEFT
-from glasshouse.release.package.listing import add_files
+from glasshouse.release.package.listing import add_files, private_file
 from glasshouse.release.package.pair import AUDIT, RELEASE, check_pair
 
 if TYPE_CHECKING:
@@ -44,10 +45,11 @@ if TYPE_CHECKING:
     from glasshouse.recoding.recoding import Recoding
     from glasshouse.release import PublishedColumn, Recipe, Release
 
-__all__ = ["Past", "as_first", "closed_instead", "edition_of"]
+__all__ = ["Past", "as_first", "closed_instead", "edition_of", "newest", "told_by"]
 
 _ALIKE: Final = "all editions are made alike, as was decided for the first: leave it out"
 _FOLLOWED: Final = "followed.json"
+_TOLD: Final = "edition.json"
 _WAIT: Final = (
     "these people must not wait for others who come later, for that tells about their values: leave them out for good "
     "(leave_out=True, --leave-out), which promises nothing to them"
@@ -178,6 +180,19 @@ class Past:
         own = own.set_column(0, "identifier", own["identifier"].cast(kind))
         return pa.concat_tables([earlier.cast(own.schema), own]).combine_chunks()
 
+    def tell(self, inside: Path) -> None:
+        """Keep in the new audit what was done with people who were known, and warn of values that are not as they were."""
+        told = {"edition": self.label, "notices": self.notices}
+        private_file(inside / _TOLD).write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        if self.found.n_changed or self.found.n_moved:
+            changed = self.found.n_changed + self.found.n_moved
+            warnings.warn(
+                f"{changed:,} people have other values now than those that were published, which stay: answers are "
+                "about people as they were when they came",
+                DisclosureWarning,
+                stacklevel=3,
+            )
+
     def refuse_again(self, out: Any, *, force: bool) -> None:
         """Refuse to follow an edition a second time, which would divide the same people twice."""
         if Path(out).resolve() == self.folder.resolve():
@@ -276,6 +291,29 @@ def edition_of(release: Release, edition: Any) -> Release:
         borders={},
     )
     return replace(alone, guarantee=promised_by_recipe(alone))
+
+
+def told_by(audit: Path) -> tuple[str, ...]:
+    """What was done with people who were known when an edition was made, in sentences; none of a first edition."""
+    try:
+        return tuple(map(str, json.loads((audit / _TOLD).read_text(encoding="utf-8"))["notices"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
+
+
+def newest(release: Release, audit: Path, table: Microdata) -> tuple[Release | None, Microdata]:
+    """The newest edition by itself, and its candidates among the people of the table that it was made of.
+
+    None in place of the release if nobody was published in it.
+    """
+    edition = release.editions[-1]
+    rows = np.flatnonzero(Ledger.read(audit).are_of(table, len(release.editions)))
+    told = (
+        f"this is about edition {edition.label} alone, and what is believed of its people after all editions is what "
+        f"it tells (Theorem E1); {in_words(release.editions)}"
+    )
+    people = replace(table.only(rows), notices=(told, *told_by(audit), *table.notices))
+    return (edition_of(release, edition.label) if edition.n_tuples else None), people
 
 
 def _refuse_unfit(recipe: Recipe, adversary: str) -> None:

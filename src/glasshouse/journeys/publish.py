@@ -193,6 +193,8 @@ def publish(
         with step("write", rows=release.n_tuples, tables=len(release.tables)) as note:
             traces.write(inside)
             _keep_ledger(inside, traces.key, people, partition, release, past)
+            if past is not None:
+                past.tell(inside)
             write_audit(inside, report, _who_is_where(people, partition, past))
             write_release(release, outside, format)
             note(bytes=sum(file.stat().st_size for file in outside.rglob("*") if file.is_file()))

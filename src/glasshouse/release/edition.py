@@ -29,6 +29,7 @@ __all__ = [
     "check_editions",
     "check_label",
     "edition_columns",
+    "in_words",
     "labels_as_column",
     "over_editions",
     "place_in",
@@ -119,6 +120,19 @@ def edition_columns(editions: Sequence[Edition], *, left: bool) -> tuple[Publish
     kind = "integer" if are_numbers(editions) else "category"
     told = PublishedColumn(name=EDITION, role="quasi-identifier", kind=kind, meaning=_MEANING)
     return told, PublishedColumn(name=LEFT, role="added", kind=kind, meaning=_LEFT_MEANING) if left else None
+
+
+def in_words(editions: Sequence[Edition]) -> str:
+    """Which editions there are, in a few words.
+
+    >>> in_words([Edition(label=2026, n_tuples=1200), Edition(label=2027, n_tuples=0, n_dropped=3)])
+    'editions: 2026 (1,200 people), 2027 (0 people, 3 left out)'
+    """
+    told = (
+        f"{one.label} ({one.n_tuples:,} people{f', {one.n_dropped:,} left out' if one.n_dropped else ''})"
+        for one in editions
+    )
+    return f"editions: {', '.join(told)}"
 
 
 def over_editions(guarantee: Guarantee, editions: Sequence[Edition]) -> Guarantee:

@@ -186,8 +186,10 @@ class Publication:
         """Publish in memory or on disk, as `prepare` said."""
         if engine == "disk" or not _needing_table(self.choices):
             return self._publish_file(engine, force=force)
+        from glasshouse.journeys.next_edition import told_by
         from glasshouse.journeys.plan import unused_taxonomies
         from glasshouse.journeys.publish import publish
+        from glasshouse.release.package.pair import AUDIT
 
         with self._watch.steps():
             arguments = publish_arguments(self.choices)  # before a large file is read
@@ -198,7 +200,8 @@ class Publication:
             with having_written(self.out):
                 self._send(release)
         self._draw_flat(release, force=force)
-        return Published(release, (*table.notices, *unused_taxonomies(table, release.recipe)), whole=True)
+        notices = (*told_by(self.out / AUDIT), *table.notices, *unused_taxonomies(table, release.recipe))
+        return Published(release, notices, whole=True)
 
     def _publish_file(self, engine: str, *, force: bool) -> Published:
         """Publish a file that is read in batches, in memory or on disk."""
@@ -239,15 +242,20 @@ class Publication:
 
         A brief report may take as much CPU time as reading, publishing and writing took.
         """
+        from glasshouse.journeys.next_edition import newest
         from glasshouse.pages.report import make_report
 
         report = self.choices["report"]
 
         def write(release: Release, audit: Path, folder: Path) -> None:
             spent = time.process_time() - self._started
+            own, people = (release, table) if not release.editions else newest(release, audit, table)
+            if own is None:
+                self._watch.remark("note", "there is no report on an edition in which nobody was published")
+                return
             with self._watch.bar("steps") as tell:
                 make = functools.partial(
-                    make_report, release, table, report=report, publishing=spent, progress=tell
+                    make_report, own, people, report=report, publishing=spent, progress=tell
                 )  # fmt: skip
                 self._write(make, release.n_tuples, audit, folder)
 
