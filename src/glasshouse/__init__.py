@@ -53,7 +53,7 @@ _HOMES = {
     "glasshouse.journeys.foreign": "foreign_release",
     "glasshouse.journeys.verify": "verify verify_release",
     "glasshouse.journeys.load": "load",
-    "glasshouse.journeys.next_edition": "edition_of",
+    "glasshouse.journeys.edition_tables": "edition_of",
     "glasshouse.microdata": "Groups Microdata Taxonomy read",
     "glasshouse.microdata.cautions": "Caution",
     "glasshouse.microdata.inspection.inspection": "inspect",

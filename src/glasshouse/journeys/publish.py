@@ -18,9 +18,10 @@ from glasshouse.errors import GuaranteeBroken, Infeasible, InputError
 from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.grouping.top.division import divide_kinds
 from glasshouse.grouping.top.piece import PIECE
+from glasshouse.journeys.edition_tables import as_first
 from glasshouse.journeys.large_table import tables_in_parts
 from glasshouse.journeys.ledger import Ledger
-from glasshouse.journeys.next_edition import Past, as_first, closed_instead
+from glasshouse.journeys.next_edition import Past, closed_instead
 from glasshouse.journeys.plan import plan_of, spelled, unused_taxonomies
 from glasshouse.journeys.recheck import recheck, verify_release
 from glasshouse.journeys.republication import traces_of
