@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "query"]
 
 _MOST_ROWS = 10_000
+_ROUNDING = 1e-12  # variances that are smaller beside the square of what they are about are none
 _AS_OF = (
     "people who had come by edition {} and had not left by then, with the values that they were published with; of "
     "people who show the same cells, those who left are not told, and each counts with the share that stayed"
@@ -424,7 +425,9 @@ class _Asked:
         whole = replace(self, presence=None)._amounts(fixed)
         group, sizes, summed = self._dealt_groups(fixed)
         spread = self.presence.spread(self._some(fixed), group, sizes, summed, whole)
-        return Totals(found.means, found.covariances + spread)
+        covariances = found.covariances + spread
+        certain = np.abs(covariances) <= _ROUNDING * np.maximum(np.abs(np.outer(found.means, found.means)), 1.0)
+        return Totals(found.means, np.where(certain, 0.0, covariances))
 
     def _by_learning(self, fixed: _Fixed | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         assert self.learned is not None
