@@ -83,8 +83,10 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
                  --marginal age,sex,zipcode,disease --marginal zipcode,disease --out several
       glasshouse publish patients.csv --quasi age,sex --sensitive disease --rho1 0.2 --rho2 0.5 --lambda 0.1 --k 6 \\
                  --domain @diseases.txt --out sampled
-      glasshouse publish 2027.csv --identifier id --quasi age,sex,zipcode --sensitive disease --after out \\
-                 --edition 2027 --out out-2027
+      glasshouse publish patients.csv --identifier patient --quasi age,sex,zipcode --sensitive disease --ell 3 \\
+                 --edition 2026 --out out-2026
+      glasshouse publish 2027.csv --identifier patient --quasi age,sex,zipcode --sensitive disease \\
+                 --after out-2026 --edition 2027 --out out-2027
       glasshouse publish policy.toml
       glasshouse publish policy.toml --ell 4 --out stricter --log-json publish.log
     """

@@ -50,7 +50,7 @@ def query(
       glasshouse query out/release "SELECT COUNT(*) WHERE age BETWEEN 30 AND 39 AND disease = 'asthma'"
       glasshouse query out/release "SELECT sex, COUNT(*), AVG(age) WHERE disease = 'influenza' GROUP BY sex" --json
       glasshouse query out/release "SELECT COUNT(*) WHERE disease = 'asthma'" --keep out/release.population.json
-      glasshouse query out-2027/release "SELECT COUNT(*) WHERE disease = 'asthma'" --as-of 2027
+      glasshouse query out/release "SELECT COUNT(*) WHERE disease = 'asthma'" --as-of 2026
     """
     from glasshouse.analyst.answers.query import query as ask
     from glasshouse.journeys.load import load

@@ -262,7 +262,8 @@ def _checked(document: Document, keys: Keys, kind: str, value: Any) -> Any:
         value = [value]
     if keys == ("release", "report") and isinstance(value, bool):  # as policies said it before there were three
         value = "brief" if value else "none"
-    if not _is(kind, value):
+    label = "text" if isinstance(value, str) else "a whole number"
+    if not _is(label if kind == "a whole number or a text" else kind, value):
         document.refuse(keys, f"{keys[-1]} must be {kind}")
     return _resolved(document, value) if kind == "a path" or (kind == "a taxonomy" and names_file(value)) else value
 
@@ -275,8 +276,6 @@ def _is(kind: str, value: Any) -> bool:
             return isinstance(value, str) and bool(value) and "\0" not in value
         case "true or false":
             return isinstance(value, bool)
-        case "a whole number or a text":
-            return _is("text", value) or _is("a whole number", value)
         case "a whole number":
             return isinstance(value, int) and _is_bounded(bounds.whole, value)
         case "a number":

@@ -25,7 +25,8 @@ def test_every_example_of_a_command_runs(command: str, world: Path, monkeypatch:
     assert any(f"glasshouse {command}" in example for example in examples)
 
     if command in ("verify", "attack", "learn", "query", "sample", "show", "marginals", "studio"):
-        run(f"publish patients.csv {ROLES} --ell 3 --out out --no-report")
+        edition = "--identifier patient --edition 2026" if command == "query" else ""
+        run(f"publish patients.csv {ROLES} --ell 3 --out out --no-report {edition}")
     if command in ("publish", "marginals"):
         (world / "policy.toml").write_text(POLICY.format(out="out" if command == "marginals" else "by-policy"))
     monkeypatch.setenv("HOME", str(world))

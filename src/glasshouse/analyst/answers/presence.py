@@ -78,7 +78,7 @@ class Presence:
         share[number], n[number] = self.share[some], _people(self.seats)[some]
 
         def by_place(values: NDArray[np.float64]) -> NDArray[np.float64]:
-            return np.bincount(number, weights=values, minlength=len(places))
+            return np.bincount(number, weights=values, minlength=len(places)).astype(np.float64)
 
         totals = np.stack([by_place(own) for own in each])
         weight = share * (1.0 - share) * n / np.maximum(n - 1.0, 1.0)
