@@ -57,6 +57,7 @@ from glasshouse.grouping.transparent.ace import Ace as Ace
 from glasshouse.grouping.transparent.hybrid import Hybrid as Hybrid
 from glasshouse.grouping.transparent.tailor import Tailor as Tailor
 from glasshouse.journeys.attack import attack as attack
+from glasshouse.journeys.edition_tables import edition_of as edition_of
 from glasshouse.journeys.evaluate import evaluate as evaluate
 from glasshouse.journeys.foreign import foreign_release as foreign_release
 from glasshouse.journeys.load import load as load
@@ -100,6 +101,7 @@ from glasshouse.recoding.perturbed import Perturbed as Perturbed
 from glasshouse.release import Guarantee as Guarantee
 from glasshouse.release import Recipe as Recipe
 from glasshouse.release import Release as Release
+from glasshouse.release.edition import Edition as Edition
 from glasshouse.release.package.signature import Signature as Signature
 from glasshouse.release.package.signature import new_key as new_key
 from glasshouse.release.package.signature import sign as sign

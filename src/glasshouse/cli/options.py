@@ -188,6 +188,31 @@ def marginal_option(*, required: bool) -> Callable[[Any], Any]:
     )
 
 
+edition_options = _apply(
+    click.option(
+        "--after",
+        type=click.Path(path_type=Path),
+        help="Folder of an earlier publication: this is its next edition, for people who came since.",
+    ),
+    click.option("--edition", metavar="LABEL", help="What the edition is called, such as 2027; by default 1, 2, 3."),
+    click.option(
+        "--at-least",
+        type=click.IntRange(min=0),
+        default=0,
+        metavar="N",
+        help="With --after: how many people must have come; fewer wait.",
+    ),
+    click.option(
+        "--keep-published", is_flag=True, help="With --after: go on where values changed, with those of then."
+    ),
+    click.option(
+        "--leave-out",
+        is_flag=True,
+        help="With --after: if those who came cannot be published, leave them out for good.",
+    ),
+)
+
+
 def out_option(meaning: str, **more: Any) -> Callable[[Any], Any]:
     """The option `--out`, whatever is written there."""
     return click.option("--out", type=click.Path(path_type=Path), help=meaning, **more)

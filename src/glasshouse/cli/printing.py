@@ -145,6 +145,7 @@ def summary(release: Release | PublishedFile, out: Path | None = None) -> dict[s
         **where,
         "n_tuples": release.n_tuples,
         "n_dropped": release.n_dropped - getattr(release, "n_incomplete", 0),  # rows that were never read are not told
+        **({"editions": [one.to_data() for one in editions]} if (editions := getattr(release, "editions", ())) else {}),
         "guarantee": release.guarantee.to_data(),
         "recipe": release.recipe.to_data(),
     }
@@ -153,8 +154,12 @@ def summary(release: Release | PublishedFile, out: Path | None = None) -> dict[s
 def show_release(release: Release, rows: int) -> None:
     """Print what a release promises, and some of its rows, spread over its tables."""
     say_text(release.guarantee)
+    if release.editions:
+        from glasshouse.release.edition import in_words
+
+        say("", in_words(release.editions))
     say()
-    for name, published in release.tables.items():
+    for name, published in release.packaged.items():
         _show_table(name, published, published.num_rows, rows)
 
 

@@ -40,6 +40,7 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
     ["cells", "declared"],
     "Of --taxonomy and --order, tell which published nodes lie within which, or all that was declared.",
 )
+@options.edition_options
 @options.out_option("Folder to write release/ and audit/ into.")
 @options.choice("--format", ["parquet", "csv"], "Format of the published tables.", parameter="format_")
 @click.option("--flat", is_flag=True, help="Also draw a flat table from the release, into OUT/flat: no row a person.")
@@ -82,6 +83,10 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
                  --marginal age,sex,zipcode,disease --marginal zipcode,disease --out several
       glasshouse publish patients.csv --quasi age,sex --sensitive disease --rho1 0.2 --rho2 0.5 --lambda 0.1 --k 6 \\
                  --domain @diseases.txt --out sampled
+      glasshouse publish patients.csv --identifier patient --quasi age,sex,zipcode --sensitive disease --ell 3 \\
+                 --edition 2026 --out out-2026
+      glasshouse publish 2027.csv --identifier patient --quasi age,sex,zipcode --sensitive disease \\
+                 --after out-2026 --edition 2027 --out out-2027
       glasshouse publish policy.toml
       glasshouse publish policy.toml --ell 4 --out stricter --log-json publish.log
     """

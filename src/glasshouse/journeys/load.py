@@ -21,6 +21,7 @@ from glasshouse.principles.parameters import exact_share
 from glasshouse.principles.principle import Requirement
 from glasshouse.recoding.columns import cells_of
 from glasshouse.release import Guarantee
+from glasshouse.release.edition import over_editions
 from glasshouse.release.layout import FOREIGN, PERTURBED
 from glasshouse.release.package import read as reading
 
@@ -194,7 +195,7 @@ def promised_by_recipe(release: Release) -> Guarantee:
     requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive)
     if (requirement.target is None) != (recoding.layout.size is None):
         raise InputError("a bound on beliefs and the recoding 'perturbed' go together, and one is without the other")
-    return recoding.guarantee(
+    promised = recoding.guarantee(
         requirement,
         recoding.claimed(method.claimed(requirement), requirement, recipe.sensitive),
         n_sensitive=len(recipe.sensitive),
@@ -202,11 +203,17 @@ def promised_by_recipe(release: Release) -> Guarantee:
         n_suppressed=release.n_suppressed,
         identified=release.identified,
     )
+    return over_editions(promised, release.editions)
 
 
 def _check_numbers(release: Release) -> None:
-    """Suppressed tuples are some of those that were dropped, and no more than the recipe allows."""
+    """Suppressed tuples are some of those that were dropped, and no more than the recipe allows, in every edition."""
     allowed = exact_share(release.recipe.suppress)
     most = allowed * (release.n_tuples + release.n_dropped)
     if not 0 <= release.n_suppressed <= release.n_dropped or release.n_suppressed > most:
         raise InputError("more tuples were suppressed than were dropped, or than the recipe allows")
+    for name in ("n_tuples", "n_dropped", "n_suppressed") if release.editions else ():
+        if sum(getattr(edition, name) for edition in release.editions) != getattr(release, name):
+            raise InputError("the editions do not add up to the release")
+    if any(e.n_suppressed > allowed * (e.n_tuples + e.n_dropped) for e in release.editions):
+        raise InputError("more tuples were suppressed in an edition than the recipe allows")

@@ -99,6 +99,10 @@ def publish_marginals(
             f"more marginals of a release by the recoding {recoding.name!r}",
             instead="marginals that are safe together need the recoding 'angel' from the start",
         )
+    if before.editions:
+        raise NotSupported(
+            "more marginals of a release with editions", instead="editions are for one table of people: ask it"
+        )
     batches = _batches(out / "audit" / "partition.parquet", table)
     kept = np.flatnonzero(batches.labels >= 0)
     published = table if len(kept) == table.n_tuples else table.take(kept)

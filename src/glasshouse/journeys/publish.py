@@ -14,16 +14,20 @@ import pyarrow as pa
 from glasshouse import catalog
 from glasshouse.engines import Memory
 from glasshouse.engines.tally import tally
-from glasshouse.errors import InputError
+from glasshouse.errors import GuaranteeBroken, Infeasible, InputError
 from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.grouping.top.division import divide_kinds
 from glasshouse.grouping.top.piece import PIECE
+from glasshouse.journeys.edition_tables import as_first
 from glasshouse.journeys.large_table import tables_in_parts
+from glasshouse.journeys.ledger import Ledger
+from glasshouse.journeys.next_edition import Past, closed_instead
 from glasshouse.journeys.plan import plan_of, spelled, unused_taxonomies
-from glasshouse.journeys.recheck import recheck
+from glasshouse.journeys.recheck import recheck, verify_release
 from glasshouse.journeys.republication import traces_of
 from glasshouse.log import step
 from glasshouse.microdata.cautions import accepted_cautions
+from glasshouse.microdata.groups import Groups
 from glasshouse.randomness import Source
 from glasshouse.recoding.columns import check_carry, told_columns
 from glasshouse.release import Release
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
     from glasshouse.grouping.method import Method
     from glasshouse.grouping.top.division import Division
     from glasshouse.journeys.plan import Plan
-    from glasshouse.microdata import Groups, Microdata
+    from glasshouse.microdata import Microdata
     from glasshouse.principles.principle import Principle
     from glasshouse.recoding.recoding import Recoding
     from glasshouse.verification import Verification
@@ -51,11 +55,16 @@ __all__ = ["journey", "publish"]
 def publish(
     table: Microdata,
     *,
-    principle: Principle | str | Mapping[str, Any],
+    principle: Principle | str | Mapping[str, Any] | None = None,
     method: Method | str | Mapping[str, Any] | None = None,
     recoding: Recoding | str | Mapping[str, Any] | None = None,
-    suppress: Any = 0,
+    suppress: Any = None,
     carry: str = "cells",
+    after: str | Path | None = None,
+    edition: int | str | None = None,
+    at_least: int = 0,
+    keep_published: bool = False,
+    leave_out: bool = False,
     source: Source | None = None,
     threads: int = 0,
     out: str | Path | None = None,
@@ -77,9 +86,10 @@ def publish(
     table
         Microdata, from `read`.
     principle
-        What safe means: a principle for every sensitive column, or a mapping from column to principle; or what may be
-        believed after perturbation, `RhoBreach` or `DeltaGrowth`. A principle may also be named by its title, such as
-        ``"5-diversity"``, ``"0.2-closeness"`` or ``"10-anonymity and distinct 3-diversity"``.
+        What safe means; with ``after`` it is that of the first edition. A principle for every sensitive column, or a
+        mapping from column to principle; or what may be believed after perturbation, `RhoBreach` or `DeltaGrowth`. A
+        principle may also be named by its title, such as ``"5-diversity"``, ``"0.2-closeness"`` or
+        ``"10-anonymity and distinct 3-diversity"``.
     method
         How the table is divided: a method; the name of one, which then has its usual parameters; or its plain data, as
         in a recipe. By default `Mirror` where sensitive values are to be protected, else `Snug`; for perturbed
@@ -88,11 +98,23 @@ def publish(
         How groups are rewritten, in the same way. By default `Angel` for l-diversity of one sensitive
         column, `Perturbed` for `RhoBreach` and `DeltaGrowth`, else `Boxes`.
     suppress
-        Largest share of tuples that may be dropped where the table as a whole breaks the principle.
+        Largest share of tuples that may be dropped where the table as a whole breaks the principle; by default none.
     carry
         What goes out of the taxonomies and orders that were declared for quasi-identifiers. ``cells``: which published
         nodes lie within which, and nothing else. ``declared``: all of every tree and order, so that everybody can ask
         about any value; choose it if they were there before the data. Rules such as `Taxonomy.prefix` always go out.
+    after
+        The folder of an earlier publication (its ``out``): the table is the same one, later, and this is its next
+        edition. Only people who were never candidates before are divided, by principle, method, recoding and
+        suppression of the first edition; what was published stays, and who is gone is told. The identifier is needed.
+    edition
+        What the edition is called: a number, such as a year, or a short text. By default 1, 2, 3 and so on.
+    at_least
+        With ``after``: how many people must have come. Fewer wait, and nothing is looked at or recorded of them.
+    keep_published
+        With ``after``: go on if people who were published have other sensitive values now, with those of then.
+    leave_out
+        With ``after``: if the people who came cannot satisfy the principle, leave them out for good.
     source
         Where random choices come from: the operating system's secure source unless a test gives a seeded one.
     threads
@@ -129,30 +151,41 @@ def publish(
     (8, 0)
     """
     if out is None:
-        needing = {"format": format != "parquet", "force": force, "allow_seed": allow_seed, "finishing": finishing}
+        needing = {
+            "format": format != "parquet",
+            "force": force,
+            "allow_seed": allow_seed,
+            "finishing": finishing,
+            "after": after,
+        }
         if any(needing.values()):
             name = next(name for name, given in needing.items() if given)
             raise InputError(f"{name} says how a release is written: say where too, with out=FOLDER")
     pair = None if out is None else Pair(out, force=force)  # refuses a place that is taken before the work
     table.refuse_unanswered()
-    traces = None if pair is None else traces_of(pair.audit, table)  # which warns if the table was published before
-    release, partition, achieved = journey(
-        table,
-        catalog.chosen_principle(principle),
+    asked = (
+        None if principle is None else catalog.chosen_principle(principle),
         catalog.chosen(catalog.METHODS, method),
         catalog.chosen(catalog.RECODINGS, recoding),
         suppress,
-        carry,
-        source,
-        threads,
     )
+    past = None
+    if after is None:
+        _refuse_without_past(asked[0], at_least=at_least, keep_published=keep_published, leave_out=leave_out)
+    else:
+        past = Past.of(after, table, edition, at_least=at_least, keep_published=keep_published)
+        past.refuse_again(out, force=force)
+    people = table if past is None else past.arrivals
+    audit = None if pair is None else pair.audit if past is None else past.audit
+    traces = None if audit is None else traces_of(audit, people)  # which warns if the table was published before
+    release, partition, achieved = _made(past, people, asked, edition, carry, source, threads, leave_out=leave_out)
     if title is not None or licence is not None:
         release = titled(release, title, licence)
     if pair is None or traces is None:
         return release
     check_savable(release, format, allow_seed=allow_seed)
     report = {
-        "notices": [*table.notices, *unused_taxonomies(table, release.recipe)],
+        "notices": [*table.notices, *unused_taxonomies(table, release.recipe), *([] if past is None else past.notices)],
         "accepted": accepted_cautions(table.cautions, table.accepted),
         "achieved": achieved.to_dict(),
         "recipe": release.recipe.to_data(),
@@ -160,12 +193,59 @@ def publish(
     with pair.new() as (inside, outside):
         with step("write", rows=release.n_tuples, tables=len(release.tables)) as note:
             traces.write(inside)
-            write_audit(inside, report, _who_is_where(table, partition))
+            _keep_ledger(inside, traces.key, people, partition, release, past)
+            if past is not None:
+                past.tell(inside)
+            write_audit(inside, report, _who_is_where(people, partition, past))
             write_release(release, outside, format)
             note(bytes=sum(file.stat().st_size for file in outside.rglob("*") if file.is_file()))
         if finishing is not None:
             finishing(release, inside, outside)
+    if past is not None:
+        past.mark_followed(pair.out)
     return release
+
+
+def _refuse_without_past(principle: Any, **given: Any) -> None:
+    """Refuse what only a later edition can have, and a first one without a principle."""
+    if principle is None:
+        raise InputError("say what safe means: principle=..., such as '5-diversity'")
+    for name, value in given.items():
+        if value:
+            raise InputError(f"{name} is for a later edition: say after which release it comes, with after=FOLDER")
+
+
+def _made(
+    past: Past | None,
+    people: Microdata,
+    asked: tuple[Any, Method | None, Recoding | None, Any],
+    edition: int | str | None,
+    carry: str,
+    source: Source | None,
+    threads: int,
+    *,
+    leave_out: bool,
+) -> tuple[Release, Groups, Verification]:
+    """The release of a table or of all its editions, the groups of those who are divided, and what was counted."""
+    if past is None:
+        principle, method, recoding, suppress = asked
+        release, groups, achieved = journey(
+            people, principle, method, recoding, suppress or 0, carry, source, threads
+        )  # fmt: skip
+        return release if edition is None else as_first(release, edition), groups, achieved
+    alike = past.made_alike(*asked)
+    own, groups = None, Groups(np.full(people.n_tuples, -1, np.int32), 0)
+    try:
+        if people.n_tuples:
+            own, groups, _ = journey(people, *alike, carry, source, threads)
+    except Infeasible as error:
+        if not leave_out:
+            raise closed_instead(error) from None
+    release = past.followed_by(own)
+    achieved = verify_release(release)
+    if not achieved.holds:
+        raise GuaranteeBroken("the editions together break what each of them keeps")
+    return release, groups, achieved
 
 
 def journey(
@@ -234,13 +314,31 @@ def _recoded(
         return plan.recoding.recode(table, groups, source=source.child("recoding"), divide=divide), {}
 
 
-def _who_is_where(table: Microdata, partition: Groups) -> pa.Table:
+def _keep_ledger(
+    inside: Path, key: str, people: Microdata, partition: Groups, release: Release, past: Past | None
+) -> None:
+    """Keep what the next edition needs, where there can be one."""
+    number = 1 if past is None else past.number
+    own = None
+    if partition.n_groups:
+        own = Ledger.of(key, people, partition, catalog.recoding_of(release.recipe), number)
+    kept = own if past is None else past.ledger_with(own)
+    if kept is not None:
+        kept.write(inside)
+    elif release.editions:
+        raise InputError("an edition needs an identifier, by which people are known again: name its column")
+
+
+def _who_is_where(table: Microdata, partition: Groups, past: Past | None) -> pa.Table:
     """The partition, for later recodings of the same table: by identifier, or by row of the input.
 
-    Group numbers are those that are published; people who are not published have none.
+    Group numbers are those that are published; people who are not published have none. Those of an edition come after
+    those of earlier ones.
     """
     people = (
         {"row": pa.array(np.arange(table.n_tuples))} if table.identifier is None else {"identifier": table.identifier}
     )
     absent = partition.labels < 0 if partition.n_dropped else None
-    return pa.table({**people, "group": pa.array(partition.labels + np.int32(1), mask=absent)})
+    first = np.int32(1 if past is None else past.n_groups + 1)
+    own = pa.table({**people, "group": pa.array(partition.labels + first, mask=absent)})
+    return own if past is None else past.partition_with(own)

@@ -22,6 +22,7 @@ from glasshouse.microdata import Column, read
 from glasshouse.microdata.domains import text_of
 from glasshouse.principles.principle import Requirement
 from glasshouse.recoding.columns import cells_of
+from glasshouse.release.edition import check_editions, in_words
 from glasshouse.release.layout import COUNT, FOREIGN, layout_of
 from glasshouse.release.package.stream import MOST_BYTES, open_release
 from glasshouse.release.package.tables import is_text
@@ -358,9 +359,23 @@ def _verify(release: Release) -> Verification:
         return replace(verify_table(people[0], quasi=own, brief=True), checks=(_said(reason, holds=False),))
     said = [
         _said("as many tuples as the release says", holds=_n_tuples(release, found) == release.n_tuples),
+        *(
+            [_said("every group in one edition, and who left was there", holds=_fits(release))]
+            if release.editions
+            else []
+        ),
         *_compared(release.guarantee, promised),
     ]
     return replace(found, checks=(*found.checks, *kept, *said), counting=(*found.counting, *_about_words(release)))
+
+
+def _fits(release: Release) -> bool:
+    """Whether its editions fit its tables."""
+    try:
+        check_editions(release)
+    except SourceError:
+        return False
+    return True
 
 
 def _foreign() -> NotSupported:
@@ -380,11 +395,13 @@ def _compared(stated: Guarantee, promised: Guarantee) -> list[Check]:
 
 
 def _about_words(release: Release) -> list[str]:
+    told = [in_words(release.editions)] if release.editions else []
     if not release.other_writer:
-        return []
+        return told
     return [
+        *told,
         f"the release was written by another version ({release.other_writer}): the words of its guarantee and of its "
-        "README cannot be compared; what it promises is what this version makes of its recipe"
+        "README cannot be compared; what it promises is what this version makes of its recipe",
     ]
 
 

@@ -33,10 +33,19 @@ if TYPE_CHECKING:
     from glasshouse.microdata.domains import Domain
     from glasshouse.microdata.kinds import Kinds
 
-__all__ = ["FILE", "Traces", "is_newest", "keep_traces", "traces_of", "traces_of_counts", "traces_of_kinds"]
+__all__ = [
+    "FILE",
+    "PARTITION",
+    "Traces",
+    "is_newest",
+    "keep_traces",
+    "traces_of",
+    "traces_of_counts",
+    "traces_of_kinds",
+]
 
 FILE = "published.json"
-_PARTITION = "partition.parquet"
+PARTITION = "partition.parquet"
 _IDENTIFIER = "identifier"
 
 
@@ -169,7 +178,7 @@ def _people_again(audit: Path, identifier: pa.Array | None) -> int:
     if identifier is None:
         return 0
     try:
-        known = pq.read_table(audit / _PARTITION, columns=[_IDENTIFIER])[_IDENTIFIER]
+        known = pq.read_table(audit / PARTITION, columns=[_IDENTIFIER])[_IDENTIFIER]
         again = pc.is_in(identifier.cast(pa.string()), value_set=known.combine_chunks().cast(pa.string()))
     except (OSError, KeyError, pa.ArrowException):
         return 0

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULTS",
+    "edition_arguments",
+    "label",
     "limit",
     "method",
     "option",
@@ -36,6 +38,7 @@ __all__ = [
 
 _OF_VALUES = ("ell", "distinct_ell", "entropy_ell", "recursive", "t")
 _OF_BELIEFS = ("rho1", "delta", "s", "retention")
+_OF_EDITIONS = ("after", "edition", "at_least", "keep_published", "leave_out")
 _OPTIONS = {"bins": "--bin", "parameters": "--with", "lambda_": "--lambda", "format_": "--format"}
 DEFAULTS: dict[str, Any] = {
     "missing": "error",
@@ -43,6 +46,9 @@ DEFAULTS: dict[str, Any] = {
     "lambda_": "1",
     "suppress": "0",
     "carry": "cells",
+    "at_least": 0,
+    "keep_published": False,
+    "leave_out": False,
     "format_": "parquet",
     "flat": False,
     "report": "brief",
@@ -94,18 +100,50 @@ def read_arguments(choices: Mapping[str, Any], named: Named = option) -> dict[st
 
 
 def publish_arguments(choices: Mapping[str, Any], named: Named = option) -> dict[str, Any]:
-    """Give the keyword arguments of `glasshouse.publish`, but for the table and the folder."""
+    """Give the keyword arguments of `glasshouse.publish`, but for the table and the folder.
+
+    Those of editions are there if one was asked for. What a later edition is not told is as in the first.
+    """
+    from glasshouse.principles.parameters import exact_share
+
+    later = choices.get("after") is not None
+    suppress = choices.get("suppress", 0)
     return {
-        "principle": principle(choices, named),
+        "principle": None if later and not _asks(choices) else principle(choices, named),
         "method": method(choices, named),
         "recoding": recoding(choices, named),
-        "suppress": choices.get("suppress", 0),
+        "suppress": None if later and not exact_share(suppress) else suppress,
+        **edition_arguments(choices),
         "carry": choices.get("carry", "cells"),
         "threads": choices.get("threads", 0),
         "format": choices.get("format_", "parquet"),
         "title": choices.get("title"),
         "licence": choices.get("licence"),
     }
+
+
+def edition_arguments(choices: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the keyword arguments of `glasshouse.publish` that are about editions; none if nothing was chosen of them.
+
+    >>> edition_arguments({"after": "out", "edition": "2027", "leave_out": False})
+    {'after': 'out', 'edition': 2027}
+    """
+    given = {name: choices[name] for name in _OF_EDITIONS if choices.get(name)}
+    return given | ({"edition": label(given["edition"])} if "edition" in given else {})
+
+
+def label(value: Any) -> int | str:
+    """Read the label of an edition: a whole number, or the text of one; else a text.
+
+    >>> label("2027"), label("2027-spring"), label("007")
+    (2027, '2027-spring', '007')
+    """
+    return int(value) if isinstance(value, str) and value.isascii() and str(value) == _as_number(value) else value
+
+
+def _as_number(text: str) -> str | None:
+    """The text of the number that a text is; None if it is none, or too long to be a label."""
+    return str(int(text)) if text.removeprefix("-").isdecimal() and len(text) <= 16 else None
 
 
 def taxonomy(text: str, name: str = "--taxonomy") -> Taxonomy | str:
@@ -266,6 +304,12 @@ def _target(given: Mapping[str, Any], named: Named) -> Principle:
 def _asks_of_beliefs(choices: Mapping[str, Any]) -> bool:
     """Whether a bound on beliefs is asked for, which only a perturbed sample can keep."""
     return any(choices.get(name) is not None for name in _OF_BELIEFS)
+
+
+def _asks(choices: Mapping[str, Any]) -> bool:
+    """Whether a principle is asked for."""
+    wanted = (*_OF_VALUES, *_OF_BELIEFS, "k", "alpha")
+    return any(choices.get(name) is not None for name in wanted)
 
 
 def _asks_of_values(choices: Mapping[str, Any]) -> bool:

@@ -90,6 +90,11 @@ TABLES: dict[str, dict[str, Key]] = {
         "schema": Key("schema", "text"),
         "suppress": Key("suppress", "a number"),
         "carry": Key("carry", "one of cells, declared"),
+        "after": Key("after", "a path"),
+        "edition": Key("edition", "a whole number or a text"),
+        "at_least": Key("at_least", "a whole number"),
+        "keep_published": Key("keep_published", "true or false"),
+        "leave_out": Key("leave_out", "true or false"),
         "report": Key("report", "one of brief, full, none"),
         "flat": Key("flat", "true or false"),
     },
@@ -203,8 +208,10 @@ def plain(choices: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(name: str, kind: str, value: Any) -> Any:
-    from glasshouse.policy.choices import limit, option, whole
+    from glasshouse.policy.choices import label, limit, option, whole
 
+    if kind == "a whole number or a text":
+        return label(value)
     if kind == "a whole number":
         return whole(option(name), value)
     if kind == "a number or a date":
@@ -255,7 +262,8 @@ def _checked(document: Document, keys: Keys, kind: str, value: Any) -> Any:
         value = [value]
     if keys == ("release", "report") and isinstance(value, bool):  # as policies said it before there were three
         value = "brief" if value else "none"
-    if not _is(kind, value):
+    label = "text" if isinstance(value, str) else "a whole number"
+    if not _is(label if kind == "a whole number or a text" else kind, value):
         document.refuse(keys, f"{keys[-1]} must be {kind}")
     return _resolved(document, value) if kind == "a path" or (kind == "a taxonomy" and names_file(value)) else value
 

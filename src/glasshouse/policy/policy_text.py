@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bare", "policy_text", "quoted"]
 
-_PATHS = ("file", "out", "spill")
+_PATHS = ("file", "out", "spill", "after")
 
 
 def policy_text(choices: Mapping[str, Any], *, folder: str | Path | None = None) -> str:

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.errors import InputError
-from glasshouse.policy.choices import DEFAULTS, publish_arguments, read_arguments
+from glasshouse.policy.choices import DEFAULTS, edition_arguments, publish_arguments, read_arguments
 from glasshouse.policy.command_line import refuse_secrets
 from glasshouse.policy.keys import plain
 from glasshouse.policy.policy_text import quoted
@@ -77,7 +77,9 @@ def _afterwards(choices: Mapping[str, Any]) -> Iterator[str]:
         schema = {"schema": choices.get("schema", DEFAULTS["schema"])}
         yield from _call(None, "gh.to_postgres", f"release, {_code(choices['to'])}", schema)
     report = choices.get("report", DEFAULTS["report"])
-    if "out" in choices and report != "none":
+    if edition_arguments(choices):
+        yield "# The command reports on the new edition too: gh.make_report(gh.edition_of(release, ...), its people)."
+    elif "out" in choices and report != "none":
         arguments = "release, table" if report == DEFAULTS["report"] else f"release, table, report={_code(report)}"
         yield f"gh.make_report({arguments}).write({_code(str(PurePath(choices['out'], 'audit')))})"
     if choices.get("flat"):

@@ -17,16 +17,18 @@ import pyarrow as pa
 
 from glasshouse.cells import MISSING, SUPPRESSED, quoted, settled, text_of
 from glasshouse.errors import InputError, NotSupported
-from glasshouse.release.layout import COUNT, FOREIGN, PART_ROWS
+from glasshouse.release.layout import COUNT, FOREIGN, LEFT, PART_ROWS
 from glasshouse.unpacking.headroom import refuse_without_room
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from glasshouse.release import Release
     from glasshouse.release.layout import Layout
 
-__all__ = ["Contents", "Published", "Seats"]
+__all__ = ["Contents", "Published", "Seats", "left_by"]
 
 _READ = 100  # bytes that reading takes for a person, and then an answer to a question
 _FITS = 1 << 62  # keys stay below this, or are numbered anew
@@ -51,6 +53,22 @@ class Seats:
     def place(self) -> NDArray[np.int64]:
         """Seats that show the same cells are at one place, whatever their groups: who fits one fits all of them."""
         return _numbered(self.of_seat)[0]
+
+    def places_of(self, texts: Sequence[Sequence[str]], codes: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+        """At which place some rows are, by the texts of their cells, attribute by attribute; -1 if nobody shows them.
+
+        ``texts`` are the different cells of each attribute, and ``codes`` tell which of them every row shows.
+        """
+        found = []
+        for cells, words, own in zip(self.cells, texts, codes, strict=True):
+            index = {cell: i for i, cell in enumerate(cells)}
+            found.append(np.array([index.get(word, -1) for word in words], np.int32)[own])
+        known = np.all([own >= 0 for own in found], axis=0)
+        both = tuple(np.concatenate([seat, np.maximum(own, 0)]) for seat, own in zip(self.of_seat, found, strict=True))
+        number, n_numbers = _numbered(both)
+        place = np.full(n_numbers, -1, np.int64)
+        place[number[: len(self)]] = self.place
+        return np.where(known, place[number[len(self) :]], -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +188,18 @@ class Contents:
 
 
 Published = Contents
+
+
+def left_by(release: Release, seats: Seats, labels: Sequence[int | str]) -> NDArray[np.int64]:
+    """How many people of each seat's place are told to have left in one of some editions."""
+    gone = np.zeros(int(seats.place.max(initial=-1)) + 1, np.int64)
+    if release.left is not None:
+        when = release.left[LEFT].to_pylist()
+        table = release.left.filter(pa.array([label in labels for label in when]))
+        cells, of_row = _coded(table, seats.quasi, release)
+        place = seats.places_of(cells, of_row)
+        gone += np.bincount(place[place >= 0], minlength=len(gone))
+    return gone[seats.place]
 
 
 def _refuse_too_large(release: Release) -> None:

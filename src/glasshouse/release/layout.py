@@ -32,9 +32,11 @@ __all__ = [
     "COUNT",
     "COUNTS",
     "DATA",
+    "EDITION",
     "FOREIGN",
     "GROUP",
     "LAYOUTS",
+    "LEFT",
     "NUMBERS",
     "PART_ROWS",
     "PERMUTATION",
@@ -50,6 +52,9 @@ BATCH: Final = "Batch-ID"
 COUNT: Final = "Count"
 SIZE: Final = "G"
 DATA: Final = "data"
+EDITION: Final = "edition"
+LEFT: Final = "left"
+"""The table of people who have left, and its column that tells when; `EDITION` tells when they came."""
 
 PART_ROWS: Final = 1 << 21
 """A table of more rows is written in several parts."""

@@ -64,15 +64,15 @@ def to_postgres(
     """
     refuse_seed(seeded=release.recipe.seeded, allowed=allow_seed)
     target = _target(address, if_exists)
-    if ABOUT in release.tables:
+    if ABOUT in release.packaged:
         raise OutputError(f"a published table is named {ABOUT}, which is the name of the table about the release")
-    names = [*release.tables, ABOUT]
+    names = [*release.packaged, ABOUT]
     with _writing(target, schema, read_only=False) as connection:
         run(connection, _PATIENCE)
         _make_room(connection, schema, names, if_exists)
         if schema not in _schemas(connection):
             run(connection, f"CREATE SCHEMA {quoted(schema)}")
-        for name, table in release.tables.items():
+        for name, table in release.packaged.items():
             _write(connection, schema, name, table, release)
         _write_about(connection, schema, release)
         connection.commit()
@@ -177,7 +177,7 @@ def _write(connection: Any, schema: str, name: str, table: pa.Table, release: Re
 
 
 def _write_about(connection: Any, schema: str, release: Release) -> None:
-    manifest = {"software": SOFTWARE, "tables": list(release.tables), **told_of(release)}
+    manifest = {"software": SOFTWARE, "tables": list(release.packaged), **told_of(release)}
     about = quoted(schema, ABOUT)
     run(connection, f"CREATE TABLE {about} (manifest jsonb NOT NULL)")
     run(connection, f"INSERT INTO {about} VALUES ($1::text::jsonb)", (json.dumps(manifest),))

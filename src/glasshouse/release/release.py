@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from glasshouse.errors import InputError, MissingExtra
-from glasshouse.release.layout import layout_of
+from glasshouse.release.layout import LEFT, layout_of
 from glasshouse.visible import visible
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from glasshouse.release.edition import Edition
     from glasshouse.release.layout import Layout
 
 __all__ = ["ONE_ROW_PER_PERSON", "Guarantee", "PublishedColumn", "Recipe", "Release", "frame_of"]
@@ -198,6 +199,10 @@ class Release:
         Whether an identifier was declared, so that nobody has two rows.
     title, licence
         What it is called, and under which terms it may be used; empty where nothing was said.
+    editions
+        Where it is published again for people who came later: its editions, in their order. Otherwise none.
+    left
+        With editions: the people who left, by what is published of their quasi-identifiers; None if nobody did.
     borders
         Where files of large tables begin: by table the numbers of the rows, counted from 0, with which the second file
         and each further one begins. A table that is not named is written as one file.
@@ -219,6 +224,8 @@ class Release:
     native: str = "arrow"
     title: str = ""
     licence: str = ""
+    editions: tuple[Edition, ...] = ()
+    left: pa.Table | None = None
     borders: Mapping[str, Sequence[int]] = field(default_factory=dict)
     spent: float = 0.0
     other_writer: str = ""
@@ -231,6 +238,11 @@ class Release:
     def layout(self) -> Layout:
         """Which tables it has, and how they are read."""
         return layout_of(self.recipe)
+
+    @property
+    def packaged(self) -> dict[str, pa.Table]:
+        """All tables of its package: those that the recoding publishes, and who left."""
+        return dict(self.tables) if self.left is None else {**self.tables, LEFT: self.left}
 
     @property
     def data(self) -> pa.Table:

@@ -25,7 +25,8 @@ def test_every_example_of_a_command_runs(command: str, world: Path, monkeypatch:
     assert any(f"glasshouse {command}" in example for example in examples)
 
     if command in ("verify", "attack", "learn", "query", "sample", "show", "sign", "marginals", "studio"):
-        run(f"publish patients.csv {ROLES} --ell 3 --out out --no-report")
+        edition = "--identifier patient --edition 2026" if command == "query" else ""
+        run(f"publish patients.csv {ROLES} --ell 3 --out out --no-report {edition}")
     if command == "verify":
         run("sign out --new-key steward.pem --signer Office")
     if command in ("publish", "marginals"):

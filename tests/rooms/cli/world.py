@@ -21,6 +21,7 @@ def make_world(folder: Path, n: int = 300) -> None:
     """Patients, the people whom an adversary knows, a table of another tool, and lists."""
     patients = gh.synthetic.hospital_table(n=n, seed=1)
     pa_csv.write_csv(patients, folder / "patients.csv")
+    _write_next_year(folder, patients)
     pa_csv.write_csv(gh.synthetic.hospital_table(n=300, seed=2), folder / "others.csv")  # people who are not published
     voters = patients.select(["patient", "age", "sex", "zipcode"]).rename_columns(["name", "age", "sex", "zipcode"])
     pa_csv.write_csv(voters, folder / "voters.csv")
@@ -30,6 +31,14 @@ def make_world(folder: Path, n: int = 300) -> None:
     pa_csv.write_csv(pa.table({**cells, "disease": patients["disease"]}), folder / "any_tool_output.csv")
     (folder / "arx.csv").write_text("age,zipcode,disease\n" + "".join(f"1-5,1-5,{value}\n" for value in "bcaad"))
     (folder / "people.csv").write_text("age,zipcode\n" + "".join(f"{i},{6 - i}\n" for i in range(1, 6)))
+
+
+def _write_next_year(folder: Path, patients: pa.Table) -> None:
+    """The same table a year later: a tenth of the people left, and others came."""
+    others = gh.synthetic.hospital_table(n=patients.num_rows // 2, seed=3)
+    named = pa.array([f"N{i}" for i in range(others.num_rows)])
+    others = others.set_column(others.column_names.index("patient"), "patient", named)
+    pa_csv.write_csv(pa.concat_tables([patients.slice(patients.num_rows // 10), others]), folder / "2027.csv")
 
 
 def run(line: str, *, code: int = 0) -> Result:

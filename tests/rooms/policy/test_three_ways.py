@@ -86,6 +86,11 @@ def choice_sets(draw: st.DrawFn, names: st.SearchStrategy[str] = names, values: 
         "format_": st.sampled_from(["parquet", "csv"]),
         "report": st.sampled_from(["brief", "full", "none"]),
         "carry": st.sampled_from(["cells", "declared"]),
+        "after": paths if names is not plain_names else st.just("earlier"),
+        "edition": st.integers(0, 2027) | st.sampled_from(["spring", "007", "2027-1"]),
+        "at_least": st.integers(0, 9),
+        "keep_published": st.booleans(),
+        "leave_out": st.booleans(),
         "flat": st.booleans(),
         "partition": st.booleans(),
         "engine": st.sampled_from(["auto", "disk"]),
@@ -140,9 +145,9 @@ def understood(arguments: tuple[str, ...]) -> dict[str, Any]:
 def meaning(choices: dict[str, Any]) -> dict[str, str]:
     """What choices mean for `read`, `publish` and everything beyond, so exactly that 1 and 1.0 are told apart."""
     publishing = publish_arguments(choices)
-    publishing["suppress"] = exact(publishing["suppress"])
+    publishing["suppress"] = None if publishing["suppress"] is None else exact(publishing["suppress"])
     whole = DEFAULTS | choices
-    others = {name: whole.get(name) for name in ("file", "out", "spill", "to", *DEFAULTS, "memory", "master")}
+    others = {name: whole.get(name) for name in ("file", "out", "after", "spill", "to", *DEFAULTS, "memory", "master")}
     del others["suppress"], others["lambda_"]
     others = {name: value if value is None or type(value) is bool else str(value) for name, value in others.items()}
     return {name: repr(value) for name, value in {**read_arguments(choices), **publishing, **others}.items()}
@@ -223,12 +228,13 @@ def test_a_python_call_gives_the_same_arguments(choices: dict[str, Any]) -> None
     [(file, reading), (table, publishing)] = recorded["read"], recorded["publish"]
     sensitive = reading["sensitive"]
     reading["sensitive"] = [sensitive] if isinstance(sensitive, str) else sensitive
-    publishing["suppress"] = exact(publishing["suppress"])
+    publishing["suppress"] = exact(publishing["suppress"] or 0)
     wanted = publish_arguments(choices)
 
     assert (file, table, publishing.pop("out")) == (choices["file"], "read", choices["out"])
     assert repr(reading) == repr(read_arguments(choices))
-    assert repr(publishing) == repr(wanted | {"suppress": exact(wanted["suppress"])})
+    wanted["suppress"] = exact(wanted["suppress"] or 0)
+    assert {name: repr(value) for name, value in publishing.items()} == {n: repr(value) for n, value in wanted.items()}
 
 
 class Written:

@@ -54,6 +54,7 @@ class TheoremBound(Strategy):
     """
 
     is_bound = True
+    over_editions = True
 
     def refuses(self, task: Task) -> NotSupported | None:
         """There must be a theorem, and the attacker one of those whom it is about."""

@@ -40,6 +40,9 @@ class Strategy(Attack):
     is_bound: ClassVar[bool] = False
     """Whether no belief can be larger, where others say what the beliefs are."""
 
+    over_editions: ClassVar[bool] = False
+    """Whether what it says is so of several editions together, of which each was divided by itself."""
+
     error: float = 0.02
     source: Source | None = None
     progress: Callable[[float], None] | None = None
@@ -62,7 +65,8 @@ def believed(strategies: Sequence[Strategy], task: Task) -> Posterior:
     """What the first strategy believes that does not refuse; `NotSupported`, with all reasons, if every one does."""
     reasons: list[NotSupported] = []
     for strategy in strategies:
-        reason = strategy.refuses(task)
+        several = task.release.editions and not strategy.over_editions
+        reason = _of_editions() if several else strategy.refuses(task)
         if reason is None:
             try:
                 return strategy.believe(task)
@@ -74,4 +78,11 @@ def believed(strategies: Sequence[Strategy], task: Task) -> Posterior:
     raise NotSupported(
         "; ".join(dict.fromkeys(reason.what for reason in reasons)),
         instead=", or ".join(dict.fromkeys(reason.instead for reason in reasons)),
+    )
+
+
+def _of_editions() -> NotSupported:
+    return NotSupported(
+        "running the method again for several editions, of which each was divided by itself",
+        instead="attack one of them, gh.edition_of(release, LABEL): the others tell nothing of its people",
     )

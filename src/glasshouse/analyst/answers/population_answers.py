@@ -165,11 +165,16 @@ class LearnedTotals:
         return np.array([0.0 if value is None else float(value) for value in values])[codes]
 
     def totals(
-        self, terms: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]], dealt: Dealt, columns: Sequence[str | None]
+        self,
+        terms: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]],
+        dealt: Dealt,
+        columns: Sequence[str | None],
+        present: NDArray[np.float64] | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """For each total and value the mean, and what each draw has (totals x draws x values).
 
-        A term is the points inside, and the classes of sensitive values for which it holds.
+        A term is the points inside, and the classes of sensitive values for which it holds. ``present`` is the share of
+        the people of each point that counts, if not all do.
         """
         n_values, n_draws = len(self.population.values), len(self.population.draws())
         means, drawn = np.zeros((len(columns), n_values)), np.zeros((len(columns), n_draws, n_values))
@@ -181,7 +186,7 @@ class LearnedTotals:
             expected, draws = self.expected[taken], self.drawn[taken]
             for x, column in enumerate(columns):
                 weights = np.where(wanted, dealt.weights[x], 0.0)
-                amount = self.amounts(column)[taken]
+                amount = self.amounts(column)[taken] * (1.0 if present is None else present[taken])
                 means[x] += np.asarray(amount @ expected).reshape(-1) * weights
                 drawn[x] += np.asarray(amount @ draws).reshape(n_draws, n_values) * weights
         return means, drawn

@@ -15,12 +15,15 @@ import pyarrow as pa
 from glasshouse.analyst.answers.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
 from glasshouse.analyst.answers.population_answers import LearnedTotals, learned_totals
+from glasshouse.analyst.answers.presence import Presence
 from glasshouse.analyst.answers.separation import separation_notes
 from glasshouse.analyst.questions.asked_values import settled
 from glasshouse.analyst.questions.question import And, Question, Test, disjoint_terms
 from glasshouse.analyst.questions.sql import question_of
 from glasshouse.errors import InputError
 from glasshouse.microdata.domains import text_of
+from glasshouse.release.edition import are_numbers, place_in
+from glasshouse.release.layout import EDITION
 from glasshouse.release.release import frame_of
 from glasshouse.supports.evidence import Evidence, seats_of
 from glasshouse.supports.proportions import GroupingColumn
@@ -40,6 +43,12 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "query"]
 
 _MOST_ROWS = 10_000
+_ROUNDING = 1e-12  # variances that are smaller beside the square of what they are about are none
+_AS_OF = (
+    "people who had come by edition {} and had not left by then, with the values that they were published with; of "
+    "people who show the same cells, those who left are not told, and each counts with the share that stayed"
+)
+_COARSE = "answered by the uniform model: cells are coarse, and who left is told by cells"
 _SAID = {
     "learned": "learned from the release",
     "cells": "the papers' estimator, with what the cells of the release tell of quasi-identifiers",
@@ -162,6 +171,7 @@ def query(
     taxonomies: Mapping[str, Taxonomy] | None = None,
     ordered: Mapping[str, Sequence[Any]] | None = None,
     model: str = "learned",
+    as_of: int | str | None = None,
 ) -> Answer:
     """Ask a release a question, and get an estimate with an error bar.
 
@@ -178,6 +188,10 @@ def query(
         ``learned``: by what the release teaches of the population (`glasshouse.learn`); this takes some seconds for a
         large release, once. ``uniform``: the papers' estimator, for which every value of a group is as likely for any
         of its members, and every value of a cell for any of its people.
+    as_of
+        Of a release with editions: the edition that is asked about. Counted are people who had come by then and had not
+        left by then; by default everybody who was ever published. Values are those of the edition in which a person
+        came.
 
     Returns
     -------
@@ -208,20 +222,29 @@ def query(
     """
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
     question, notes = settled(evidence, question_of(sql, evidence.kinds, evidence.clock))
-    answer = answer_question(evidence, question, model)
+    labels: tuple[int | str, ...] = ()
+    if as_of is not None:
+        editions = release.editions[: place_in(release.editions, as_of) + 1]
+        labels = tuple(edition.label if are_numbers(release.editions) else str(edition.label) for edition in editions)
+        question = replace(question, where=And((question.where, Test(EDITION, ValueSet.of(labels)))))
+        notes = (*notes, _AS_OF.format(editions[-1].label))
+    answer = answer_question(evidence, question, model, labels)
     return replace(answer, notes=(*notes, *answer.notes))
 
 
-def answer_question(evidence: Evidence, question: Question, model: str = "learned") -> Answer:
+def answer_question(
+    evidence: Evidence, question: Question, model: str = "learned", gone_by: tuple[int | str, ...] = ()
+) -> Answer:
     """Answer one question, or one for every combination of the grouping columns.
 
-    An average is one of those who have a value, as in SQL: people who miss it are left out of what is divided by.
+    Who left in one of the editions ``gone_by`` is not counted. An average is one of those who have a value, as in SQL:
+    people who miss it are left out of what is divided by.
     """
-    answer = _answer(evidence, question, model)
+    answer = _answer(evidence, question, model, gone_by)
     averaged = {measure.column for measure in question.measures if measure.kind == "avg"}
     for column in sorted(name for name in averaged if name is not None and _has_gaps(evidence, name)):
         there = And((question.where, Test(column, ~ValueSet.of([None]))))
-        own = _answer(evidence, replace(question, where=there), model)
+        own = _answer(evidence, replace(question, where=there), model, gone_by)
         of_key = dict(zip(own.keys, own.estimates, strict=True))
         nobody = (Estimate.normal(float("nan"), float("nan")),) * len(question.measures)
         estimates = tuple(
@@ -243,8 +266,8 @@ def _has_gaps(evidence: Evidence, column: str) -> bool:
     return bool(evidence.shares(seats, column, ValueSet.of([None])).any())
 
 
-def _answer(evidence: Evidence, question: Question, model: str) -> Answer:
-    asked = _Asked.of(evidence, question, model)
+def _answer(evidence: Evidence, question: Question, model: str, gone_by: tuple[int | str, ...]) -> Answer:
+    asked = _Asked.of(evidence, question, model, gone_by)
     if not question.group_by:
         return asked.answer(((),), (asked.estimates(asked.together()),))
     columns = {name: asked.grouping_column(name) for name in question.group_by if name != asked.published.column}
@@ -327,9 +350,10 @@ class _Asked:
     of_class: NDArray[np.bool_]  # which terms hold for each class of them
     learned: LearnedTotals | None = None  # what the release teaches, where that is used
     notes: tuple[str, ...] = ()  # what must be said of the model
+    presence: Presence | None = None  # who had not left, where that is asked and somebody had
 
     @classmethod
-    def of(cls, evidence: Evidence, question: Question, model: str) -> _Asked:
+    def of(cls, evidence: Evidence, question: Question, model: str, gone_by: tuple[int | str, ...]) -> _Asked:
         terms = disjoint_terms(question.where)
         published, seats = seats_of(evidence, _attributes(question, terms))
         values = evidence.domain_of(published)
@@ -346,11 +370,19 @@ class _Asked:
         class_of = np.full(len(values), -1, np.int64)
         class_of[covered] = number.reshape(-1)
         dealt = Dealt(class_of, len(of_class), weights)
-        learned, notes = learned_totals(evidence, published, seats, _attributes(question, terms), model)
+        presence = Presence.of(evidence.release, seats, gone_by) if gone_by else None
+        coarse = presence is not None and not evidence.is_exact
+        learned, notes = learned_totals(
+            evidence, published, seats, _attributes(question, terms), "uniform" if coarse else model
+        )
+        if coarse and model == "learned":
+            notes = (*notes, _COARSE)
         if learned is not None and learned.population.fitted.is_used:
             apart = published.column in question.group_by
             notes += separation_notes(learned.population.seen, learned.population.values, dealt, every_value=apart)
-        return cls(evidence, question, published, seats, values, terms, columns, dealt, of_class, learned, notes)
+        return cls(
+            evidence, question, published, seats, values, terms, columns, dealt, of_class, learned, notes, presence
+        )
 
     @property
     def model(self) -> str:
@@ -370,18 +402,39 @@ class _Asked:
     def together(self, fixed: _Fixed | None = None) -> Totals:
         """The totals over all sensitive values."""
         papers = self._together(fixed)
-        return papers if self.learned is None else self.learned.together(*self._by_learning(fixed), papers)
+        found = papers if self.learned is None else self.learned.together(*self._by_learning(fixed), papers)
+        return found if self.presence is None else self._with_leavers(found, fixed)
 
     def apart(self, fixed: _Fixed | None) -> Totals:
         """The totals for every sensitive value by itself."""
+        if self.presence is not None:
+            each = [self._of_value(code).together(fixed) for code in range(len(self.values))]
+            means = np.stack([one.means for one in each], axis=-1)
+            return Totals(means, np.stack([one.covariances for one in each], axis=-1))
         papers = self._apart(fixed)
         return papers if self.learned is None else self.learned.apart(*self._by_learning(fixed), papers)
+
+    def _of_value(self, code: int) -> _Asked:
+        """The same question about one sensitive value alone."""
+        only = np.where(np.arange(len(self.values)) == code, self.dealt.class_of, -1)
+        return replace(self, dealt=replace(self.dealt, class_of=only))
+
+    def _with_leavers(self, found: Totals, fixed: _Fixed | None) -> Totals:
+        """Totals of people who stayed, with what is uncertain because it is not told who they are."""
+        assert self.presence is not None
+        whole = replace(self, presence=None)._amounts(fixed)
+        group, sizes, summed = self._dealt_groups(fixed)
+        spread = self.presence.spread(self._some(fixed), group, sizes, summed, whole)
+        covariances = found.covariances + spread
+        certain = np.abs(covariances) <= _ROUNDING * np.maximum(np.abs(np.outer(found.means, found.means)), 1.0)
+        return Totals(found.means, np.where(certain, 0.0, covariances))
 
     def _by_learning(self, fixed: _Fixed | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         assert self.learned is not None
         here = self.learned.where({} if fixed is None else fixed.values)
         terms = [(self._inside[t] & here, self.of_class[:, t]) for t in range(len(self.terms))]
-        return self.learned.totals(terms, self.dealt, self.columns)
+        present = None if self.presence is None else self.presence.of_points(self.learned.population.points)
+        return self.learned.totals(terms, self.dealt, self.columns, present)
 
     @cached_property
     def _inside(self) -> list[NDArray[np.bool_]]:
@@ -394,11 +447,16 @@ class _Asked:
         amounts, some = self._amounts(fixed), self._some(fixed)
         if self.published.kind == "sample":
             return self._perturbation.totals(self.dealt, amounts, some)
+        group, sizes, summed = self._dealt_groups(fixed)
+        return totals(group, self.seats.count[some], sizes, summed, amounts)
+
+    def _dealt_groups(self, fixed: _Fixed | None) -> tuple[NDArray[np.int64], NDArray[np.int64], Summed]:
+        """The group of every seat, the sizes of groups, and what their values weigh."""
         group, sizes, touched = self._groups(fixed)
         summed = self._summed
         if touched is not None:
             summed = Summed(summed.once[:, :, touched], summed.twice[:, :, :, touched])
-        return totals(group, self.seats.count[some], sizes, summed, amounts)
+        return group, sizes, summed
 
     def _apart(self, fixed: _Fixed | None) -> Totals:
         """The totals of every value by the papers' estimator."""
@@ -462,6 +520,9 @@ class _Asked:
             for a in np.flatnonzero(self.of_class[:, t]).tolist():
                 mean[:, a] += first
                 product[:, :, a] += second
+        if self.presence is not None:
+            share = self.presence.share[self._some(fixed)]
+            mean, product = mean * share, product * share * share
         return Amounts(mean, product)
 
     def _of_term(self, t: int, fixed: _Fixed | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse.errors import NotSupported
 from glasshouse.journeys.plan import unused_taxonomies
 from glasshouse.journeys.recheck import verify_release
 from glasshouse.microdata.cautions import accepted_cautions
@@ -63,6 +64,11 @@ def facts_of(
     progress: Callable[[str, int, int], None] | None,
 ) -> dict[str, Any]:
     """Gather what a report says of a release of a table."""
+    if release.editions:
+        raise NotSupported(
+            "a report on several editions, of whose people the table holds some",
+            instead="report on one, gh.edition_of(release, LABEL), with the table of those who came in it",
+        )
     table = table.spelled_by(release.recipe.recoding.get("domain") or ())
     budget = Budget(effort.cpu)
     done, total = count(1), 5 + 5 * len(release.recipe.sensitive)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from glasshouse.errors import GlasshouseError, InputError, OutputError, having_written
 from glasshouse.log import step
-from glasshouse.policy.choices import DEFAULTS, publish_arguments, read_arguments
+from glasshouse.policy.choices import DEFAULTS, edition_arguments, publish_arguments, read_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -130,6 +130,8 @@ class Publication:
             raise InputError("--master names a cluster, which needs --engine spark")
         if engine == "auto":
             engine = self._chosen_engine(needing)
+        if engine != "memory" and edition_arguments(choices):
+            raise InputError(f"--engine {engine} makes no editions: --engine memory does, for a file that fits there")
         if engine == "disk":
             _refuse_on_disk(choices)
         for name in ("memory", "spill"):
@@ -152,7 +154,7 @@ class Publication:
         if need is None or need.fits:
             return "memory"
         what = f"{choices['file']} would take {need}"
-        if needing in ("--flat", "--to"):
+        if needing in ("--flat", "--to", "an edition"):
             self._watch.remark(
                 "warning", f"{what}. {needing} needs it there; without it, the file can be published from disk"
             )
@@ -184,8 +186,10 @@ class Publication:
         """Publish in memory or on disk, as `prepare` said."""
         if engine == "disk" or not _needing_table(self.choices):
             return self._publish_file(engine, force=force)
+        from glasshouse.journeys.next_edition import told_by
         from glasshouse.journeys.plan import unused_taxonomies
         from glasshouse.journeys.publish import publish
+        from glasshouse.release.package.pair import AUDIT
 
         with self._watch.steps():
             arguments = publish_arguments(self.choices)  # before a large file is read
@@ -196,7 +200,8 @@ class Publication:
             with having_written(self.out):
                 self._send(release)
         self._draw_flat(release, force=force)
-        return Published(release, (*table.notices, *unused_taxonomies(table, release.recipe)), whole=True)
+        notices = (*told_by(self.out / AUDIT), *table.notices, *unused_taxonomies(table, release.recipe))
+        return Published(release, notices, whole=True)
 
     def _publish_file(self, engine: str, *, force: bool) -> Published:
         """Publish a file that is read in batches, in memory or on disk."""
@@ -237,15 +242,20 @@ class Publication:
 
         A brief report may take as much CPU time as reading, publishing and writing took.
         """
+        from glasshouse.journeys.next_edition import newest
         from glasshouse.pages.report import make_report
 
         report = self.choices["report"]
 
         def write(release: Release, audit: Path, folder: Path) -> None:
             spent = time.process_time() - self._started
+            own, people = (release, table) if not release.editions else newest(release, audit, table)
+            if own is None:
+                self._watch.remark("note", "there is no report on an edition in which nobody was published")
+                return
             with self._watch.bar("steps") as tell:
                 make = functools.partial(
-                    make_report, release, table, report=report, publishing=spent, progress=tell
+                    make_report, own, people, report=report, publishing=spent, progress=tell
                 )  # fmt: skip
                 self._write(make, release.n_tuples, audit, folder)
 
@@ -309,6 +319,8 @@ def _needing_table(choices: Mapping[str, Any]) -> str | None:
     whole = read_whole(choices["file"])
     if whole is not None:
         return whole
+    if edition_arguments(choices):
+        return "an edition"
     if choices["flat"]:
         return "--flat"
     if choices.get("to"):

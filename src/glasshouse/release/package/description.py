@@ -25,7 +25,15 @@ import pyarrow.compute as pc
 from glasshouse.errors import OutputError, ParameterError
 from glasshouse.release.layout import COUNTS, NUMBERS
 from glasshouse.release.package.listing import checksum
-from glasshouse.release.package.manifest import DIALECT, FORMAT_VERSION, MANIFEST, README, SOFTWARE, WHOLE_FORMAT
+from glasshouse.release.package.manifest import (
+    DIALECT,
+    FORMAT_VERSION,
+    MANIFEST,
+    PARTS_FORMAT,
+    README,
+    SOFTWARE,
+    WHOLE_FORMAT,
+)
 from glasshouse.release.package.parts import MOST_PARTS, PublishedPart, part_paths, remove_unfinished
 from glasshouse.release.package.readme import description, readme
 from glasshouse.release.package.tables import batches_of, field_type, guarded_name
@@ -70,18 +78,19 @@ def write_manifest(
     were written, by table and in their order. A table that is not named there is one file.
     """
     columns = {column.name: column for column in release.columns}
-    written = {name: list((parts or {}).get(name) or [_whole(folder, name, format)]) for name in release.tables}
+    written = {name: list((parts or {}).get(name) or [_whole(folder, name, format)]) for name in release.packaged}
     _check_parts(folder, written, format)
     resources = [
         _resource(name, table.schema, columns, folder, format, (marks or {}).get(name, {}), written[name])
-        for name, table in release.tables.items()
+        for name, table in release.packaged.items()
     ]
     words = {r["name"]: _missing_words(r) for r in resources} if format == "csv" else {}
     counts = {name: len(own) for name, own in written.items()}
     (folder / README).write_text(readme(release, format, VERSION, words, counts), encoding="utf-8", newline="\n")
     files = [_listed(part, rows=len(own) > 1) for own in written.values() for part in own]
     files.append({"path": README, **_measured(folder / README)})
-    version = FORMAT_VERSION if any(n > 1 for n in counts.values()) else WHOLE_FORMAT
+    several = any(n > 1 for n in counts.values())
+    version = FORMAT_VERSION if release.editions else PARTS_FORMAT if several else WHOLE_FORMAT
     term = "path" if "://" in release.licence else "name"
     manifest: dict[str, Any] = {
         "$schema": f"{_PROFILES}datapackage.json",
@@ -130,6 +139,7 @@ def told_of(release: Release) -> dict[str, Any]:
         "n_dropped": release.n_dropped,
         "n_suppressed": release.n_suppressed,
         "identified": release.identified,
+        **({"editions": [edition.to_data() for edition in release.editions]} if release.editions else {}),
         "guarantee": release.guarantee.to_data(),
         "recipe": release.recipe.to_data(),
         "columns": [column.to_data() for column in release.columns],

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from glasshouse.bounds import is_bounded
-from glasshouse.errors import SourceError
-from glasshouse.release.layout import COUNTS, NUMBERS
+from glasshouse.errors import ParameterError, SourceError
+from glasshouse.release.edition import Edition, check_label
+from glasshouse.release.layout import COUNTS, EDITION, LEFT, NUMBERS
 from glasshouse.release.package.tables import unguarded_name
 from glasshouse.release.release import ONE_ROW_PER_PERSON, Guarantee, PublishedColumn, Recipe
 from glasshouse.version import VERSION
@@ -33,6 +34,7 @@ __all__ = [
     "FORMAT_VERSION",
     "MANIFEST",
     "MOST_MANIFEST",
+    "PARTS_FORMAT",
     "README",
     "SIGNATURE",
     "SOFTWARE",
@@ -48,8 +50,11 @@ __all__ = [
     "read_list",
 ]
 
-FORMAT_VERSION: Final = 4
-"""The format of a release of which a table has several files; every one up to it is read."""
+FORMAT_VERSION: Final = 5
+"""The format of a release of several editions; every one up to it is read."""
+
+PARTS_FORMAT: Final = 4
+"""The format of a release of which a table has several files, without editions."""
 
 WHOLE_FORMAT: Final = 3
 """The format of a release of which every table is one file."""
@@ -167,6 +172,7 @@ class Manifest:
     n_dropped: int
     n_suppressed: int
     identified: bool
+    editions: tuple[Edition, ...]
     title: str
     licence: str
     description: str
@@ -276,8 +282,9 @@ def parse_manifest(content: bytes) -> Manifest:
         _refuse("it lists no table")
     tables = tuple(_table(resource, version) for resource in resources)
     _different("tables", [table.name for table in tables])
-    if (version == FORMAT_VERSION) != any(len(table.files) > 1 for table in tables):
-        _refuse(f"format {FORMAT_VERSION} is that of releases of which a table has several files")
+    several = any(len(table.files) > 1 for table in tables)
+    if version < FORMAT_VERSION and (version == PARTS_FORMAT) != several:
+        _refuse(f"format {PARTS_FORMAT} is that of releases of which a table has several files")
     manifest = Manifest(
         version=version,
         files=tuple(_file(r, r) for r in resources) if version == 1 else _files(ours, tables, resources),
@@ -288,6 +295,7 @@ def parse_manifest(content: bytes) -> Manifest:
         n_tuples=_count(ours, "n_tuples"),
         n_dropped=_count(ours, "n_dropped"),
         **_about_dropped(ours, version),
+        editions=_editions(ours, version),
         title=_get(data, "title", str, ""),
         licence=_licence(data),
         description=_get(data, "description", str, ""),
@@ -315,7 +323,7 @@ def _table(resource: Mapping[str, Any], version: int) -> PackagedTable:
 
 def _paths(resource: Mapping[str, Any], name: str, format: str, version: int) -> tuple[str, ...]:
     """The files of a table: one beside the manifest, or parts in a folder of its name, in their order."""
-    parted = version >= FORMAT_VERSION and isinstance(resource.get("path"), list)
+    parted = version >= PARTS_FORMAT and isinstance(resource.get("path"), list)
     paths = _texts(resource, "path") if parted else (_get(resource, "path", str),)
     for path in paths:
         inner = path.removeprefix(f"{name}/") if parted else path
@@ -571,6 +579,25 @@ def _about_dropped(ours: Mapping[str, Any], version: int) -> dict[str, Any]:
     }
 
 
+def _editions(ours: Mapping[str, Any], version: int) -> tuple[Edition, ...]:
+    """The editions of a release; before format 5 there were none."""
+    if ("editions" in ours) != (version == FORMAT_VERSION):
+        _refuse(f"format {FORMAT_VERSION} is that of releases of several editions")
+    found = []
+    for item in _get(ours, "editions", list, []) if version == FORMAT_VERSION else []:
+        told = _item(item, dict, "an edition")
+        _known(told, {"label", "n_tuples", "n_dropped", "n_suppressed"}, "an edition")
+        counts = {name: _count(told, name) for name in ("n_tuples", "n_dropped", "n_suppressed")}
+        try:
+            found.append(Edition(label=check_label(told.get("label")), **counts))
+        except ParameterError:
+            _refuse("an edition has no label that can be read")
+    if version == FORMAT_VERSION and not found:
+        _refuse("it lists no edition")
+    _different("editions", [str(edition.label) for edition in found])
+    return tuple(found)
+
+
 def _software(ours: Mapping[str, Any]) -> str:
     software = _get(ours, "software", str)
     if not _WRITER.fullmatch(software):
@@ -598,7 +625,12 @@ def _check_columns(manifest: Manifest) -> None:
     }
     if roles != columns:
         _refuse("the columns that it explains are not those of the recipe")
-    if not {name for name, role in columns.items() if role == "added"} <= {*NUMBERS, *COUNTS}:
+    if manifest.editions and recipe.quasi[0] != EDITION:
+        _refuse("it has editions, and does not tell who was published in which")
+    if any(edition.n_suppressed > edition.n_dropped for edition in manifest.editions):
+        _refuse("more people were suppressed in an edition than were left out")
+    added = {*NUMBERS, *COUNTS, *([LEFT] if manifest.editions else [])}
+    if not {name for name, role in columns.items() if role == "added"} <= added:
         _refuse("it has a column that is neither a quasi-identifier nor sensitive, nor one that Glasshouse adds")
     shown = {name for table in manifest.tables for name in table.fields}
     if not shown <= columns.keys():

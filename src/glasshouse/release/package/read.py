@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import SourceError
+from glasshouse.release.edition import check_editions
 from glasshouse.release.layout import COUNTS, NUMBERS, layout_of
 from glasshouse.release.package.folders import tidy
 from glasshouse.release.package.pair import RELEASE, mend, warn_if_apart
@@ -78,9 +79,12 @@ def _is_still_there(folder: Path, descriptor: int) -> bool:
 def _load(folder: int, most_bytes: int) -> Release:
     stream = ReleaseStream(folder, most_bytes)
     tables = stream.whole_tables()
+    left = stream.left_of(tables)
     _check_numbers(tables, stream.manifest)
     layout_of(stream.manifest.recipe).check(tables, stream.manifest.recipe)
-    return stream.release_of(tables)
+    release = stream.release_of(tables, left)
+    check_editions(release)
+    return release
 
 
 def _check_numbers(tables: Mapping[str, pa.Table], manifest: Manifest) -> None:

@@ -13,7 +13,7 @@ import textwrap
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.release.layout import BOXES, COUNT, LAYOUTS, TAXONOMIES, Layout
+from glasshouse.release.layout import BOXES, COUNT, LAYOUTS, LEFT, TAXONOMIES, Layout
 from glasshouse.release.package.tables import guarded_name
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ def readme(
         _about(release, version),
         "## Tables",
         release.layout.meaning,
-        *(_table(name, release, format, (parts or {}).get(name, 1)) for name in release.tables),
+        *(_table(name, release, format, (parts or {}).get(name, 1)) for name in release.packaged),
+        *_editions(release),
         *_declared(release),
         "## Questions",
         _questions(release, format, missing, several),
@@ -97,12 +98,33 @@ def _table(name: str, release: Release, format: str, n_parts: int) -> str:
     rows = [
         f"| {code(_named(field.name, format)).replace('|', chr(92) + '|')} | {columns[field.name].role} | "
         f"{columns[field.name].kind} | {prose(columns[field.name].meaning)} |"
-        for field in release.tables[name].schema
+        for field in release.packaged[name].schema
     ]
     several = f"`{name}/`: {n_parts:,} files, which are one table in the order of their names"
     title = f"`{name}.{format}`" if n_parts == 1 else several
     head = [f"### {title}\n", "| column | role | values | what a cell means |", "| --- | --- | --- | --- |"]
     return "\n".join([*head, *rows])
+
+
+def _editions(release: Release) -> list[str]:
+    """Which editions there are, and how those who left are told."""
+    if not release.editions:
+        return []
+    lines = [
+        f"* {prose(str(edition.label))}: {edition.n_tuples:,} people"
+        + (f", {edition.n_dropped:,} left out" if edition.n_dropped else "")
+        + (": it could not be published" if edition.is_closed else "")
+        for edition in release.editions
+    ]
+    told = (
+        "The table was published again for people who came later. Everybody is in the edition in which they were "
+        "published first, and what was published of an edition never changes: values are those of that time."
+    )
+    gone = (
+        f"`{LEFT}` lists who has left, by what is published of their quasi-identifiers, and in which edition that was "
+        "found. Their values stay counted in their groups: `glasshouse query . --as-of EDITION` takes account of it."
+    )
+    return ["### Editions", told, "\n".join(lines), *([] if release.left is None else [gone])]
 
 
 def _declared(release: Release) -> list[str]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from glasshouse.errors import SourceError
-from glasshouse.release.layout import COUNTS, NUMBERS, layout_of
+from glasshouse.release.layout import COUNTS, LEFT, NUMBERS, layout_of
 from glasshouse.release.package.manifest import (
     MANIFEST,
     MOST_MANIFEST,
@@ -109,10 +109,15 @@ class ReleaseStream:
             table.name: pa.schema([(name, _TYPES[kind]) for name, kind in table.fields.items()]).empty_table()
             for table in self.manifest.tables
         }
+        left = self.left_of(tables)
         layout_of(self.manifest.recipe).check(tables, self.manifest.recipe)
-        return self.release_of(tables)
+        return self.release_of(tables, left)
 
-    def release_of(self, tables: Mapping[str, pa.Table]) -> Release:
+    def left_of(self, tables: dict[str, pa.Table]) -> pa.Table | None:
+        """Take the table of people who left from the tables of a release of several editions; None if nobody did."""
+        return tables.pop(LEFT, None) if self.manifest.editions else None
+
+    def release_of(self, tables: Mapping[str, pa.Table], left: pa.Table | None = None) -> Release:
         """The release with these tables, after a check that its words for people are those for machines."""
         manifest = self.manifest
         release = Release(
@@ -124,6 +129,8 @@ class ReleaseStream:
             n_dropped=manifest.n_dropped,
             n_suppressed=manifest.n_suppressed,
             identified=manifest.identified,
+            editions=manifest.editions,
+            left=left,
             title=manifest.title,
             licence=manifest.licence,
             borders={table.name: self._borders(table) for table in manifest.tables if len(table.files) > 1},

@@ -95,10 +95,10 @@ def write_release(
     A table is written as the files that `Release.borders` tells, or ``borders`` in their place.
     """
     borders = release.borders if borders is None else borders
-    marks = {name: missing_marks(table) for name, table in release.tables.items()} if format == "csv" else {}
+    marks = {name: missing_marks(table) for name, table in release.packaged.items()} if format == "csv" else {}
     parts = {
         name: write_parts(folder, name, table, format, marks.get(name), borders.get(name, ()))
-        for name, table in release.tables.items()
+        for name, table in release.packaged.items()
     }
     write_manifest(release, folder, format, marks, parts)
 

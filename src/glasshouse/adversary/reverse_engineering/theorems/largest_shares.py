@@ -81,6 +81,7 @@ class PublishedShares(Strategy):
     """
 
     methods = (Mirror, Sift)
+    over_editions = True
 
     def refuses(self, task: Task) -> NotSupported | None:
         """Its theorems are for an attacker who has corrupted nobody and has no prior for single people."""
