@@ -144,7 +144,7 @@ class Task:
     def independent(self) -> Independent:
         """Over which sets of people the tables that may have given the release are a product."""
         asked = self._known_algorithm.principle
-        return self.method.independent(Requirement.in_words(asked, self.release.recipe.sensitive))
+        return self.method.independent(Requirement.in_words(asked, self.release.recipe.sensitive, self.release.sets))
 
     def made_by(self, one: type[_M], *others: type[_N]) -> _M | _N:
         """The method, which is of one of these classes; refused otherwise."""

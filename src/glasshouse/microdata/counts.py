@@ -62,6 +62,8 @@ class Counts:
         Size of the sensitive domain: codes are ``0 .. n_values - 1``.
     weights
         How many tuples each code stands for; one unless given.
+    sizes
+        Tuples in each group, where a tuple has several codes; as many as there are codes unless given.
 
     Examples
     --------
@@ -80,8 +82,10 @@ class Counts:
         offsets: NDArray[np.int64],
         n_values: int,
         weights: NDArray[np.int32] | None = None,
+        sizes: NDArray[np.int64] | None = None,
     ) -> None:
         self._codes = np.ascontiguousarray(codes, dtype=np.int32)
+        self._sizes = sizes
         self._weights = weights
         self.offsets = np.ascontiguousarray(offsets, dtype=np.int64)
         self.n_values = int(n_values)
@@ -114,6 +118,8 @@ class Counts:
     @_kept
     def sizes(self) -> NDArray[np.int64]:
         """Tuples in each group."""
+        if self._sizes is not None:
+            return self._sizes
         if self._weights is None:
             return np.diff(self.offsets)
         sizes = np.empty(len(self), np.int64)
@@ -159,13 +165,38 @@ class Counts:
         """Cut into runs of groups whose `dense` form holds at most ``cells`` numbers (or one group)."""
         step = max(1, cells // max(1, self.n_values))
         return [
-            Counts(self._codes, self.offsets[start : start + step + 1], self.n_values, self._weights)
+            Counts(
+                self._codes,
+                self.offsets[start : start + step + 1],
+                self.n_values,
+                self._weights,
+                None if self._sizes is None else self._sizes[start : start + step],
+            )
             for start in range(0, len(self), step)
         ]
 
     def total(self) -> Counts:
         """Count all groups as one."""
-        return Counts(self._codes, self.offsets[[0, -1]], self.n_values, self._weights)
+        sizes = None if self._sizes is None else self._sizes.sum(keepdims=True)
+        return Counts(self._codes, self.offsets[[0, -1]], self.n_values, self._weights, sizes)
+
+    def of_members(self, offsets: NDArray[np.int64], members: NDArray[np.int32], n_members: int) -> Counts:
+        """Count single values, where each code stands for a set: code ``c`` has ``members[offsets[c]:offsets[c + 1]]``.
+
+        A tuple counts once under every value of its set. The sizes of groups stay as they are.
+
+        >>> sets = Counts.of([[0, 1], [1, 1]], n_values=2)
+        >>> found = sets.of_members(np.array([0, 1, 3]), np.array([0, 0, 1]), 2)  # {0} and {0, 1}
+        >>> found.sizes.tolist(), found.dense.tolist(), found.largest.tolist()
+        ([2, 2], [[2, 1], [2, 2]], [2, 2])
+        """
+        first, last = self.offsets[[0, -1]]
+        sets = self._codes[first:last]
+        lengths = np.diff(offsets)[sets]
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(ends[-1]) + np.repeat(offsets[sets] - ends[:-1], lengths)
+        weights = None if self._weights is None else np.repeat(self._weights[first:last], lengths)
+        return Counts(members[places], ends[self.offsets - first], n_members, weights, self.sizes)
 
 
 def _kernels() -> Any:

@@ -18,8 +18,10 @@ from glasshouse.microdata.domains import Column, text_of
 from glasshouse.microdata.intake import Arrival, Intake, Options
 from glasshouse.microdata.reading.normal_form import contiguous
 from glasshouse.microdata.reading.sources import open_source
+from glasshouse.microdata.repeats import people_of
 from glasshouse.microdata.roles import Roles
 from glasshouse.microdata.spelling import declared_spellings
+from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata.cautions import Caution
+    from glasshouse.microdata.repeats import Repeated
     from glasshouse.microdata.roles import Missing
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
 
@@ -109,6 +112,7 @@ def read(
     quasi: Sequence[str],
     sensitive: str | Sequence[str] | None = None,
     identifier: str | None = None,
+    repeated: Repeated = "error",
     missing: Missing = "error",
     ordered: Mapping[str, Sequence[Any]] | None = None,
     taxonomies: Mapping[str, Taxonomy | str | Path] | None = None,
@@ -123,6 +127,7 @@ def read(
     decimal: str = ".",
     table: str | None = None,
     query: str | None = None,
+    random: Source | None = None,
 ) -> Microdata:
     """Read a table about people and fix the roles of its columns.
 
@@ -138,7 +143,12 @@ def read(
         Sensitive column or columns. Numbers must be binned (`bins`) or declared `categorical`: distinct salaries
         satisfy l-diversity and protect nothing.
     identifier
-        Column that names the person. Duplicates are refused: every theorem assumes one row per person.
+        Column that names the person: every theorem assumes one record per person.
+    repeated
+        What is done where people have several rows. ``error`` (the default) counts these rows and refuses; ``sample``
+        draws one row of each person, uniformly at random, and says how many are left out; ``together`` makes one record
+        of all rows of a person, whose sensitive value is the set of the values in these rows. Quasi-identifiers must
+        then be the same in all rows of a person. See ``docs/repeated-rows.md``.
     missing
         ``error`` (the default) counts missing values per column and refuses; ``category`` makes missing a value of its
         own; ``drop`` drops the rows and reports how many.
@@ -165,15 +175,23 @@ def read(
         Of a CSV file, where the detection should not decide.
     table, query
         Of a database: the table to read, as ``people`` or ``clinic.people``, or a statement that gives one.
+    random
+        With ``repeated="sample"``, where rows are drawn from: the operating system's secure source unless a test gives
+        a seeded one.
 
     Examples
     --------
     >>> read({"age": [30, 40], "disease": ["flu", "ulcer"]}, quasi=["age"], sensitive="disease")
     Microdata(2 tuples; quasi-identifiers age (2); sensitive disease (2))
+    >>> stays = {"patient": [1, 1, 2], "age": [30, 30, 40], "disease": ["flu", "gout", "flu"]}
+    >>> people = read(stays, identifier="patient", repeated="together", quasi=["age"], sensitive="disease")
+    >>> people.sensitive[0].domain.values.to_pylist()
+    ['["flu"]', '["flu", "gout"]']
     """
     roles = Roles.of(quasi, sensitive, identifier)
     options = Options.of(
         missing=missing,
+        repeated=repeated,
         categorical=categorical,
         normalise=normalise,
         ordered=ordered,
@@ -192,9 +210,10 @@ def read(
     intake.respell()
     intake.clip()
     intake.drop()
+    intake.sample(random or Source.secure())
     intake.bin()
     quasi_columns, sensitive_columns = intake.coded()
-    return Microdata(
+    rows = Microdata(
         quasi=quasi_columns,
         sensitive=sensitive_columns,
         identifier=None if identifier is None else intake.raw[identifier],
@@ -204,3 +223,4 @@ def read(
         cautions=intake.cautions,
         accepted=accepted,
     )
+    return people_of(rows) if repeated == "together" else rows
