@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sets of values: how all values of a person are written as one text, and how that text is read.
 
-A set is a JSON list of texts, as in ``["flu", "gout"]``: each value once, in the order of the column, and ``null``, last,
-for a missing one. Whatever a value holds, commas, quotes, brackets or line breaks, the list is read as it was written.
+A set is a JSON list of texts, as in ``["flu", "gout"]``: each value once, in the order of the column, and at the end
+``null`` for a missing one. Whatever a value holds, commas, quotes, brackets or line breaks, it is read as it was.
 """
 
 from __future__ import annotations

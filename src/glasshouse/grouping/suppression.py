@@ -2,9 +2,9 @@
 """Suppression: drop as few tuples as make a table eligible, at random among those with the most frequent values.
 
 A table that breaks a principle as a whole can have no release that keeps it. Trimming the most frequent sensitive
-values to a common cap is the least that helps. (Where values are sets, people with the single value that is most above
-its share are dropped, then those with the next one, until no value is.) Who is dropped is a uniform choice among the tuples with a value above
-the cap; that a person was dropped tells that hers is such a value, so nothing is promised to those who are dropped.
+values to a common cap is the least that helps. Where values are sets, some people go with the single value that is most
+above its share, then with the next one, until no value is. Who is dropped is a uniform choice among the tuples with
+such a value; that a person was dropped tells that hers is one, so nothing is promised to those who are dropped.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse import catalog
+from glasshouse.cells.sets import members_in
 from glasshouse.declarations import tree_of_axis
 from glasshouse.errors import GlasshouseError, GuaranteeBroken, NotSupported, SourceError
 from glasshouse.journeys.load import check_declared, checked_promise, load, promised_by_recipe
-from glasshouse.cells.sets import members_in
 from glasshouse.microdata import Column, read
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.set_members import as_sets

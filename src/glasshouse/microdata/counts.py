@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.microdata.set_members import Members
+
 __all__ = ["Counts"]
 
 Value = TypeVar("Value")
@@ -180,23 +182,16 @@ class Counts:
         sizes = None if self._sizes is None else self._sizes.sum(keepdims=True)
         return Counts(self._codes, self.offsets[[0, -1]], self.n_values, self._weights, sizes)
 
-    def of_members(self, offsets: NDArray[np.int64], members: NDArray[np.int32], n_members: int) -> Counts:
-        """Count single values, where each code stands for a set: code ``c`` has ``members[offsets[c]:offsets[c + 1]]``.
+    def of_members(self, members: Members) -> Counts:
+        """Count single values, where codes are those of sets: a tuple counts once under every value of its set.
 
-        A tuple counts once under every value of its set. The sizes of groups stay as they are.
-
-        >>> sets = Counts.of([[0, 1], [1, 1]], n_values=2)
-        >>> found = sets.of_members(np.array([0, 1, 3]), np.array([0, 0, 1]), 2)  # {0} and {0, 1}
-        >>> found.sizes.tolist(), found.dense.tolist(), found.largest.tolist()
-        ([2, 2], [[2, 1], [2, 2]], [2, 2])
+        The sizes of groups stay as they are.
         """
         first, last = self.offsets[[0, -1]]
-        sets = self._codes[first:last]
-        lengths = np.diff(offsets)[sets]
-        ends = np.concatenate([[0], np.cumsum(lengths)])
-        places = np.arange(ends[-1]) + np.repeat(offsets[sets] - ends[:-1], lengths)
-        weights = None if self._weights is None else np.repeat(self._weights[first:last], lengths)
-        return Counts(members[places], ends[self.offsets - first], n_members, weights, self.sizes)
+        owner, values = members.values_of(self._codes[first:last])
+        offsets = np.searchsorted(owner, self.offsets - first)
+        weights = None if self._weights is None else self._weights[first:last][owner]
+        return Counts(values, offsets, members.domain.size, weights, self.sizes)
 
 
 def _kernels() -> Any:

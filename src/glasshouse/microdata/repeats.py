@@ -12,20 +12,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-import pyarrow as pa
 
 from glasshouse.errors import InputError, NotSupported, ParameterError, SchemaError
 from glasshouse.microdata.domains import Column, code
 from glasshouse.microdata.set_members import set_column
-from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from glasshouse.microdata.roles import Roles
     from glasshouse.microdata.table import Microdata
+    from glasshouse.randomness import Source
 
 __all__ = ["REPEATED", "Repeated", "check_repeated", "drawn_rows", "people_of", "refuse_in_batches", "sampled_notice"]
 
@@ -59,6 +59,8 @@ def drawn_rows(columns: Mapping[str, pa.Array], identifier: str, source: Source)
 
     Which row that is does not depend on the order of rows: those of a person are numbered by what they hold.
 
+    >>> import pyarrow as pa
+    >>> from glasshouse.randomness import Source
     >>> rows = {"who": pa.array(["b", "a", "b"]), "ill": pa.array(["gout", "flu", "flu"])}
     >>> drawn_rows(rows, "who", Source.seeded(1)).tolist() in ([0, 1], [1, 2])
     True

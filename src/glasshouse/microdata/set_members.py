@@ -9,7 +9,8 @@ Principles are asked of single values: in a group, a person counts once for ever
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.counts import Counts
 
-__all__ = ["SET", "Members", "as_sets", "set_column"]
+__all__ = ["SET", "Members", "as_sets", "members_of_texts", "set_column"]
 
 SET = "set"
 """The kind of a column whose values are sets."""
@@ -63,7 +64,14 @@ class Members:
 
     def counts(self, counts: Counts) -> Counts:
         """How many tuples of each group have each single value; the size of a group stays that of its tuples."""
-        return counts.of_members(self.offsets, self.codes, self.domain.size)
+        return counts.of_members(self)
+
+    def values_of(self, codes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The single values of some sets, one set after the other: the place of the set in ``codes``, and the value."""
+        lengths = np.diff(self.offsets)[codes]
+        owner = np.repeat(np.arange(len(codes)), lengths)
+        within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        return owner, self.codes[self.offsets[codes][owner] + within]
 
     def having(self, member: int) -> NDArray[np.bool_]:
         """Which sets have a single value, a truth value per set."""
@@ -81,38 +89,39 @@ def set_column(column: Column, person: NDArray[np.int64], n_people: int) -> Colu
     keys = np.unique(person * size + column.codes)
     offsets = np.searchsorted(keys, np.arange(n_people + 1) * size)
     members = (keys % size).tolist()
-    of_person = [tuple(members[a:b]) for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
+    of_person = [tuple(members[a:b]) for a, b in pairwise(offsets.tolist())]
     sets = sorted(set(of_person))
     place = {one: number for number, one in enumerate(sets)}
     texts = [*column.domain.texts, None]  # a missing value has the last code
-    return Column(
-        _domain(column.domain, sets, [set_text([texts[member] for member in one]) for one in sets]),
-        np.array([place[one] for one in of_person], np.int32),
+    domain = Domain(
+        name=column.name,
+        kind=SET,
+        values=pa.array([set_text([texts[member] for member in one]) for one in sets], pa.string()),
+        ordered=False,
+        members=Members(
+            column.domain,
+            np.cumsum([0, *map(len, sets)]).astype(np.int64),
+            np.array([member for one in sets for member in one], np.int32),
+        ),
     )
+    return Column(domain, np.array([place[one] for one in of_person], np.int32))
 
 
 def as_sets(column: Column) -> Column:
     """The column, whose texts are sets, with what these have; `DomainError` if one of them is no set."""
+    members = members_of_texts(column.name, column.domain.listed())
+    values = column.domain.values.cast(pa.string())
+    return Column(Domain(name=column.name, kind=SET, values=values, ordered=False, members=members), column.codes)
+
+
+def members_of_texts(name: str, texts: Sequence[Any]) -> Members:
+    """What the sets have that are written in the texts of a column; `DomainError` if one of them is no set."""
     try:
-        if column.domain.missing or column.domain.kind != "category":
-            raise NotAValue("a missing value, or a value that is no text")
-        found = [members_in(text) for text in column.domain.texts]
+        found = [members_in(text) for text in texts]
     except NotAValue:
-        raise DomainError(
-            f"column {column.name!r} holds sets of values, and has a value that is none", column=column.name
-        ) from None
+        raise DomainError(f"column {name!r} holds sets of values, and has a value that is none", column=name) from None
     members = pa.array([member for one in found for member in one], pa.string())
-    singles = code(members, name=column.name, missing=members.null_count > 0)
-    ends = np.cumsum([0, *map(len, found)]).tolist()
-    sets = [tuple(sorted(singles.codes[a:b].tolist())) for a, b in zip(ends[:-1], ends[1:], strict=True)]
-    return Column(_domain(singles.domain, sets, list(column.domain.texts)), column.codes)
-
-
-def _domain(singles: Domain, sets: Sequence[tuple[int, ...]], texts: list[str]) -> Domain:
-    """The domain of sets with these members and texts."""
-    members = Members(
-        singles,
-        np.cumsum([0, *map(len, sets)]).astype(np.int64),
-        np.array([member for one in sets for member in one], np.int32),
-    )
-    return Domain(name=singles.name, kind=SET, values=pa.array(texts, pa.string()), ordered=False, members=members)
+    singles = code(members, name=name, missing=members.null_count > 0)
+    ends = np.cumsum([0, *map(len, found)])
+    codes = [np.sort(singles.codes[a:b]) for a, b in pairwise(ends.tolist())]
+    return Members(singles.domain, ends.astype(np.int64), np.concatenate([np.empty(0, np.int32), *codes]))

@@ -39,6 +39,7 @@ _OF_BELIEFS = ("rho1", "delta", "s", "retention")
 _OPTIONS = {"bins": "--bin", "parameters": "--with", "lambda_": "--lambda", "format_": "--format"}
 DEFAULTS: dict[str, Any] = {
     "missing": "error",
+    "repeated": "error",
     "distance": "equal",
     "lambda_": "1",
     "suppress": "0",
@@ -77,6 +78,7 @@ def read_arguments(choices: Mapping[str, Any], named: Named = option) -> dict[st
         "quasi": list(given["quasi"]),
         "sensitive": list(given.get("sensitive", ())) or None,
         "identifier": given.get("identifier"),
+        "repeated": given.get("repeated", "error"),
         "missing": given.get("missing", "error"),
         "taxonomies": trees("taxonomy"),
         "ordered": dict(given.get("order", {})),
