@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.domains import Column, code, kind_of
-from glasshouse.microdata.repeats import check_repeated, drawn_rows, sampled_notice
+from glasshouse.microdata.repeats import drawn_rows, sampled_notice
 from glasshouse.microdata.roles import (
     NOTHING_LEFT,
     by_column,
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.cautions import Caution, Written
     from glasshouse.microdata.reading import sources
-    from glasshouse.microdata.repeats import Repeated
-    from glasshouse.microdata.roles import Missing, Roles
+    from glasshouse.microdata.roles import Missing, Repeated, Roles
     from glasshouse.randomness import Source
 
 __all__ = ["Arrival", "Identifiers", "Intake", "Options", "clipped"]
@@ -80,7 +79,7 @@ class Options:
 
     def check(self, roles: Roles) -> None:
         """Refuse columns that have not the role for an option, and two orders of one column."""
-        check_repeated(self.repeated, roles)
+        roles.check_repeated(self.repeated)
         for option in ("ordered", "taxonomies", "bins", "categorical"):
             roles.check_option(option, getattr(self, option))
         for name in self.taxonomies:

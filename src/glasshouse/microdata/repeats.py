@@ -9,11 +9,11 @@ value is the set of the values in these rows; quasi-identifiers must then be the
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.errors import InputError, NotSupported, ParameterError, SchemaError
+from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import Column, code
 from glasshouse.microdata.set_members import set_column
 
@@ -23,31 +23,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from glasshouse.microdata.roles import Roles
     from glasshouse.microdata.table import Microdata
     from glasshouse.randomness import Source
 
-__all__ = ["REPEATED", "Repeated", "check_repeated", "drawn_rows", "people_of", "refuse_in_batches", "sampled_notice"]
-
-Repeated = Literal["error", "sample", "together"]
-REPEATED = get_args(Repeated)
-"""What may be done where people have several rows; the first is the default."""
-
-
-def check_repeated(repeated: Any, roles: Roles) -> Repeated:
-    """Refuse a word that says nothing, and rows of people of whom nobody knows whose they are."""
-    if repeated not in REPEATED:
-        raise ParameterError("read", "repeated", "'error', 'sample' or 'together'", repeated)
-    if repeated != "error" and roles.identifier is None:
-        raise SchemaError(
-            f"repeated='{repeated}' needs to know whose a row is: name the column that names the person as identifier"
-        )
-    return repeated  # type: ignore[no-any-return]
+__all__ = ["drawn_rows", "people_of", "refuse_in_batches", "sampled_notice"]
 
 
 def refuse_in_batches(repeated: Any, where: str) -> None:
     """Refuse to bring rows of a person together where rows go by in batches."""
-    if repeated != REPEATED[0]:
+    if repeated != "error":
         raise NotSupported(
             f"repeated='{repeated}' {where}, where the rows of a person are never together",
             instead="use the engine in memory, or make one row per person beforehand",

@@ -15,6 +15,7 @@ import pyarrow as pa
 from glasshouse.errors import SchemaError
 from glasshouse.microdata.cautions import accepted_names, refuse_unanswered
 from glasshouse.microdata.domains import Column, text_of
+from glasshouse.microdata.inspection.repetition import household_notices
 from glasshouse.microdata.intake import Arrival, Intake, Options
 from glasshouse.microdata.reading.normal_form import contiguous
 from glasshouse.microdata.reading.sources import open_source
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata.cautions import Caution
-    from glasshouse.microdata.repeats import Repeated
-    from glasshouse.microdata.roles import Missing
+    from glasshouse.microdata.roles import Missing, Repeated
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["Microdata", "read"]
@@ -218,7 +218,7 @@ def read(
         sensitive=sensitive_columns,
         identifier=None if identifier is None else intake.raw[identifier],
         n_tuples=intake.n_rows,
-        notices=intake.told(accepted),
+        notices=(*intake.told(accepted), *household_notices(opened.columns, intake.raw, identifier)),
         source_kind=opened.kind,
         cautions=intake.cautions,
         accepted=accepted,

@@ -54,7 +54,7 @@ CARRY: Final = ("cells", "declared")
 """What may be told of declared taxonomies and orders; the first is the default."""
 
 
-_SET_MEANING: Final = "the set of all values that the person has, each once, as a JSON list of texts; null in it stands for a missing value"
+_SET_MEANING: Final = "the set of all values of the person, each once, as a JSON list of texts; null stands for missing"
 
 
 def check_carry(carry: str) -> str:

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
     from glasshouse.grouping.method import Method
     from glasshouse.journeys.plan import Plan
-    from glasshouse.microdata.repeats import Repeated
-    from glasshouse.microdata.roles import Missing
+    from glasshouse.microdata.roles import Missing, Repeated
     from glasshouse.principles.principle import Principle
     from glasshouse.recoding.recoding import Recoding
     from glasshouse.streaming.journey import Marks

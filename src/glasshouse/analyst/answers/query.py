@@ -243,14 +243,12 @@ def _by_members(evidence: Evidence, question: Question, column: str, model: str)
     members, at = evidence.members(column), question.group_by.index(column)
     assert members is not None
     texts = evidence.published(column).values
-    others = {
-        "group_by": question.group_by[:at] + question.group_by[at + 1 :],
-        "headings": question.headings[:at] + question.headings[at + 1 :],
-    }
+    group_by, headings = ((*own[:at], *own[at + 1 :]) for own in (question.group_by, question.headings))
     found: dict[tuple[Any, ...], tuple[Estimate, ...]] = {}
     for code, value in enumerate(members.domain.listed()):
         having = ValueSet.of([text for text, has in zip(texts, members.having(code), strict=True) if has])
-        asked = replace(question, where=And((question.where, Test(column, having))), **others)
+        where = And((question.where, Test(column, having)))
+        asked = replace(question, where=where, group_by=group_by, headings=headings)
         answer = answer_question(evidence, asked, model)
         for key, row in zip(answer.keys, answer.estimates, strict=True):
             if any(estimate.value or estimate.error for estimate in row):
