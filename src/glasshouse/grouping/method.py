@@ -155,7 +155,7 @@ class Method:
         return self._divide(table, requirement, source or Source.secure(), engine or Memory())
 
     def _refuse_sets(self, requirement: Requirement) -> None:
-        if requirement.of_sets and not self.judges_only:
+        if requirement.sets and not self.judges_only:
             raise NotSupported(
                 f"the method {self.name!r} for a column whose values are sets, which it cannot deal to groups",
                 instead="use the method 'mirror', the default, or 'mondrian'",

@@ -74,7 +74,7 @@ def recheck(release: Release, requirement: Requirement) -> Verification:
     """
     if _is_sample(release):
         return _recount_sample(release, requirement.anonymity)
-    found = _recount(release, requirement, brief=True)
+    found = _recount(release, requirement, requirement.sets, brief=True)
     broken = [check for check in found.checks if not check.holds]
     if broken:
         raise GuaranteeBroken(f"the published tables break {broken[0].asked}", group=broken)
@@ -351,7 +351,7 @@ def _verify(release: Release) -> Verification:
         values = _values_of(release)
         requirement = Requirement.in_groups(catalog.principle_of(release.recipe), values)
         if requirement.target is None:
-            found, kept = _recount(release, requirement, brief=False), []
+            found, kept = _recount(release, requirement, release.sets, brief=False), []
         else:
             if not _is_sample(release):
                 raise SourceError(_NO_SAMPLE)
@@ -500,14 +500,14 @@ def _is_sample(release: Release) -> bool:
     return layout_of(release.recipe).size is not None
 
 
-def _recount(release: Release, requirement: Requirement, *, brief: bool) -> Verification:
-    """Count everything that is asked, in as few counts as it takes."""
+def _recount(release: Release, requirement: Requirement, sets: Sequence[str], *, brief: bool) -> Verification:
+    """Count everything that is asked, in as few counts as it takes; the cells of ``sets`` are sets of values."""
     asked = _questions(requirement, partial(_shown, release))
     quasi, sensitive = release.recipe.quasi, release.recipe.sensitive
     found = []
     for view in views_of(release.tables, quasi, sensitive):
         for question in _together([_for_columns(question, view.sensitive) for question in asked] or [{}]):
-            given: dict[str, Any] = {"sensitive": view.sensitive, "sets": release.sets, "brief": brief, **question}
+            given: dict[str, Any] = {"sensitive": view.sensitive, "sets": sets, "brief": brief, **question}
             found.append(verify_table(view.table, quasi=view.quasi, **given))
     k = release.recipe.recoding.get("k")
     if k is not None:

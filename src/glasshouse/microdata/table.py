@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from glasshouse.errors import SchemaError
+from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.microdata.cautions import accepted_names, refuse_unanswered
 from glasshouse.microdata.domains import Column, text_of
 from glasshouse.microdata.inspection.repetition import household_notices
@@ -189,6 +189,8 @@ def read(
     ['["flu"]', '["flu", "gout"]']
     """
     roles = Roles.of(quasi, sensitive, identifier)
+    if random is not None and not isinstance(random, Source):
+        raise ParameterError("read", "random", "a Source", random)
     options = Options.of(
         missing=missing,
         repeated=repeated,
@@ -213,12 +215,13 @@ def read(
     intake.sample(random or Source.secure())
     intake.bin()
     quasi_columns, sensitive_columns = intake.coded()
+    others = roles.without(opened.columns)
     rows = Microdata(
         quasi=quasi_columns,
         sensitive=sensitive_columns,
         identifier=None if identifier is None else intake.raw[identifier],
         n_tuples=intake.n_rows,
-        notices=(*intake.told(accepted), *household_notices(opened.columns, intake.raw, identifier)),
+        notices=(*intake.told(accepted), *(household_notices(others) if others else ())),
         source_kind=opened.kind,
         cautions=intake.cautions,
         accepted=accepted,

@@ -379,12 +379,12 @@ class Requirement:
         None for a column of sets: methods that deal single values to groups cannot deal sets.
         """
         (first, *others) = self.parts
-        return None if others or self.of_sets or first.principle.terms.named else first.principle.terms.one_in
+        return None if others or self.sets or first.principle.terms.named else first.principle.terms.one_in
 
     @property
-    def of_sets(self) -> bool:
-        """Whether something is asked of a column whose values are sets."""
-        return any(column.domain.members is not None for column in self.columns)
+    def sets(self) -> tuple[str, ...]:
+        """The columns of which something is asked and whose values are sets."""
+        return tuple(column.name for column in self.columns if column.domain.members is not None)
 
     @property
     def anonymity(self) -> int:

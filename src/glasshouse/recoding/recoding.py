@@ -174,7 +174,7 @@ class Recoding:
             limits.append(
                 "each sensitive column is protected by itself: nothing is promised of what they reveal together"
             )
-        if requirement.of_sets:
+        if requirement.sets:
             limits.append(KNOWN_NUMBERS)
         if identified and requirement.columns:
             limits.append(RELATED)

@@ -9,15 +9,11 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING
 
-import pyarrow.compute as pc
-
 from glasshouse.microdata.inspection.column_report import first_match
 from glasshouse.microdata.kinds import distinct_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import pyarrow as pa
+    from collections.abc import Iterable, Iterator, Sequence
 
     from glasshouse.microdata.inspection.column_report import ColumnReport, Measured
 
@@ -66,18 +62,10 @@ def repetition_notices(measured: Sequence[Measured], reports: Sequence[ColumnRep
         )
 
 
-def household_notices(columns: Sequence[str], raw: Mapping[str, pa.Array], identifier: str | None) -> Iterator[str]:
-    """Say which columns look like a key of households; of a column without a role the name alone is looked at."""
-    for name in columns:
-        found = first_match(name, HOUSEHOLDS)
-        if found is None or name == identifier:
-            continue
-        if name in raw:
-            values = raw[name].drop_null()
-            shared = _repeats(pc.count_distinct(values).as_py(), len(values))
-        else:
-            shared = _is_key(name)
-        if shared:
+def household_notices(names: Iterable[str]) -> Iterator[str]:
+    """Say which columns, of which nothing but the names is known, look like a key of households or addresses."""
+    for name in names:
+        if first_match(name, HOUSEHOLDS) and _is_key(name):
             yield _of_household(name)
 
 
