@@ -9,6 +9,8 @@
 * Robust transparency: told what a proof tells, worlds are a product over groups, halves of groups or faces, and nothing
   is believed above what the method says by an attacker who knows a little; methods of which nothing is said must be
   found out (tests/rooms/grouping/test_robust_transparency.py).
+* Sets as sensitive values: that a person has a value is believed with the share of the people of the group who have it
+  (tests/rooms/grouping/test_set_transparency.py).
 * Every method beside its slow twin, on tens of thousands of tables (tests/rooms/grouping/test_against_twins.py).
 """
 
@@ -25,7 +27,7 @@ from multiprocessing import get_context
 from typing import Any
 
 import glasshouse as gh
-from tests.rooms.grouping import against_twins, mirror_search, robust_search, sift_search
+from tests.rooms.grouping import against_twins, mirror_search, robust_search, set_search, sift_search
 from tests.rooms.grouping.doors import forced
 from tests.twins import by_force
 from tests.twins.by_force_recodings import RECODINGS as PUBLISHED
@@ -85,6 +87,7 @@ def main(n_tables: int) -> None:
     """Run the full tiers and print how much was run."""
     transparency(n_tables)
     mirror(n_tables)
+    sets(n_tables)
     robust(n_tables)
     twins(20 * n_tables)
 
@@ -170,6 +173,22 @@ def mirror(n_tables: int) -> None:
             assert mirror_search.try_shares(name, broken, cases, until_unequal=True).n_unequal > 0
         else:
             assert by_force.try_cases(name, broken, cases, until_above=True).n_above > 0
+
+
+def sets(n_tables: int) -> None:
+    """Attack Mirror where sensitive values are sets: of nobody a value is believed above the share of those with it."""
+    cases = set_search.set_cases(601, n_tables, people=(4, 5, 6), ells=(2,), n_values=(3, 4, 5, 6), max_worlds=80)
+    found = set_search.try_sets("Mirror, sets", partial(set_search.product, floor=1), cases)
+    assert found.n_unequal == found.n_above == 0
+    outside = {"people": (4,), "extra": (1, 2), "ells": (2,), "n_values": (3, 4), "max_worlds": 80}
+    cases = set_search.set_cases(602, n_tables // 10, **outside)
+    assert set_search.try_sets("Mirror, sets, people outside", partial(set_search.product, floor=1), cases).n_above == 0
+    cases = set_search.set_cases(603, 4 * n_tables, people=(4, 5, 6, 8), ells=(2, 3), n_values=(4, 5), max_worlds=250)
+    found = set_search.try_sets("Mirror's twin, sets", partial(set_search.slow, floor=1), cases)
+    assert found.n_unequal == found.n_above == 0
+    cases = set_search.set_cases(604, n_tables, people=(4, 5), ells=(2,), n_values=(3, 4), max_worlds=80)
+    broken = partial(set_search.whole_sets, floor=1)
+    assert set_search.try_sets("whole sets", broken, cases, until_above=True).n_above > 0
 
 
 def robust(n_tables: int) -> None:

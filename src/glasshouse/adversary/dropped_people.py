@@ -230,6 +230,7 @@ class _LeftOut:
         principle = stated_principle(self.release, published.column)
         if (
             principle is None
+            or published.column in self.release.sets
             or len(self.release.recipe.sensitive) > 1
             or method_drops(self.release)
             or self.release.recipe.suppress == "0"

@@ -58,6 +58,7 @@ class Linking(Attack):
     """
 
     name: ClassVar[str] = "linking"
+    takes_sets: ClassVar[bool] = True
 
     column: str | None = None
     most_states: int = 1_000_000

@@ -14,6 +14,7 @@ import numpy as np
 from glasshouse.adversary.external_table import coded_as_published
 from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.matching import Kinds, match
+from glasshouse.adversary.member_beliefs import in_members
 from glasshouse.adversary.posterior import Posterior
 from glasshouse.catalog import principle_from_data
 from glasshouse.errors import InputError, NotSupported
@@ -67,6 +68,9 @@ class Attack:
     takes_values: ClassVar[bool] = False
     """Whether it looks at people's sensitive values if they are there, to see who was right."""
 
+    takes_sets: ClassVar[bool] = False
+    """Whether sensitive values may be sets; beliefs are then given in single values."""
+
     column: str | None = None
     """The sensitive column, where the release has several."""
     others: tuple[Release, ...] = ()
@@ -74,7 +78,9 @@ class Attack:
 
     def attack(self, release: Release, knowledge: Knowledge, algorithm: Algorithm | None = None) -> Posterior:
         """Read the release, and believe what follows from it and from what the attacker holds."""
-        return self.believe(Task.of(self, release, knowledge, algorithm))
+        task = Task.of(self, release, knowledge, algorithm)
+        found = self.believe(task)
+        return in_members(found, task) if task.contents.column in release.sets else found
 
     def believe(self, task: Task) -> Posterior:
         """What is believed of everybody; `NotSupported` where this is no way to tell."""
@@ -105,6 +111,11 @@ class Task:
         """Read a release, and code the people whom the attacker knows of as it was published."""
         coded = coded_as_published((release, *attack.others), knowledge, runs_method=attack.runs_method)
         contents = Published.of(release, attack.column)
+        if contents.column in release.sets and not attack.takes_sets:
+            raise NotSupported(
+                f"the attack {attack.name!r} on column {contents.column!r}, whose values are sets",
+                instead="use linking or reverse-engineering",
+            )
         if attack.needs_ties:
             contents.refuse_untied()
         return cls(attack=attack.name, release=release, contents=contents, knowledge=coded, algorithm=algorithm)
@@ -144,7 +155,7 @@ class Task:
     def independent(self) -> Independent:
         """Over which sets of people the tables that may have given the release are a product."""
         asked = self._known_algorithm.principle
-        return self.method.independent(Requirement.in_words(asked, self.release.recipe.sensitive))
+        return self.method.independent(Requirement.in_words(asked, self.release.recipe.sensitive, self.release.sets))
 
     def made_by(self, one: type[_M], *others: type[_N]) -> _M | _N:
         """The method, which is of one of these classes; refused otherwise."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 import signal
 import sys
 import threading
@@ -40,6 +41,7 @@ __all__ = ["NOT_MET", "WRONG", "Stopped", "fail", "having_written", "plainly", "
 NOT_MET = 1
 WRONG = 2
 _MOST_TOLD = 4_000  # characters of a message, which may quote what was given
+_CHOICE = re.compile(r"\b(missing|repeated)='(\w+)'")  # what the library calls an option of the command line
 
 
 def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
@@ -79,7 +81,8 @@ def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
 def _told(error: BaseException, otherwise: str = "") -> str:
     """What an exception says, with what it says was written."""
     notes = "; ".join(getattr(error, "__notes__", [])) or otherwise
-    return f"{error}; {notes}" if notes else str(error)
+    told = _CHOICE.sub(r"--\1 \2", str(error))
+    return f"{told}; {notes}" if notes else told
 
 
 def fail(message: str, code: int = WRONG) -> NoReturn:

@@ -93,6 +93,11 @@ reading_options = _apply(
     sensitive_option,
     identifier_option,
     choice(
+        "--repeated",
+        ["error", "sample", "together"],
+        "What people with several rows are: an error, one row drawn at random, or one record with sets of values.",
+    ),
+    choice(
         "--missing",
         ["error", "category", "drop"],
         "What a missing value is: an error, a value of its own, or a reason to drop the row.",

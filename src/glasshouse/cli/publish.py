@@ -13,6 +13,7 @@ from glasshouse.cli import options
 from glasshouse.cli.exits import having_written, plainly
 from glasshouse.cli.printing import remark, say, say_json, show_file, show_release, summary
 from glasshouse.cli.progress import Measured, Terminal, progress_of_steps
+from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -135,6 +136,8 @@ def marginals(file: str, *, as_json: bool, **given: Any) -> None:
     from glasshouse.journeys.marginals import publish_marginals
 
     run = _Run(file, given, as_json=as_json)
+    if run.work.choices["repeated"] == "sample":
+        raise InputError("with --repeated sample other rows would be drawn than were published: nothing can be added")
     with progress_of_steps():
         table = run.work.read()
         lists = [options.names(text) for text in given["marginal"]]

@@ -94,8 +94,9 @@ def score(setting: Setting, method: Method, recoding: Recoding, tell: Callable[[
 
 
 def _ties_groups(setting: Setting, method: Method) -> bool:
-    names = [column.name for column in setting.tables[0].sensitive]
-    return method.independent(Requirement.in_words(setting.principle, names)) == "buckets"
+    columns = setting.tables[0].sensitive
+    names, sets = [c.name for c in columns], [c.name for c in columns if c.domain.members is not None]
+    return method.independent(Requirement.in_words(setting.principle, names, sets)) == "buckets"
 
 
 def _published(setting: Setting, run: int, method: Method, recoding: Recoding, row: Row) -> tuple[Release, Row]:

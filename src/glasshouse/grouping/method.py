@@ -56,6 +56,8 @@ class Method:
     randomised: ClassVar[bool] = False
     by_multisets: ClassVar[bool] = False
     """Whether groups are a function of quasi-identifiers and of the multisets of their values, and of nothing else."""
+    judges_only: ClassVar[bool] = False
+    """Whether it looks at sensitive values through the requirement alone, so that these may be sets."""
 
     @classmethod
     def usual(cls) -> tuple[Method, ...]:
@@ -120,6 +122,7 @@ class Method:
 
     def claimed(self, requirement: Requirement) -> Claim:
         """What `claim` states, and what is left of it if the attacker knows a little about people."""
+        self._refuse_sets(requirement)
         claim = self.claim(requirement)
         if claim.adversary is not Adversary.ALGORITHM_AWARE or not requirement.columns:
             return claim
@@ -148,7 +151,15 @@ class Method:
         engine
             Says how many threads there may be; it changes nothing but the time.
         """
+        self._refuse_sets(requirement)
         return self._divide(table, requirement, source or Source.secure(), engine or Memory())
+
+    def _refuse_sets(self, requirement: Requirement) -> None:
+        if requirement.sets and not self.judges_only:
+            raise NotSupported(
+                f"the method {self.name!r} for a column whose values are sets, which it cannot deal to groups",
+                instead="use the method 'mirror', the default, or 'mondrian'",
+            )
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
         raise NotImplementedError

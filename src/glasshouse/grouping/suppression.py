@@ -2,8 +2,9 @@
 """Suppression: drop as few tuples as make a table eligible, at random among those with the most frequent values.
 
 A table that breaks a principle as a whole can have no release that keeps it. Trimming the most frequent sensitive
-values to a common cap is the least that helps. Who is dropped is a uniform choice among the tuples with a value above
-the cap; that a person was dropped tells that hers is such a value, so nothing is promised to those who are dropped.
+values to a common cap is the least that helps. Where values are sets, some people go with the single value that is most
+above its share, then with the next one, until no value is. Who is dropped is a uniform choice among the tuples with
+such a value; that a person was dropped tells that hers is one, so nothing is promised to those who are dropped.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.microdata import Domain
+    from glasshouse.microdata import Column, Domain
     from glasshouse.microdata.kinds import Kinds
+    from glasshouse.microdata.set_members import Members
     from glasshouse.principles.principle import Part, Principle
     from glasshouse.randomness import Draws
 
@@ -55,11 +57,10 @@ def keep_eligible(
         broken = [part for part in parts if not part.is_eligible]
         if not broken:
             return kept
-        cap = common_cap(broken[0].whole.dense[0], broken[0].principle, broken[0].domain) if allowed else 0
-        if cap == 0:
+        if not allowed:
             broken[0].check_eligible()
         kept = np.zeros(len(kinds), np.int64)
-        kept[there] = _some_of_each(left, broken[0], cap, source)
+        kept[there] = _trimmed_kinds(left, broken[0], source)
         n_kept = int(kept.sum())
         if n_people - n_kept > allowed * n_people:
             raise _too_many(broken[0], n_people, n_kept, allowed)
@@ -91,6 +92,40 @@ def _trimmed(histogram: NDArray[np.int64], concerned: NDArray[np.bool_], cap: in
     """The histogram with every value that concerns the principle trimmed to the cap."""
     trimmed: NDArray[np.int64] = np.where(concerned, np.minimum(histogram, cap), histogram)
     return trimmed
+
+
+def _trimmed_kinds(kinds: Kinds, part: Part, source: Draws) -> NDArray[np.int64]:
+    """How many people of each kind to keep for one principle that the table breaks; it may break it still."""
+    if part.column is not None and part.column.domain.members is not None:
+        return _without_some(kinds, part, part.column, part.column.domain.members, source)
+    cap = common_cap(part.whole.dense[0], part.principle, part.domain)
+    if cap == 0:
+        part.check_eligible()
+    return _some_of_each(kinds, part, cap, source)
+
+
+def _without_some(kinds: Kinds, part: Part, column: Column, members: Members, source: Draws) -> NDArray[np.int64]:
+    """Drop as many people with the single value that is most above its share, in a column of sets, as bring it down.
+
+    Who of those with the value is dropped is a secret uniform choice. How many are depends on counts alone.
+    """
+    n_people, have = int(part.whole.sizes[0]), part.whole.dense[0]
+    most, worst = 0, 0
+    for one in part.principle.singles():
+        for cap in one.terms.caps or ():
+            if cap.share == 1:
+                continue
+            concerned = np.flatnonzero(one.concerned(members.domain.size, members.domain))
+            value = int(concerned[np.argmax(have[concerned])])
+            above = int(have[value]) * cap.share.denominator - n_people * cap.share.numerator
+            excess = -(-above // (cap.share.denominator - cap.share.numerator))
+            most, worst = max((most, worst), (excess, value), key=lambda found: found[0])
+    if most <= 0:  # groups cannot be large enough: there is nobody to drop
+        part.check_eligible()
+    own = np.flatnonzero(members.having(worst)[column.codes])
+    kept = kinds.counts.copy()
+    kept[own] = drawn_counts(kinds.counts[own], int(have[worst]) - most, source)
+    return kept
 
 
 def _some_of_each(kinds: Kinds, part: Part, cap: int, source: Draws) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from glasshouse import catalog
 from glasshouse.cells import bare, parts_of
+from glasshouse.cells.sets import members_in
 from glasshouse.declarations import Declared, check_cells
 from glasshouse.errors import GlasshouseError, InputError, SourceError
 from glasshouse.microdata.domains import text_of
@@ -134,8 +135,19 @@ def _check_recipe(release: Release) -> None:
         raise ValueError("a principle of a column that is not there")
     catalog.method_of(recipe)
     recoding = catalog.recoding_of(recipe)
+    _check_sets(release)
     if release.layout is PERTURBED:
         _check_sample(release, cast("Perturbed", recoding))  # the only recoding with this layout
+
+
+def _check_sets(release: Release) -> None:
+    """Every cell of a column of sets is one."""
+    for name in release.sets:
+        if release.layout is PERTURBED:
+            raise ValueError("a perturbed sample of sets")
+        for table in release.tables.values():
+            for cell in table[name].unique().to_pylist() if name in table.column_names else ():
+                members_in(cell)
 
 
 def _check_sample(release: Release, recoding: Perturbed) -> None:
@@ -192,7 +204,7 @@ def promised_by_recipe(release: Release) -> Guarantee:
         return FOREIGN_GUARANTEE
     _check_numbers(release)
     method, recoding = catalog.method_of(recipe), catalog.recoding_of(recipe)
-    requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive)
+    requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive, release.sets)
     if (requirement.target is None) != (recoding.layout.size is None):
         raise InputError("a bound on beliefs and the recoding 'perturbed' go together, and one is without the other")
     promised = recoding.guarantee(

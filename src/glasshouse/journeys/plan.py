@@ -130,7 +130,8 @@ def spelled(
 ) -> tuple[Principle | Mapping[str, Principle], Microdata]:
     """Bring what is declared and what is read to one spelling, where look-alikes are one value."""
     table = table if recoding is None else recoding.spelled(table)
-    domains = {column.name: column.domain for column in table.sensitive if column.domain.normalised}
+    singles = {column.name: column.domain.singles for column in table.sensitive}
+    domains = {name: domain for name, domain in singles.items() if domain.normalised}
     if isinstance(principle, Mapping):
         each = {name: one.spelled_as(domains[name]) if name in domains else one for name, one in principle.items()}
         return each, table

@@ -15,11 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse import catalog
+from glasshouse.cells.sets import members_in
 from glasshouse.declarations import tree_of_axis
 from glasshouse.errors import GlasshouseError, GuaranteeBroken, NotSupported, SourceError
 from glasshouse.journeys.load import check_declared, checked_promise, load, promised_by_recipe
 from glasshouse.microdata import Column, read
 from glasshouse.microdata.domains import text_of
+from glasshouse.microdata.set_members import as_sets
 from glasshouse.principles.principle import Requirement
 from glasshouse.recoding.columns import cells_of
 from glasshouse.release.edition import check_editions, in_words
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from glasshouse.microdata import Microdata
+    from glasshouse.microdata.set_members import Members
     from glasshouse.principles.background_sensitive import BackgroundSensitive
     from glasshouse.principles.principle import Part, Principle
     from glasshouse.recoding.perturbed import Perturbed
@@ -72,7 +75,7 @@ def recheck(release: Release, requirement: Requirement) -> Verification:
     """
     if _is_sample(release):
         return _recount_sample(release, requirement.anonymity)
-    found = _recount(release, requirement, brief=True)
+    found = _recount(release, requirement, requirement.sets, brief=True)
     broken = [check for check in found.checks if not check.holds]
     if broken:
         raise GuaranteeBroken(f"the published tables break {broken[0].asked}", group=broken)
@@ -158,7 +161,7 @@ def verify_parts(
         return joined_count(questions, parts, key)
 
     def counted(opened: ReleaseStream, release: Release) -> tuple[Verification, int]:
-        if _is_sample(release) or _asks_of_values(release):
+        if _is_sample(release) or release.sets or _asks_of_values(release):
             raise GuaranteeBroken("more is asked than a file can tell by itself")
         return _stream_of_groups(
             release, opened.batches, lambda tables, *, counts, **asked: count(opened, tables, asked)
@@ -237,8 +240,10 @@ def _cells_of_stream(release: Release, read: Read, name: str) -> set[str]:
 def _stream_of_groups(release: Release, read: Read, count: Callable[..., StreamCount]) -> tuple[Verification, int]:
     """Count the groups of a release by ``count``, a form of `count_stream`, and its tuples."""
     recipe = release.recipe
+    if release.sets:
+        raise NotSupported("counting columns of sets as a stream", instead="load the release, and verify it in memory")
     tables = {name: table.column_names for name, table in release.tables.items()}
-    requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive)
+    requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive, release.sets)
     counts: dict[str, ValueCounts] = {}
     if _asks_of_values(release):
         if release.n_tuples >= _MOST_COUNTED:
@@ -269,7 +274,7 @@ def _stream_of_groups(release: Release, read: Read, count: Callable[..., StreamC
 
 def _asks_of_values(release: Release) -> bool:
     """Whether it must be known how often each value occurs, in groups and in all."""
-    requirement = Requirement.in_words(catalog.principle_of(release.recipe), release.recipe.sensitive)
+    requirement = Requirement.in_words(catalog.principle_of(release.recipe), release.recipe.sensitive, release.sets)
     return any(word not in BY_SIZES for question in _questions(requirement) for word in question)
 
 
@@ -347,7 +352,7 @@ def _verify(release: Release) -> Verification:
         values = _values_of(release)
         requirement = Requirement.in_groups(catalog.principle_of(release.recipe), values)
         if requirement.target is None:
-            found, kept = _recount(release, requirement, brief=False), []
+            found, kept = _recount(release, requirement, release.sets, brief=False), []
         else:
             if not _is_sample(release):
                 raise SourceError(_NO_SAMPLE)
@@ -436,7 +441,8 @@ def _as_values(release: Release, columns: Mapping[str, Any]) -> Microdata:
         taxonomies={name: tree_of_axis(axis) for name, axis in axes.items() if "heights" in axis},
         missing="category",
     )
-    return replace(table, sensitive=tuple(_with_designated(column, release) for column in table.sensitive))
+    columns_read = (as_sets(column) if column.name in release.sets else column for column in table.sensitive)
+    return replace(table, sensitive=tuple(_with_designated(column, release) for column in columns_read))
 
 
 def _with_designated(column: Column, release: Release) -> Column:
@@ -448,6 +454,8 @@ def _with_designated(column: Column, release: Release) -> Column:
     asked = asked[column.name] if isinstance(asked, Mapping) else asked
     named = [value for one in asked.singles() for value in one.terms.named]
     domain = column.domain
+    if domain.members is not None:
+        return Column(replace(domain, members=_with_named(domain.members, named)), column.codes)
     if None in named and not domain.missing:
         domain = replace(domain, missing=True)
     known = set(domain.texts)
@@ -462,6 +470,16 @@ def _with_designated(column: Column, release: Release) -> Column:
         return Column(domain, column.codes)
     codes = np.where(column.codes == len(domain.values), len(values), column.codes).astype(np.int32)
     return Column(replace(domain, values=values), codes)
+
+
+def _with_named(members: Members, named: Sequence[Any]) -> Members:
+    """The members of sets with a place in their domain for these values, of which some may be in no set."""
+    singles = members.domain
+    texts = [*singles.texts, *dict.fromkeys(text_of(value) for value in named if value is not None)]
+    values = list(dict.fromkeys(texts))
+    codes = np.where(members.codes == len(singles.values), len(values), members.codes).astype(np.int32)
+    missing = singles.missing or None in named
+    return replace(members, domain=replace(singles, values=pa.array(values, pa.string()), missing=missing), codes=codes)
 
 
 def _n_tuples(release: Release, found: Verification) -> int:
@@ -499,14 +517,15 @@ def _is_sample(release: Release) -> bool:
     return layout_of(release.recipe).size is not None
 
 
-def _recount(release: Release, requirement: Requirement, *, brief: bool) -> Verification:
-    """Count everything that is asked, in as few counts as it takes."""
+def _recount(release: Release, requirement: Requirement, sets: Sequence[str], *, brief: bool) -> Verification:
+    """Count everything that is asked, in as few counts as it takes; the cells of ``sets`` are sets of values."""
     asked = _questions(requirement, partial(_shown, release))
     quasi, sensitive = release.recipe.quasi, release.recipe.sensitive
     found = []
     for view in views_of(release.tables, quasi, sensitive):
         for question in _together([_for_columns(question, view.sensitive) for question in asked] or [{}]):
-            found.append(verify_table(view.table, quasi=view.quasi, sensitive=view.sensitive, brief=brief, **question))
+            given: dict[str, Any] = {"sensitive": view.sensitive, "sets": sets, "brief": brief, **question}
+            found.append(verify_table(view.table, quasi=view.quasi, **given))
     k = release.recipe.recoding.get("k")
     if k is not None:
         for table in release.tables.values():
@@ -583,9 +602,10 @@ def _question(part: Part, principle: Principle) -> dict[str, Any]:
 
 
 def _shown(release: Release, name: str) -> Sequence[Any]:
-    """The published values of a sensitive column."""
+    """The published values of a sensitive column; of sets, the single values in them."""
     own = next((table[name] for table in release.tables.values() if name in table.column_names), pa.array([]))
-    return list(pc.unique(own).to_pylist())
+    values = list(pc.unique(own).to_pylist())
+    return [one for text in values for one in members_in(text)] if name in release.sets else values
 
 
 def _occurring(principle: Principle, shown: Callable[[str], Sequence[Any]], part: Part) -> Principle | None:

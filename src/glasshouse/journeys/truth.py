@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.analyst.questions.question import Condition, Measure, Question
-    from glasshouse.microdata import Microdata
+    from glasshouse.microdata import Column, Microdata
 
 __all__ = ["true_answer"]
 
@@ -56,17 +56,18 @@ def true_answer(
     inside = _holds(table, question.where)
     rows = np.flatnonzero(inside)
     columns = [table.column(name) for name in question.group_by]
+    rows, codes = _apart(columns, rows)
     numbers: NDArray[np.int64] = np.zeros(len(rows), np.int64)
-    for column in columns:  # people in equal groups get equal numbers, which stay small
-        numbers = numbers * column.domain.size + column.codes[rows]
+    for column, own in zip(columns, codes, strict=True):  # people in equal groups get equal numbers, which stay small
+        numbers = numbers * column.domain.singles.size + own
         numbers = np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int64)
     n_groups = int(numbers.max()) + 1 if len(numbers) else 0
     example: NDArray[np.int64] = np.zeros(n_groups, np.int64)
-    example[numbers] = rows
-    listed = [column.domain.listed() for column in columns]
+    example[numbers] = np.arange(len(rows))
+    listed = [column.domain.singles.listed() for column in columns]
     place = {
-        tuple(_key(values[column.codes[row]]) for values, column in zip(listed, columns, strict=True)): group
-        for group, row in enumerate(example.tolist())
+        tuple(_key(values[own[at]]) for values, own in zip(listed, codes, strict=True)): group
+        for group, at in enumerate(example.tolist())
     }
     found = [_measured(table, measure, rows, numbers, n_groups) for measure in question.measures]
     nobody = tuple(None if measure.kind == "avg" else 0 for measure in question.measures)
@@ -75,6 +76,17 @@ def true_answer(
         group = place.get(tuple(map(_key, key)))
         answers.append(nobody if group is None else tuple(values[group] for values in found))
     return answers
+
+
+def _apart(columns: Sequence[Column], rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
+    """The rows of everybody in each group, and their codes of these columns: those of a set once for each value."""
+    for column in columns:
+        members = column.domain.members
+        if members is not None:
+            owner, values = members.values_of(column.codes[rows])
+            rows = rows[owner]
+            return rows, [values if own is column else own.codes[rows] for own in columns]
+    return rows, [column.codes[rows] for column in columns]
 
 
 def _measured(

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.microdata.set_members import Members
+
 __all__ = ["Counts"]
 
 Value = TypeVar("Value")
@@ -62,6 +64,8 @@ class Counts:
         Size of the sensitive domain: codes are ``0 .. n_values - 1``.
     weights
         How many tuples each code stands for; one unless given.
+    sizes
+        Tuples in each group, where a tuple has several codes; as many as there are codes unless given.
 
     Examples
     --------
@@ -80,8 +84,10 @@ class Counts:
         offsets: NDArray[np.int64],
         n_values: int,
         weights: NDArray[np.int32] | None = None,
+        sizes: NDArray[np.int64] | None = None,
     ) -> None:
         self._codes = np.ascontiguousarray(codes, dtype=np.int32)
+        self._sizes = sizes
         self._weights = weights
         self.offsets = np.ascontiguousarray(offsets, dtype=np.int64)
         self.n_values = int(n_values)
@@ -114,6 +120,8 @@ class Counts:
     @_kept
     def sizes(self) -> NDArray[np.int64]:
         """Tuples in each group."""
+        if self._sizes is not None:
+            return self._sizes
         if self._weights is None:
             return np.diff(self.offsets)
         sizes = np.empty(len(self), np.int64)
@@ -159,13 +167,31 @@ class Counts:
         """Cut into runs of groups whose `dense` form holds at most ``cells`` numbers (or one group)."""
         step = max(1, cells // max(1, self.n_values))
         return [
-            Counts(self._codes, self.offsets[start : start + step + 1], self.n_values, self._weights)
+            Counts(
+                self._codes,
+                self.offsets[start : start + step + 1],
+                self.n_values,
+                self._weights,
+                None if self._sizes is None else self._sizes[start : start + step],
+            )
             for start in range(0, len(self), step)
         ]
 
     def total(self) -> Counts:
         """Count all groups as one."""
-        return Counts(self._codes, self.offsets[[0, -1]], self.n_values, self._weights)
+        sizes = None if self._sizes is None else self._sizes.sum(keepdims=True)
+        return Counts(self._codes, self.offsets[[0, -1]], self.n_values, self._weights, sizes)
+
+    def of_members(self, members: Members) -> Counts:
+        """Count single values, where codes are those of sets: a tuple counts once under every value of its set.
+
+        The sizes of groups stay as they are.
+        """
+        first, last = self.offsets[[0, -1]]
+        owner, values = members.values_of(self._codes[first:last])
+        offsets = np.searchsorted(owner, self.offsets - first)
+        weights = None if self._weights is None else self._weights[first:last][owner]
+        return Counts(values, offsets, members.domain.size, weights, self.sizes)
 
 
 def _kernels() -> Any:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.microdata.set_members import Members
     from glasshouse.microdata.taxonomy.taxonomy import BoundTaxonomy, Taxonomy
 
 __all__ = ["Column", "Domain", "code", "few", "kind_of", "narrowed", "text_of"]
@@ -40,7 +41,7 @@ class Domain:
     """The values of one attribute: code ``i`` stands for ``values[i]``, and ``len(values)`` for missing, if allowed."""
 
     name: str
-    kind: str  # ``integer``, ``float``, ``date``, ``timestamp``, ``boolean`` or ``category``
+    kind: str  # ``integer``, ``float``, ``date``, ``timestamp``, ``boolean``, ``category`` or ``set``
     values: pa.Array  # the distinct values in the order of their codes, with their Arrow type; no nulls
     ordered: bool  # whether a range of codes means something: cells are then intervals, otherwise sets
     # a tree over exactly these values, whose leaf order is the order of ``values``
@@ -57,6 +58,12 @@ class Domain:
     missing: bool = False  # whether missing is a value of its own; it has the last code
     # whether look-alikes are one value, so that values are also looked up by what look-alikes have in common
     normalised: bool = False
+    members: Members | None = None  # where values are sets: which single values each of them has
+
+    @property
+    def singles(self) -> Domain:
+        """The domain of single values, of which principles speak: that of the members where values are sets."""
+        return self if self.members is None else self.members.domain
 
     @property
     def declared_order(self) -> tuple[str, ...] | None:

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.domains import Column, code, kind_of
+from glasshouse.microdata.repeats import drawn_rows, sampled_notice
 from glasshouse.microdata.roles import (
     NOTHING_LEFT,
     by_column,
@@ -40,17 +41,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata.cautions import Caution, Written
-    from glasshouse.microdata.reading.sources import Source
-    from glasshouse.microdata.roles import Missing, Roles
+    from glasshouse.microdata.reading import sources
+    from glasshouse.microdata.roles import Missing, Repeated, Roles
+    from glasshouse.randomness import Source
 
 __all__ = ["Arrival", "Identifiers", "Intake", "Options", "clipped"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What `read` was told of single columns, and of missing values."""
+    """What `read` was told of single columns, of missing values, and of people with several rows."""
 
     missing: Missing
+    repeated: Repeated
     categorical: list[str]
     normalise: list[str]
     ordered: dict[str, list[Any]]
@@ -60,12 +63,15 @@ class Options:
     top: dict[str, Any]
 
     @classmethod
-    def of(cls, *, missing: Missing, categorical: Any, normalise: Any, **by_name: Any) -> Options:
+    def of(
+        cls, *, missing: Missing, categorical: Any, normalise: Any, repeated: Repeated = "error", **by_name: Any
+    ) -> Options:
         """Check what was given; the options by name are those that are given column by column."""
         if missing not in ("error", "category", "drop"):
             raise ParameterError("read", "missing", "'error', 'category' or 'drop'", missing)
         return cls(
             missing=missing,
+            repeated=repeated,
             categorical=names_given("categorical", categorical),
             normalise=names_given("normalise", normalise),
             **{option: by_column(option, given) for option, given in by_name.items()},
@@ -73,6 +79,7 @@ class Options:
 
     def check(self, roles: Roles) -> None:
         """Refuse columns that have not the role for an option, and two orders of one column."""
+        roles.check_repeated(self.repeated)
         for option in ("ordered", "taxonomies", "bins", "categorical"):
             roles.check_option(option, getattr(self, option))
         for name in self.taxonomies:
@@ -94,7 +101,7 @@ class Arrival:
     orders: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # of ordered categories, lowest first
 
     @classmethod
-    def of(cls, source: Source) -> Arrival:
+    def of(cls, source: sources.Source) -> Arrival:
         """Of a table that was read as a whole."""
         return cls(
             kind=source.kind,
@@ -111,17 +118,18 @@ class Identifiers:
     def __init__(self, name: str, values: pa.Array, weights: NDArray[np.int64] | None = None) -> None:
         self.name, self.values, self.weights = name, values, weights
 
-    def check(self) -> None:
-        """Refuse identifiers that are missing, or that two rows have."""
+    def check(self, *, repeated: bool = False) -> None:
+        """Refuse identifiers that are missing, or, unless they may be ``repeated``, that two rows have."""
         gone, n_rows = self.values.null_count, len(self.values)
         if self.weights is not None:
             gone, n_rows = int(self.weights[np.asarray(self.values.is_null())].sum()), int(self.weights.sum())
-        n_different = 0 if gone else pc.count_distinct(self.values).as_py()
+        n_different = 0 if gone else n_rows if repeated else pc.count_distinct(self.values).as_py()
         refuse_identifiers(self.name, n_missing=gone, n_repeated=n_rows - n_different)
 
     def look(self, findings: Findings) -> None:
         """Look at how they are written."""
-        findings.look(self.name, "identifier", self.values, np.ones(len(self.values), np.int64))
+        values = self.values.unique()
+        findings.look(self.name, "identifier", values, np.ones(len(values), np.int64))
 
 
 class Intake:
@@ -228,6 +236,16 @@ class Intake:
             raise DomainError(NOTHING_LEFT)
         self.notices.append(dropped_notice(n_dropped))
 
+    def sample(self, source: Source) -> None:
+        """Go on with one row of each person, where that is asked for."""
+        name = self.roles.identifier
+        if self.options.repeated != "sample" or name is None:
+            return
+        Identifiers(name, self.raw[name]).check(repeated=True)
+        rows = drawn_rows(self.raw, name, source)
+        self.notices.append(sampled_notice(len(rows), self.n_rows - len(rows), source))
+        self.raw = {column: values.take(pa.array(rows)) for column, values in self.raw.items()}
+
     def bin(self) -> None:
         """Replace values by the first level of the taxonomies that bin them."""
         for name, builder in self.binning.items():
@@ -246,8 +264,9 @@ class Intake:
         for sensitive in roles.sensitive:
             refuse_amounts(self.raw[sensitive].type, sensitive, self.options.categorical)
         if name is not None and name in self.raw:
-            identifiers = Identifiers(name, self.raw[name], self.weights.get(name))
-        if identifiers is not None:
+            own = identifiers = Identifiers(name, self.raw[name], self.weights.get(name))
+            own.check(repeated=self.options.repeated == "together")
+        elif identifiers is not None:
             identifiers.check()
         columns = tuple(map(self._column, roles.quasi)), tuple(map(self._column, roles.sensitive))
         for role, some in zip(("quasi", "sensitive"), columns, strict=True):
@@ -296,8 +315,9 @@ def refuse_identifiers(name: str, *, n_missing: int, n_repeated: int) -> None:
         raise DomainError(f"the identifier {name!r} is missing in {n_missing:,} rows", column=name)
     if n_repeated:
         raise InputError(
-            f"rows whose identifier {name!r} was there before: {n_repeated:,}. The guarantee needs one row per person. "
-            "Aggregate to one row each, or leave identifier out to promise per row"
+            f"rows whose identifier {name!r} was there before: {n_repeated:,}. The guarantee needs one record per "
+            "person: use repeated='together' to make one record of all rows of a person, or repeated='sample' to draw "
+            "one of them at random; or leave identifier out to promise per row"
         )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NOTHING_LEFT",
     "Missing",
+    "Repeated",
     "Roles",
     "by_column",
     "dropped_notice",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 Missing = Literal["error", "category", "drop"]
+Repeated = Literal["error", "sample", "together"]
 NOTHING_LEFT = "every row has a missing value: nothing is left after missing='drop'"
 
 
@@ -89,6 +91,15 @@ class Roles:
         for name in named:
             if name not in allowed:
                 raise SchemaError.unknown(name, allowed, role=option)
+
+    def check_repeated(self, repeated: Repeated) -> None:
+        """Refuse a word that says nothing of people with several rows, or rows of which nobody knows whose they are."""
+        if repeated not in ("error", "sample", "together"):
+            raise ParameterError("read", "repeated", "'error', 'sample' or 'together'", repeated)
+        if repeated != "error" and self.identifier is None:
+            raise SchemaError(
+                f"repeated='{repeated}' must know whose a row is: name the column that names the person as identifier"
+            )
 
     def without(self, columns: Sequence[str]) -> list[str]:
         """The columns of the table that have no role."""

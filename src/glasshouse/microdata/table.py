@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from glasshouse.errors import SchemaError
+from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.microdata.cautions import accepted_names, refuse_unanswered
 from glasshouse.microdata.domains import Column, narrowed, text_of
+from glasshouse.microdata.inspection.repetition import household_notices
 from glasshouse.microdata.intake import Arrival, Intake, Options
 from glasshouse.microdata.reading.normal_form import contiguous
 from glasshouse.microdata.reading.sources import open_source
+from glasshouse.microdata.repeats import people_of
 from glasshouse.microdata.roles import Roles
 from glasshouse.microdata.spelling import declared_spellings
+from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata.cautions import Caution
-    from glasshouse.microdata.roles import Missing
+    from glasshouse.microdata.roles import Missing, Repeated
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["Microdata", "read"]
@@ -124,6 +127,7 @@ def read(
     quasi: Sequence[str],
     sensitive: str | Sequence[str] | None = None,
     identifier: str | None = None,
+    repeated: Repeated = "error",
     missing: Missing = "error",
     ordered: Mapping[str, Sequence[Any]] | None = None,
     taxonomies: Mapping[str, Taxonomy | str | Path] | None = None,
@@ -138,6 +142,7 @@ def read(
     decimal: str = ".",
     table: str | None = None,
     query: str | None = None,
+    random: Source | None = None,
 ) -> Microdata:
     """Read a table about people and fix the roles of its columns.
 
@@ -154,7 +159,12 @@ def read(
         Sensitive column or columns. Numbers must be binned (`bins`) or declared `categorical`: distinct salaries
         satisfy l-diversity and protect nothing.
     identifier
-        Column that names the person. Duplicates are refused: every theorem assumes one row per person.
+        Column that names the person: every theorem assumes one record per person.
+    repeated
+        What is done where people have several rows. ``error`` (the default) counts these rows and refuses; ``sample``
+        draws one row of each person, uniformly at random, and says how many are left out; ``together`` makes one record
+        of all rows of a person, whose sensitive value is the set of the values in these rows. Quasi-identifiers must
+        then be the same in all rows of a person. See ``docs/repeated-rows.md``.
     missing
         ``error`` (the default) counts missing values per column and refuses; ``category`` makes missing a value of its
         own; ``drop`` drops the rows and reports how many.
@@ -182,15 +192,25 @@ def read(
     table, query
         Of a database: the table to read, as ``people`` or ``clinic.people``, or a statement that gives one. Of a
         workbook, ``table`` is the sheet.
+    random
+        With ``repeated="sample"``, where rows are drawn from: the operating system's secure source unless a test gives
+        a seeded one.
 
     Examples
     --------
     >>> read({"age": [30, 40], "disease": ["flu", "ulcer"]}, quasi=["age"], sensitive="disease")
     Microdata(2 tuples; quasi-identifiers age (2); sensitive disease (2))
+    >>> stays = {"patient": [1, 1, 2], "age": [30, 30, 40], "disease": ["flu", "gout", "flu"]}
+    >>> people = read(stays, identifier="patient", repeated="together", quasi=["age"], sensitive="disease")
+    >>> people.sensitive[0].domain.values.to_pylist()
+    ['["flu"]', '["flu", "gout"]']
     """
     roles = Roles.of(quasi, sensitive, identifier)
+    if random is not None and not isinstance(random, Source):
+        raise ParameterError("read", "random", "a Source", random)
     options = Options.of(
         missing=missing,
+        repeated=repeated,
         categorical=categorical,
         normalise=normalise,
         ordered=ordered,
@@ -209,15 +229,18 @@ def read(
     intake.respell()
     intake.clip()
     intake.drop()
+    intake.sample(random or Source.secure())
     intake.bin()
     quasi_columns, sensitive_columns = intake.coded()
-    return Microdata(
+    others = roles.without(opened.columns)
+    rows = Microdata(
         quasi=quasi_columns,
         sensitive=sensitive_columns,
         identifier=None if identifier is None else intake.raw[identifier],
         n_tuples=intake.n_rows,
-        notices=intake.told(accepted),
+        notices=(*intake.told(accepted), *(household_notices(others) if others else ())),
         source_kind=opened.kind,
         cautions=intake.cautions,
         accepted=accepted,
     )
+    return people_of(rows) if repeated == "together" else rows

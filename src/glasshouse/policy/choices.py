@@ -42,6 +42,7 @@ _OF_EDITIONS = ("after", "edition", "at_least", "keep_published", "leave_out")
 _OPTIONS = {"bins": "--bin", "parameters": "--with", "lambda_": "--lambda", "format_": "--format"}
 DEFAULTS: dict[str, Any] = {
     "missing": "error",
+    "repeated": "error",
     "distance": "equal",
     "lambda_": "1",
     "suppress": "0",
@@ -83,6 +84,7 @@ def read_arguments(choices: Mapping[str, Any], named: Named = option) -> dict[st
         "quasi": list(given["quasi"]),
         "sensitive": list(given.get("sensitive", ())) or None,
         "identifier": given.get("identifier"),
+        "repeated": given.get("repeated", "error"),
         "missing": given.get("missing", "error"),
         "taxonomies": trees("taxonomy"),
         "ordered": dict(given.get("order", {})),

@@ -50,6 +50,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "encoding": Key("encoding", "text"),
         "decimal": Key("decimal", "text"),
         "missing": Key("missing", "one of error, category, drop"),
+        "repeated": Key("repeated", "one of error, sample, together"),
         "accept": Key("accept", "a name or a list of names"),
     },
     "roles": {

@@ -55,5 +55,5 @@ def doubt_of(release: Release) -> Doubt:
     recipe = release.recipe
     if not recipe.method:
         return _TIED
-    requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive)
+    requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive, release.sets)
     return _BY_SETS[catalog.method_of(recipe).independent(requirement)]

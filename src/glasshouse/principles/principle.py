@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 
-from glasshouse.errors import Infeasible, InputError, SchemaError
+from glasshouse.errors import Infeasible, InputError, NotSupported, SchemaError
 from glasshouse.principles.parameters import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -247,7 +247,10 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """One principle for one column, bound; with no column, a principle that looks at sizes alone."""
+    """One principle for one column, bound; with no column, a principle that looks at sizes alone.
+
+    Of a column of sets, ``bound`` judges, and ``whole`` counts, how many tuples have each single value.
+    """
 
     column: Column | None
     principle: Principle
@@ -260,8 +263,13 @@ class Part:
 
     @property
     def domain(self) -> Domain | None:
-        """The domain of its column."""
-        return None if self.column is None else self.column.domain
+        """The domain of the values that it judges: where values are sets, that of the single values in them."""
+        return None if self.column is None else self.column.domain.singles
+
+    def holds(self, counts: Counts) -> NDArray[np.bool_]:
+        """Judge each group by its counts of the column; of a column of sets, by how many tuples have each value."""
+        members = None if self.column is None else self.column.domain.members
+        return self.bound.holds(counts if members is None else members.counts(counts))
 
     @property
     def is_eligible(self) -> bool:
@@ -274,7 +282,9 @@ class Part:
 
     def describe(self) -> str:
         """Say in one sentence what holds."""
-        return self.principle.describe(self._name)
+        if self.column is None or self.column.domain.members is None:
+            return self.principle.describe(self._name)
+        return f"{self.principle.describe('value')}, where a tuple has every value in its set of {self._name}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -341,7 +351,9 @@ class Requirement:
         return cls.of(principle, table, bound=bound, counts=counts)
 
     @classmethod
-    def in_words(cls, principle: Principle | Mapping[str, Principle], sensitive: Sequence[str]) -> Requirement:
+    def in_words(
+        cls, principle: Principle | Mapping[str, Principle], sensitive: Sequence[str], sets: Collection[str] = ()
+    ) -> Requirement:
         """What is asked of sensitive columns of these names, for what is said of it: it can judge no group.
 
         Parameters
@@ -350,8 +362,10 @@ class Requirement:
             As for `in_groups`.
         sensitive
             The names of the sensitive columns.
+        sets
+            Those of them whose values are sets.
         """
-        return cls.in_groups(principle, _described(sensitive), bound=False)
+        return cls.in_groups(principle, _described(sensitive, sets), bound=False)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -360,9 +374,17 @@ class Requirement:
 
     @property
     def frequency_ell(self) -> int | None:
-        """The l, if frequency l-diversity of one sensitive column is asked for, and nothing else."""
+        """The l, if frequency l-diversity of one sensitive column is asked for, and nothing else.
+
+        None for a column of sets: methods that deal single values to groups cannot deal sets.
+        """
         (first, *others) = self.parts
-        return None if others or first.principle.terms.named else first.principle.terms.one_in
+        return None if others or self.sets or first.principle.terms.named else first.principle.terms.one_in
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The columns of which something is asked and whose values are sets."""
+        return tuple(column.name for column in self.columns if column.domain.members is not None)
 
     @property
     def anonymity(self) -> int:
@@ -381,7 +403,7 @@ class Requirement:
 
     def holds(self, counts: Sequence[Counts]) -> NDArray[np.bool_]:
         """Judge each group by its counts of each of `columns`; with no column, by one that counts anything."""
-        return reduce(np.logical_and, (part.bound.holds(c) for part, c in zip(self.parts, counts, strict=True)))
+        return reduce(np.logical_and, (part.holds(c) for part, c in zip(self.parts, counts, strict=True)))
 
     def first_ineligible(self) -> tuple[Column | None, Bound] | None:
         """Find the first column whose principle the whole table does not obey, with that principle, bound."""
@@ -418,17 +440,22 @@ def _by_column(principles: Mapping[str, Principle], columns: Mapping[str, Column
     return [(name, principles[name]) for name in columns]
 
 
-def _described(sensitive: Sequence[str]) -> Microdata:
-    """A table of nobody with these sensitive columns."""
+def _described(sensitive: Sequence[str], sets: Collection[str]) -> Microdata:
+    """A table of nobody with these sensitive columns, some of which hold sets."""
     import pyarrow as pa
 
     from glasshouse.microdata.domains import Column, Domain
+    from glasshouse.microdata.set_members import as_sets
     from glasshouse.microdata.table import Microdata
 
     nothing, nobody = pa.array([], pa.string()), np.empty(0, np.int32)
-    domains = [Domain(name=name, kind="category", values=nothing, ordered=False) for name in sensitive]
+    plain = [Domain(name=name, kind="category", values=nothing, ordered=False) for name in sensitive]
+    columns = (Column(domain, nobody) for domain in plain)
     return Microdata(
-        quasi=(), sensitive=tuple(Column(domain, nobody) for domain in domains), identifier=None, n_tuples=0
+        quasi=(),
+        sensitive=tuple(as_sets(column) if column.name in sets else column for column in columns),
+        identifier=None,
+        n_tuples=0,
     )
 
 
@@ -450,8 +477,22 @@ def _part(
         found = np.bincount(codes, counts, minlength=n_values).astype(np.int64)
         values = np.flatnonzero(found).astype(np.int32)
         whole = Counts(values, np.array([0, len(values)]), n_values, found[values].astype(np.int32))
-    judge = principle.bind(whole, None if column is None else column.domain) if bound else principle
+    if column is not None and column.domain.members is not None:
+        _refuse_of_sets(principle, column.name)
+        whole = column.domain.members.counts(whole)
+    judge = principle.bind(whole, None if column is None else column.domain.singles) if bound else principle
     return Part(column, principle, judge, whole)
+
+
+def _refuse_of_sets(principle: Principle, column: str) -> None:
+    """Refuse a principle that asks for more of a distribution than caps on shares: counts of members are none."""
+    for one in principle.singles():
+        if one.terms.caps is None:
+            raise NotSupported(
+                f"{one.title} of column {column!r}, whose values are sets",
+                instead="ask for l-diversity, designated l-diversity or (alpha, k)-anonymity, each of which is then "
+                "asked of every single value, or for k-anonymity",
+            )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

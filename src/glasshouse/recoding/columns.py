@@ -54,6 +54,9 @@ CARRY: Final = ("cells", "declared")
 """What may be told of declared taxonomies and orders; the first is the default."""
 
 
+_SET_MEANING: Final = "the set of all values of the person, each once, as a JSON list of texts; null stands for missing"
+
+
 def check_carry(carry: str) -> str:
     """Refuse a word that says nothing."""
     if carry not in CARRY:
@@ -92,7 +95,15 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
             )
             for c in table.quasi
         ),
-        *(PublishedColumn(name=c.name, role="sensitive", kind=c.domain.kind, meaning=shown) for c in table.sensitive),
+        *(
+            PublishedColumn(
+                name=c.name,
+                role="sensitive",
+                kind=c.domain.kind,
+                meaning=shown if c.domain.members is None else _SET_MEANING,
+            )
+            for c in table.sensitive
+        ),
         *(
             PublishedColumn(name=name, role="added", kind="integer", meaning=meaning)
             for name, meaning in recoding.added().items()

@@ -327,6 +327,11 @@ def _declared(values: Iterable[Any]) -> tuple[str | None, ...]:
 
 
 def _sensitive(table: Microdata) -> Column:
+    if any(column.domain.members is not None for column in table.sensitive):
+        raise NotSupported(
+            f"{OWNER} of a column whose values are sets",
+            instead="draw one row of each person (repeated='sample'), or ask for a principle on groups",
+        )
     if len(table.sensitive) == 1:
         return table.sensitive[0]
     raise NotSupported(

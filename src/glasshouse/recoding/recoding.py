@@ -30,10 +30,23 @@ if TYPE_CHECKING:
     Divide: TypeAlias = Callable[[Microdata, Requirement], Groups]
     DivideKinds: TypeAlias = Callable[[Kinds, Requirement], Groups]
 
-__all__ = ["EXACT", "PeopleTable", "Recoding", "check_names", "check_sensitive"]
+__all__ = ["EXACT", "KNOWN_NUMBERS", "RELATED", "PeopleTable", "Recoding", "check_names", "check_sensitive"]
 
 EXACT = "quasi-identifiers are published exactly: who is in the table, and who is not, can be seen"
 """What is not promised where that is so."""
+
+
+KNOWN_NUMBERS = (
+    "anything against an attacker who knows how many rows a person has, or how many different values: sets of other "
+    "sizes are then ruled out"
+)
+"""What is not promised where values are sets."""
+
+RELATED = (
+    "anything against an attacker who knows that several people share a sensitive value, as the members of a family "
+    "may: every person is protected alone, and groups that have one value in common give it away"
+)
+"""What is not promised to people who are related, where every record is one person."""
 
 
 class Divided(Protocol):
@@ -161,6 +174,10 @@ class Recoding:
             limits.append(
                 "each sensitive column is protected by itself: nothing is promised of what they reveal together"
             )
+        if requirement.sets:
+            limits.append(KNOWN_NUMBERS)
+        if identified and requirement.columns:
+            limits.append(RELATED)
         if n_suppressed:
             limits.append(
                 f"{n_suppressed:,} of {n_whole:,} tuples were dropped, at random among those with the most frequent "

@@ -235,6 +235,11 @@ class Release:
         return f"Release({tables}; {self.guarantee.promise})"
 
     @property
+    def sets(self) -> tuple[str, ...]:
+        """The sensitive columns whose values are sets: all that a person has, as a JSON list."""
+        return tuple(column.name for column in self.columns if column.kind == "set")
+
+    @property
     def layout(self) -> Layout:
         """Which tables it has, and how they are read."""
         return layout_of(self.recipe)

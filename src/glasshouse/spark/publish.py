@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.grouping.top.piece import PIECE
+from glasshouse.microdata.repeats import refuse_in_batches
 from glasshouse.microdata.roles import Roles
 from glasshouse.randomness import Source
 from glasshouse.release.layout import PART_ROWS
@@ -88,7 +89,7 @@ def publish(
     out
         Folder that gets the two folders; driver and workers see it by the same path, and may write beside it.
     quasi, sensitive, identifier, options
-        As in `read`.
+        As in `read`; people with several rows are refused (``repeated="error"``).
     principle, method, recoding, suppress, carry, source, force, allow_seed, title, licence
         As in `glasshouse.publish`, which gives the same files from the same key.
     part_rows
@@ -109,6 +110,7 @@ def publish(
     SparkRelease
         Where it lies, and what it promises.
     """
+    refuse_in_batches(options.pop("repeated", "error"), "on Spark")
     asked = Asked.of(
         principle,
         method,

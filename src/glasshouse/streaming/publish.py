@@ -14,6 +14,7 @@ from glasshouse.errors import ParameterError
 from glasshouse.grouping.top.piece import PIECE
 from glasshouse.log import step
 from glasshouse.microdata.cautions import refuse_unanswered
+from glasshouse.microdata.repeats import refuse_in_batches
 from glasshouse.randomness import Source
 from glasshouse.release.layout import PART_ROWS
 from glasshouse.release.package.pair import Pair
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from glasshouse.grouping.method import Method
     from glasshouse.journeys.plan import Plan
-    from glasshouse.microdata.roles import Missing
+    from glasshouse.microdata.roles import Missing, Repeated
     from glasshouse.principles.principle import Principle
     from glasshouse.recoding.recoding import Recoding
     from glasshouse.streaming.journey import Marks
@@ -56,6 +57,7 @@ def publish_file(
     suppress: Any = 0,
     carry: str = "cells",
     identifier: str | None = None,
+    repeated: Repeated = "error",
     missing: Missing = "error",
     ordered: Mapping[str, Sequence[Any]] | None = None,
     taxonomies: Mapping[str, Any] | None = None,
@@ -99,6 +101,8 @@ def publish_file(
         A path: Parquet, Arrow, or CSV, also compressed.
     quasi, sensitive, identifier, missing, ordered, taxonomies, bins, categorical, normalise, bottom, top, accept
         As in `read`.
+    repeated
+        ``error``: where rows go by in batches, people with several rows are refused.
     delimiter, encoding, decimal
         As in `read`.
     principle, method, recoding, suppress, carry, format, force, allow_seed, title, licence, source, threads
@@ -131,6 +135,7 @@ def publish_file(
         raise ParameterError("publish_file", "format", "'parquet' or 'csv'", format)
     if engine not in ENGINES:
         raise ParameterError("publish_file", "engine", "'memory' or 'disk'", engine)
+    refuse_in_batches(repeated, "for a file that is read in batches")
     asked = Asked.of(
         principle,
         method,

@@ -16,6 +16,7 @@ import numpy as np
 from glasshouse.declarations import Declared, check_cells
 from glasshouse.errors import InputError, NotSupported, SchemaError
 from glasshouse.microdata.domains import text_of
+from glasshouse.microdata.set_members import members_of_texts
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import ANGEL, TAXONOMIES
 from glasshouse.supports.axes import Axis, node_supports
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.microdata.set_members import Members
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.release import Release
     from glasshouse.release.contents import Seats
@@ -58,8 +60,15 @@ class Evidence:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """The columns that can be asked about, and the kinds of their values."""
-        return {c.name: c.kind for c in self.release.columns if c.role in ("quasi-identifier", "sensitive")}
+        """The columns that can be asked about, and the kinds of their values; of sets, of the values in them."""
+        asked = [c for c in self.release.columns if c.role in ("quasi-identifier", "sensitive")]
+        return {c.name: "category" if c.name in self.release.sets else c.kind for c in asked}
+
+    def members(self, column: str) -> Members | None:
+        """Which single values the published sets of a column have; None of a column whose values are no sets."""
+        if column not in self.release.sets:
+            return None
+        return members_of_texts(column, self.published(column).values)
 
     @property
     def limits(self) -> dict[str, Mapping[str, str]]:

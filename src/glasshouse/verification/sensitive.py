@@ -24,6 +24,7 @@ from glasshouse.verification.columns import (
 from glasshouse.verification.exact import below_entropy, entropies, exceeds, largest, smallest_entropy
 from glasshouse.verification.excess import equal_excess, hierarchical_excess, ordered_excess
 from glasshouse.verification.groups import check, first_by_cells, histograms, worst_of
+from glasshouse.verification.set_column import single_values
 from glasshouse.verification.verification import Achieved, Attained
 
 if TYPE_CHECKING:
@@ -197,7 +198,11 @@ class SensitiveColumn:
         designated: Sequence[Any] | None,
         distance: Distance | None,
         suppressed: Sequence[Any],
+        of_sets: bool = False,
     ) -> None:
+        if of_sets:
+            column, division = single_values(column, division)
+        self.of_sets = of_sets
         self.scale = Scale(
             column,
             kind=kind,
@@ -217,20 +222,18 @@ class SensitiveColumn:
         """Count everything that the groups achieve, each number with a group that attains it."""
         seen = self.seen
         share, attaining = largest(self.top, seen.sizes)
-        millionths, least_entropy = smallest_entropy(seen)
         fewest = int(seen.distinct.min())
+        recursive = range(1, 1 if self.of_sets else min(fewest, _MOST_RECURSIVE) + 1)
+        distances = [] if self.of_sets else self.scale.distances
         return Achieved(
             column=self.column.name,
             n_values=int(np.count_nonzero(seen.totals)),
             frequency=self._attained(1 / share, attaining),
             most_frequent=self._most_frequent(first_by_cells(self.division, attaining)),
             distinct=self._attained(Fraction(fewest), np.flatnonzero(seen.distinct == fewest)),
-            entropy=self._attained(Fraction(millionths, 10**6), least_entropy),
-            recursive={
-                ell: self._attained(*largest(self.top, seen.tails(ell)))
-                for ell in range(1, min(fewest, _MOST_RECURSIVE) + 1)
-            },
-            closeness={distance: self._closeness(distance) for distance in self.scale.distances},
+            entropy=None if self.of_sets else self._entropy(),
+            recursive={ell: self._attained(*largest(self.top, seen.tails(ell))) for ell in recursive},
+            closeness={distance: self._closeness(distance) for distance in distances},
             distance=self.scale.distance,
             designated=self._designated(),
         )
@@ -247,6 +250,8 @@ class SensitiveColumn:
     def notes(self) -> list[str]:
         """Say what is peculiar to the column."""
         name, notes = self.column.name, []
+        if self.of_sets:
+            notes.append(f"{name} holds sets: a tuple counts once under every value in its cell")
         if self.scale.are_amounts and self.scale.levels is None:
             notes.append(
                 f"{name} holds amounts: different but close ones count as diverse and tell an adversary nearly as "
@@ -262,6 +267,10 @@ class SensitiveColumn:
         if odd and self.scale.levels is not None:
             notes.append(f"{' and '.join(odd)} in {name}: farthest from every value in the hierarchical distance")
         return notes
+
+    def _entropy(self) -> Attained:
+        millionths, groups = smallest_entropy(self.seen)
+        return self._attained(Fraction(millionths, 10**6), groups)
 
     def _closeness(self, distance: Distance) -> Attained:
         excess, scale = self.judgement.excess(distance)

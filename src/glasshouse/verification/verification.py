@@ -200,6 +200,9 @@ class Achieved:
         Which of them is meant by ``t``.
     designated
         As `frequency`, of the designated values alone; None if there are none, or none occurs.
+
+    Of a column of sets, tuples are counted that have each single value. These counts are no distribution: ``entropy``
+    is None, and ``recursive`` and ``closeness`` are empty.
     """
 
     column: str
@@ -207,7 +210,7 @@ class Achieved:
     frequency: Attained
     most_frequent: Any
     distinct: Attained
-    entropy: Attained
+    entropy: Attained | None
     recursive: Mapping[int, Attained]
     closeness: Mapping[str, Attained]
     distance: str
@@ -239,19 +242,19 @@ class Achieved:
         return int(self.distinct.exact)
 
     @property
-    def entropy_ell(self) -> float:
-        """``exp`` of the smallest entropy, rounded down."""
-        return self.entropy.down
+    def entropy_ell(self) -> float | None:
+        """``exp`` of the smallest entropy, rounded down; None of sets."""
+        return None if self.entropy is None else self.entropy.down
 
     @property
-    def t(self) -> float:
-        """The largest earth mover's distance, by the column's `distance`, rounded up."""
-        return self.closeness[self.distance].up
+    def t(self) -> float | None:
+        """The largest earth mover's distance, by the column's `distance`, rounded up; None of sets."""
+        return self.closeness[self.distance].up if self.closeness else None
 
     @property
-    def t_exact(self) -> Fraction:
-        """The largest earth mover's distance, by the column's `distance`, exactly."""
-        return self.closeness[self.distance].exact
+    def t_exact(self) -> Fraction | None:
+        """The largest earth mover's distance, by the column's `distance`, exactly; None of sets."""
+        return self.closeness[self.distance].exact if self.closeness else None
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain data."""
@@ -266,14 +269,16 @@ class Achieved:
                 "group": frequency,
             },
             "distinct_ell": {"value": self.distinct_ell, "group": _group(self.distinct.group)},
-            "entropy_ell": {"value": self.entropy_ell, "group": _group(self.entropy.group)},
+            "entropy_ell": self.entropy and {"value": self.entropy_ell, "group": _group(self.entropy.group)},
             "designated_ell": self.designated and _attained(self.designated, self.designated.down),
             "recursive": [{"ell": ell, **_attained(c, c.up, name="c")} for ell, c in self.recursive.items()],
             "t": {
                 "value": self.t,
                 "distance": self.distance,
                 **{distance: _attained(t, t.up) for distance, t in self.closeness.items()},
-            },
+            }
+            if self.closeness
+            else None,
         }
 
     def _lines(self) -> list[str]:
@@ -283,8 +288,9 @@ class Achieved:
             line("  frequency ell", f"{self.ell:,}", f"exactly {self.ell_exact}: {self.frequency.group}"),
             line("  alpha, largest share", f"{self.alpha:.6f}", f"of {_cell(self.most_frequent)}, in that group"),
             line("  distinct ell", f"{self.distinct_ell:,}", str(self.distinct.group)),
-            line("  entropy ell", f"{self.entropy_ell:.6f}", str(self.entropy.group)),
         ]
+        if self.entropy is not None:
+            lines.append(line("  entropy ell", f"{self.entropy.down:.6f}", str(self.entropy.group)))
         if self.designated:
             lines.append(line("  ell of designated", f"{self.designated.down:.6f}", str(self.designated.group)))
         shown = [(ell, c) for ell, c in self.recursive.items() if ell > 1][:_MOST_SHOWN]
@@ -417,7 +423,10 @@ class Verification:
         }
 
     def __repr__(self) -> str:
-        of = ", ".join(f"{name}: ell={column.ell}, t={column.t:g}" for name, column in self.columns.items())
+        of = ", ".join(
+            f"{name}: ell={column.ell}" + ("" if column.t is None else f", t={column.t:g}")
+            for name, column in self.columns.items()
+        )
         return f"Verification({self.n_tuples:,} tuples in {self.n_groups:,} groups, k={self.k}{'; ' if of else ''}{of})"
 
     def __str__(self) -> str:

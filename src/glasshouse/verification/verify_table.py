@@ -180,11 +180,13 @@ def verify_table(
     risk_threshold: Number = Fraction(1, 5),
     notices: Sequence[str] = (),
     brief: bool = False,
+    sets: Sequence[str] = (),
     **asked: Unpack[Thresholds],
 ) -> Verification:
     """As `glasshouse.verify`, for an Arrow table as it is: columns of any type, dictionaries and all.
 
-    With ``brief`` only what was asked is decided, and not what the sensitive columns achieve beyond it.
+    With ``brief`` only what was asked is decided, and not what the sensitive columns achieve beyond it. The cells of
+    ``sets`` are sets of values, and what is asked is asked of every single value.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"q": ["a", "b", "a", "b"], "d": ["x", "y", "x", "y"]})
@@ -220,6 +222,7 @@ def verify_table(
             designated=(designated or {}).get(name),
             distance=distance if distance is None or isinstance(distance, str) else distance.get(name),
             suppressed=suppressed,
+            of_sets=name in sets,
         )
         if not brief:
             achieved[name] = column.achieved()

@@ -28,7 +28,7 @@ def told(refusal: pytest.ExceptionInfo[gh.GlasshouseError]) -> str:
 @pytest.mark.parametrize(
     "option",
     ["quasi", "sensitive", "identifier", "ordered", "taxonomies", "bins", "bottom", "top", "categorical", "normalise",
-     "accept", "missing"],
+     "accept", "missing", "repeated", "random"],
 )  # fmt: skip
 def test_options_of_another_type_are_refused(option: str, value: Any) -> None:
     with pytest.raises(gh.InputError) as refusal:

@@ -136,6 +136,7 @@ class ReverseEngineering(Attack):
     name: ClassVar[str] = "reverse engineering"
     runs_method: ClassVar[bool] = True
     needs_algorithm: ClassVar[bool] = True
+    takes_sets: ClassVar[bool] = True
 
     how: str | None = None
     most_worlds: int = 100_000

@@ -32,7 +32,7 @@ class Strategy(Attack):
     """One way to reason; with the ``error``, ``source`` and ``progress`` of `ReverseEngineering`."""
 
     name = "reverse engineering"
-    runs_method = needs_algorithm = True
+    runs_method = needs_algorithm = takes_sets = True
 
     methods: ClassVar[tuple[type, ...]] = ()
     """The methods whose groups it explains; none, where it does not matter what made them."""

@@ -129,6 +129,11 @@ class RiskAttack:
         if not self.needs_values and not sensitive:
             return Published.without_values(release)
         contents = Published.of(release, self.column if self.needs_values else sensitive[0])
+        if self.needs_values and contents.column in release.sets:
+            raise NotSupported(
+                f"{self.name} on column {contents.column!r}, whose values are sets",
+                instead="use linking or reverse-engineering, which say what is believed of every single value",
+            )
         contents.refuse_untied()  # seats are read from tables with batches alone
         return contents
 

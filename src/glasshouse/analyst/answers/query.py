@@ -17,7 +17,7 @@ from glasshouse.analyst.answers.perturbed_answers import Perturbation
 from glasshouse.analyst.answers.population_answers import LearnedTotals, learned_totals
 from glasshouse.analyst.answers.presence import Presence
 from glasshouse.analyst.answers.separation import separation_notes
-from glasshouse.analyst.questions.asked_values import settled
+from glasshouse.analyst.questions.asked_values import sets_note, settled
 from glasshouse.analyst.questions.question import And, Question, Test, disjoint_terms
 from glasshouse.analyst.questions.sql import question_of
 from glasshouse.errors import InputError
@@ -240,6 +240,9 @@ def answer_question(
     Who left in one of the editions ``gone_by`` is not counted. An average is one of those who have a value, as in SQL:
     people who miss it are left out of what is divided by.
     """
+    sets = next((name for name in question.group_by if name in evidence.release.sets), None)
+    if sets is not None:
+        return _by_members(evidence, question, sets, model, gone_by)
     answer = _answer(evidence, question, model, gone_by)
     averaged = {measure.column for measure in question.measures if measure.kind == "avg"}
     for column in sorted(name for name in averaged if name is not None and _has_gaps(evidence, name)):
@@ -256,6 +259,33 @@ def answer_question(
         )
         answer = replace(answer, estimates=estimates, notes=tuple(dict.fromkeys((*answer.notes, *own.notes))))
     return answer
+
+
+def _by_members(
+    evidence: Evidence, question: Question, column: str, model: str, gone_by: tuple[int | str, ...]
+) -> Answer:
+    """Answer apart for every single value of a column of sets: a person is counted under each that the person has."""
+    members, at = evidence.members(column), question.group_by.index(column)
+    assert members is not None
+    texts = evidence.published(column).values
+    group_by, headings = ((*own[:at], *own[at + 1 :]) for own in (question.group_by, question.headings))
+    found: dict[tuple[Any, ...], tuple[Estimate, ...]] = {}
+    for code, value in enumerate(members.domain.listed()):
+        having = ValueSet.of([text for text, has in zip(texts, members.having(code), strict=True) if has])
+        where = And((question.where, Test(column, having)))
+        asked = replace(question, where=where, group_by=group_by, headings=headings)
+        answer = answer_question(evidence, asked, model, gone_by)
+        for key, row in zip(answer.keys, answer.estimates, strict=True):
+            if any(estimate.value or estimate.error for estimate in row):
+                found[(*key[:at], value, *key[at:])] = row
+    order = sorted(found, key=lambda key: [(value is None, value) for value in key])
+    return Answer(
+        question=question,
+        keys=tuple(order),
+        estimates=tuple(found[key] for key in order),
+        notes=tuple(dict.fromkeys((sets_note(column), *answer.notes))),
+        model=answer.model,
+    )
 
 
 def _has_gaps(evidence: Evidence, column: str) -> bool:

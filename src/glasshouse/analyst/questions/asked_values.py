@@ -15,6 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from glasshouse.analyst.questions.question import Not, Test
 from glasshouse.errors import DomainError, InputError, near_text
 from glasshouse.microdata.domains import few, text_of
@@ -27,11 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from glasshouse.analyst.questions.question import Condition, Question
+    from glasshouse.microdata.set_members import Members
     from glasshouse.supports.evidence import Evidence
     from glasshouse.supports.supports import Support
 
 
-__all__ = ["check_domain", "settled"]
+__all__ = ["check_domain", "sets_note", "settled"]
 
 
 def settled(evidence: Evidence, question: Question) -> tuple[Question, tuple[str, ...]]:
@@ -49,6 +52,11 @@ def settled(evidence: Evidence, question: Question) -> tuple[Question, tuple[str
         for side, text in evidence.limits.get(name, {}).items()
     ]
     return replace(question, where=where), tuple(dict.fromkeys(settling.notes))
+
+
+def sets_note(column: str) -> str:
+    """Say what a question about a column of sets means."""
+    return f"{column!r} holds sets of values: a person is counted under every value that the person has"
 
 
 def check_domain(evidence: Evidence, column: str, values: Iterable[Any]) -> None:
@@ -69,6 +77,9 @@ class _Settling:
 
     def condition(self, condition: Condition) -> Condition:
         if isinstance(condition, Test):
+            members = self.evidence.members(condition.column)
+            if members is not None:
+                return Test(condition.column, self._sets(condition.column, members, condition.values))
             return Test(condition.column, self._values(condition.column, condition.values))
         if isinstance(condition, Not):
             return Not(self.condition(condition.part))
@@ -82,6 +93,23 @@ class _Settling:
         self._check_limits(column, values)
         self._note_numbers(column, values)
         return values
+
+    def _sets(self, column: str, members: Members, values: ValueSet) -> ValueSet:
+        """The sets that have one of some values; where all but some are asked for, those that have none of these."""
+        pieces = values.pieces()
+        singles = members.domain
+        for text in map(text_of, pieces.values) if isinstance(pieces, Listing) else ():
+            if text not in singles.texts:
+                raise DomainError.unknown(text, list(singles.texts), column=column)
+        without = isinstance(pieces, Listing) and pieces.cofinite
+        wanted = ~values if without else values
+        found = np.zeros(len(members), bool)
+        for code, value in enumerate(singles.listed()):
+            if value in wanted:
+                found |= members.having(code)
+        self.notes.append(sets_note(column))
+        texts = self.evidence.published(column).values
+        return ValueSet.of([text for text, has in zip(texts, found, strict=True) if has != without])
 
     def _check_limits(self, column: str, values: ValueSet) -> None:
         """Refuse to tell apart what lies beyond a top or bottom code, which one value stands for."""

@@ -75,6 +75,7 @@ class Mondrian(Method):
         "The table is cut at the median of its widest attribute, or of the next one, and each part again, as long "
         "as both parts are safe."
     )
+    judges_only: ClassVar[bool] = True
 
     partitioning: str = "strict"
 

@@ -129,6 +129,7 @@ class Mirror(Method):
         "groups take as many people from either half, so that the failure does not tell which half was to blame."
     )
     randomised: ClassVar[bool] = True
+    judges_only: ClassVar[bool] = True
 
     floor: int | None = None
     inner: str = "anatomize"

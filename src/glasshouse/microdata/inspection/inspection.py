@@ -22,6 +22,7 @@ from glasshouse.errors import SchemaError
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.inspection.column_report import ColumnReport, Measured, measure, with_roles
+from glasshouse.microdata.inspection.repetition import repetition_notices
 from glasshouse.microdata.inspection.uniqueness import (
     Uniqueness,
     best_pairs_and_triples,
@@ -267,6 +268,7 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
         repeated = [report.name for report in reports if report.role == "identifier"]
         why = f": values of {', '.join(repeated)} repeat or are missing" if repeated else ""
         yield f"no column can serve as identifier{why}; the guarantee is per row, so see that nobody has two rows"
+    yield from repetition_notices(measured, reports)
     gaps = [report for report in reports if report.missing and (report.role == "quasi" or report.name == chosen)]
     if gaps:
         listed = ", ".join(f"{report.name} ({report.missing:,})" for report in gaps)

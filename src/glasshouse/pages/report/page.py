@@ -106,7 +106,8 @@ def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     yield "frequency l-diversity", f"{found['ell']['value']:,}", "no value has more than 1/l of a group"
     yield "largest share, alpha", f"{found['alpha']['value']:.6f}", f"exactly {found['alpha']['exact']} of a group"
     yield "distinct l-diversity", f"{found['distinct_ell']['value']:,}", "different values in every group"
-    yield "entropy l-diversity", f"{found['entropy_ell']['value']:.6f}", "the exponential of the smallest entropy"
+    if found["entropy_ell"]:
+        yield "entropy l-diversity", f"{found['entropy_ell']['value']:.6f}", "the exponential of the smallest entropy"
     if found["designated_ell"]:
         yield "designated l-diversity", f"{found['designated_ell']['value']:.6f}", "of the designated values alone"
     pairs = [pair for pair in found["recursive"] if pair["ell"] > 1]
@@ -116,7 +117,7 @@ def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     if len(pairs) > _MOST_RECURSIVE:
         yield f"… up to l = {pairs[-1]['ell']}", "", "all of them are in report.json"
     for distance in ("equal", "ordered", "hierarchical"):
-        if distance in found["t"]:
+        if distance in (found["t"] or ()):
             meant = ", the one that t means" if distance == found["t"]["distance"] else ""
             words = "largest distance of a group's values from the whole table's"
             yield f"t-closeness, {distance} distance", f"{found['t'][distance]['value']:.6f}", f"{words}{meant}"

@@ -154,7 +154,7 @@ class Publication:
         if need is None or need.fits:
             return "memory"
         what = f"{choices['file']} would take {need}"
-        if needing in ("--flat", "--to", "an edition"):
+        if needing is not None and not needing.startswith("--report"):
             self._watch.remark(
                 "warning", f"{what}. {needing} needs it there; without it, the file can be published from disk"
             )
@@ -231,7 +231,8 @@ class Publication:
         from glasshouse.microdata import read
 
         with step("read") as note:
-            table = read(self.choices["file"], **read_arguments(self.choices))
+            random = None if self._source is None else self._source.child("one row of each person")
+            table = read(self.choices["file"], **read_arguments(self.choices), random=random)
             note(rows=table.n_tuples, columns=len(table.quasi) + len(table.sensitive))
         return table
 
@@ -323,6 +324,8 @@ def _needing_table(choices: Mapping[str, Any]) -> str | None:
         return "an edition"
     if choices["flat"]:
         return "--flat"
+    if choices["repeated"] != DEFAULTS["repeated"]:
+        return f"--repeated {choices['repeated']}"
     if choices.get("to"):
         return "--to"
     return None if choices["report"] == "none" else f"--report {choices['report']}"
@@ -330,7 +333,9 @@ def _needing_table(choices: Mapping[str, Any]) -> str | None:
 
 def _refuse_on_disk(choices: Mapping[str, Any]) -> None:
     from glasshouse.microdata.reading.sources import read_whole
+    from glasshouse.microdata.repeats import refuse_in_batches
 
+    refuse_in_batches(choices["repeated"], "with --engine disk")
     if choices["flat"]:
         raise InputError("--engine disk keeps no release in memory to draw from: leave --flat out, and use sample")
     if choices.get("table") or choices.get("query") or choices.get("to"):

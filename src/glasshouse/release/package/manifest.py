@@ -119,7 +119,7 @@ _TOLD_SINCE = 3  # the format that tells who was dropped and how, and whether th
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")  # an escape of one half of a character
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _TYPES = ("string", "integer", "number", "boolean", "date", "datetime", "time")
-_KINDS = ("integer", "float", "date", "timestamp", "boolean", "category")
+_KINDS = ("integer", "float", "date", "timestamp", "boolean", "category", "set")
 _ROLES = ("quasi-identifier", "sensitive", "added")
 _KIND: Final[Mapping[type, str]] = {
     str: "text",
@@ -398,6 +398,8 @@ def _column(data: Mapping[str, Any], version: int) -> PublishedColumn:
         _refuse("a column has an unknown role")
     if _get(data, "kind", str) not in _KINDS:
         _refuse("a column has values of an unknown kind")
+    if data["kind"] == "set" and (data["role"] != "sensitive" or "axis" in data):
+        _refuse("a column that is not sensitive holds sets, or sets that have an order")
     return PublishedColumn(
         name=_get(data, "name", str),
         role=data["role"],

@@ -64,7 +64,7 @@ def _told(found: Verification) -> dict[str, Any]:
     for column in told["sensitive"].values():
         shown = [one for one in column["recursive"] if one["ell"] > 1]
         column["recursive"], column["n_more"] = shown[:_MOST_SHOWN], max(0, len(shown) - _MOST_SHOWN)
-        column["closeness"] = {name: one for name, one in column["t"].items() if isinstance(one, dict)}
+        column["closeness"] = {name: one for name, one in (column["t"] or {}).items() if isinstance(one, dict)}
     groups = {
         "smallest": str(found.smallest),
         "checks": [[str(group) for group in check.worst] for check in found.checks],
@@ -72,7 +72,7 @@ def _told(found: Verification) -> dict[str, Any]:
             name: {
                 "ell": str(own.frequency.group),
                 "distinct_ell": str(own.distinct.group),
-                "entropy_ell": str(own.entropy.group),
+                "entropy_ell": None if own.entropy is None else str(own.entropy.group),
                 "designated_ell": None if own.designated is None else str(own.designated.group),
                 "recursive": [str(c.group) for ell, c in own.recursive.items() if ell > 1][:_MOST_SHOWN],
                 "t": {name: str(t.group) for name, t in own.closeness.items()},

@@ -71,6 +71,8 @@ class CutsNotMade(Strategy):
         """The list must be the people in the table, each with any value beforehand."""
         if len(task.release.recipe.sensitive) > 1:
             return NotSupported("failed cuts of a table with several sensitive columns", instead=SMALL)
+        if task.release.sets:
+            return NotSupported("failed cuts of a table whose sensitive values are sets", instead=SMALL)
         if task.release.n_dropped:
             return NotSupported("failed cuts of a table some of whose tuples were dropped", instead=SMALL)
         n, n_people = int(task.contents.sizes.sum()), task.knowledge.external.n_tuples

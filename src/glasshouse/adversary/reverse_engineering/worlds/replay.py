@@ -14,7 +14,7 @@ permutation, each of which is shuffled by itself.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from glasshouse.grouping.suppression import keep_eligible
 from glasshouse.microdata import Groups
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.kinds import kinds_of
+from glasshouse.microdata.set_members import as_sets
 from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 from glasshouse.release.layout import BATCH, DATA, GROUP, PERMUTATION
@@ -62,18 +63,22 @@ class Rerun:
     method: Method
     recoding: Recoding
     suppress: Any = 0
+    sets: tuple[str, ...] = ()  # the sensitive columns whose values are sets
 
     @classmethod
     def of(cls, task: Task) -> Rerun:
         """Run the algorithm of a task again."""
         assert task.algorithm is not None
-        return cls(**task.algorithm._asdict(), suppress=task.release.recipe.suppress)
+        return cls(**task.algorithm._asdict(), suppress=task.release.recipe.suppress, sets=task.release.sets)
 
     def chances(self, table: Microdata, limit: int) -> tuple[dict[Hashable, Fraction], int]:
         """The exact probability of everything that may be published of ``table``, and how many runs that took.
 
         A table that cannot be published has no outcome at all.
         """
+        if self.sets:
+            own = (as_sets(column) if column.name in self.sets else column for column in table.sensitive)
+            table = replace(table, sensitive=tuple(own))
         found: dict[Hashable, Fraction] = {}
         partitions, n_runs = chances(lambda draws: self._divided(table, draws), limit=limit)
         for partition, probability in partitions.items():
