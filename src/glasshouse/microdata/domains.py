@@ -239,7 +239,13 @@ def narrowed(column: Column) -> Column:
     >>> narrowed(Column(column.domain, column.codes[:2])).domain.values.to_pylist()
     ['a', 'b']
     """
-    domain, values = column.domain, column.domain.decode(column.codes)
+    domain = column.domain
+    if domain.members is not None:
+        sets, codes = np.unique(column.codes, return_inverse=True)
+        values = domain.values.take(pa.array(sets))
+        own = replace(domain, values=values, members=domain.members.only(sets))
+        return Column(own, codes.reshape(-1).astype(np.int32))
+    values = domain.decode(column.codes)
     coded = code(
         values,
         name=domain.name,
