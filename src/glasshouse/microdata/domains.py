@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.cells.compound import Part
     from glasshouse.microdata.taxonomy.taxonomy import BoundTaxonomy, Taxonomy
+    from glasshouse.microdata.weight_classes import WeightClasses
 
 __all__ = ["Column", "Domain", "code", "few", "kind_of", "text_of"]
 
@@ -57,6 +59,8 @@ class Domain:
     missing: bool = False  # whether missing is a value of its own; it has the last code
     # whether look-alikes are one value, so that values are also looked up by what look-alikes have in common
     normalised: bool = False
+    weight: WeightClasses | None = None  # of a survey weight: the classes whose means the values are
+    parts: tuple[Part, ...] = ()  # of a compound column: the columns whose values each of its values lists
 
     @property
     def declared_order(self) -> tuple[str, ...] | None:

@@ -66,6 +66,11 @@ class Microdata:
                 return column
         raise SchemaError.unknown(name, [c.name for c in (*self.quasi, *self.sensitive)], role="a column of the table")
 
+    @property
+    def weight(self) -> str | None:
+        """The quasi-identifier that is a survey weight, if there is one."""
+        return next((column.name for column in self.quasi if column.domain.weight is not None), None)
+
     def refuse_unanswered(self) -> None:
         """Raise `CautionError` if something was found in the table that was neither mended nor accepted."""
         if self.cautions:
@@ -109,6 +114,8 @@ def read(
     quasi: Sequence[str],
     sensitive: str | Sequence[str] | None = None,
     identifier: str | None = None,
+    weight: str | None = None,
+    together: Sequence[Sequence[str]] = (),
     missing: Missing = "error",
     ordered: Mapping[str, Sequence[Any]] | None = None,
     taxonomies: Mapping[str, Taxonomy | str | Path] | None = None,
@@ -139,6 +146,12 @@ def read(
         satisfy l-diversity and protect nothing.
     identifier
         Column that names the person. Duplicates are refused: every theorem assumes one row per person.
+    weight
+        Column of survey weights, positive numbers. It becomes the last quasi-identifier: everybody's weight is replaced
+        by the mean of a class of people, and questions to a release are weighted by it.
+    together
+        Sensitive columns that are published as one, as ``[("disease", "drug")]``: a value of the column
+        ``disease+drug`` is a pair, and what is promised is promised of pairs.
     missing
         ``error`` (the default) counts missing values per column and refuses; ``category`` makes missing a value of its
         own; ``drop`` drops the rows and reports how many.
@@ -171,9 +184,10 @@ def read(
     >>> read({"age": [30, 40], "disease": ["flu", "ulcer"]}, quasi=["age"], sensitive="disease")
     Microdata(2 tuples; quasi-identifiers age (2); sensitive disease (2))
     """
-    roles = Roles.of(quasi, sensitive, identifier)
+    roles = Roles.of(quasi, sensitive, identifier, weight)
     options = Options.of(
         missing=missing,
+        together=together,
         categorical=categorical,
         normalise=normalise,
         ordered=ordered,
@@ -185,7 +199,7 @@ def read(
     text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     opened = open_source(source, columns=roles.columns, narrow=True, table=table, query=query, **text)
     roles.check(opened.columns)
-    options.check(roles)
+    options.check(roles, opened.columns)
     accepted = accepted_names(accept, opened.columns)
     raw = {name: contiguous(opened.table.column(name)) for name in roles.columns}
     intake = Intake(Arrival.of(opened), roles, options, raw)

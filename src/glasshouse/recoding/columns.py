@@ -87,12 +87,18 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
                 name=c.name,
                 role="quasi-identifier",
                 kind=c.domain.kind,
-                meaning=recoding.meaning(c.domain) + _beyond(limits := _limits_of(c.domain)),
+                meaning=recoding.meaning(c.domain) + _beyond(limits := _limits_of(c.domain)) + _weighing(c.domain),
                 limits=limits or None,
+                weight=None if c.domain.weight is None else c.domain.weight.to_data(),
             )
             for c in table.quasi
         ),
-        *(PublishedColumn(name=c.name, role="sensitive", kind=c.domain.kind, meaning=shown) for c in table.sensitive),
+        *(
+            PublishedColumn(
+                name=c.name, role="sensitive", kind=c.domain.kind, meaning=shown, parts=c.domain.parts or None
+            )
+            for c in table.sensitive
+        ),
         *(
             PublishedColumn(name=name, role="added", kind="integer", meaning=meaning)
             for name, meaning in recoding.added().items()
@@ -110,6 +116,11 @@ def _beyond(limits: Mapping[str, str]) -> str:
     """Say what a limit stands for, as the end of a sentence."""
     sides = {"bottom": "below", "top": "above"}
     return "".join(f"; {limit} stands for itself and everything {sides[name]}" for name, limit in limits.items())
+
+
+def _weighing(domain: Domain) -> str:
+    """Say that a column is the survey weight, as the end of a sentence."""
+    return "" if domain.weight is None else "; it is the survey weight, and a number is the mean weight of a class"
 
 
 def _readable(told: dict[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

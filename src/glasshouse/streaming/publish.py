@@ -56,6 +56,8 @@ def publish_file(
     suppress: Any = 0,
     carry: str = "cells",
     identifier: str | None = None,
+    weight: str | None = None,
+    together: Sequence[Sequence[str]] = (),
     missing: Missing = "error",
     ordered: Mapping[str, Sequence[Any]] | None = None,
     taxonomies: Mapping[str, Any] | None = None,
@@ -97,7 +99,9 @@ def publish_file(
         Folder that gets the two folders.
     file
         A path: Parquet, Arrow, or CSV, also compressed.
-    quasi, sensitive, identifier, missing, ordered, taxonomies, bins, categorical, normalise, bottom, top, accept
+    quasi, sensitive, identifier, weight, together, missing, ordered, taxonomies, bins, categorical, normalise
+        As in `read`; columns are not published together from batches.
+    bottom, top, accept
         As in `read`.
     delimiter, encoding, decimal
         As in `read`.
@@ -152,6 +156,8 @@ def publish_file(
             quasi=[quasi] if isinstance(quasi, str) else list(quasi),
             sensitive=sensitive,
             identifier=identifier,
+            weight=weight,
+            together=together,
             missing=missing,
             ordered=ordered,
             taxonomies=taxonomies,

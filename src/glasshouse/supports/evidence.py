@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,12 +29,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
-    from glasshouse.release import Release
+    from glasshouse.release import PublishedColumn, Release
     from glasshouse.release.contents import Seats
     from glasshouse.supports.supports import Support
     from glasshouse.supports.value_sets import ValueSet
 
-__all__ = ["Evidence", "Reading", "seats_of"]
+__all__ = ["Evidence", "Reading", "Weight", "seats_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Weight:
+    """The survey weight of a release, whose values are the means of classes."""
+
+    name: str
+    deviations: Mapping[float, float]  # by how much weights differ from the mean of their class, by the mean
+
+    @classmethod
+    def of(cls, column: PublishedColumn) -> Weight:
+        """Read what is told of the column."""
+        told = column.weight or {}
+        return cls(column.name, dict(zip(map(float, told["means"]), map(float, told["deviations"]), strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,6 +80,16 @@ class Evidence:
     def limits(self) -> dict[str, Mapping[str, str]]:
         """The bottom and top codes of columns that have some, as texts."""
         return {c.name: c.limits for c in self.release.columns if c.limits is not None}
+
+    @cached_property
+    def weight(self) -> Weight | None:
+        """The survey weight, if the release has one."""
+        return None if (column := self.release.weight) is None else Weight.of(column)
+
+    @property
+    def _means(self) -> dict[str, tuple[float, ...]]:
+        """The only values that a weight has: an interval stands for those of them that lie in it."""
+        return {} if self.weight is None else {self.weight.name: tuple(self.weight.deviations)}
 
     def published(self, column: str | None) -> Published:
         """What the release says of one sensitive column; of the first if none is asked about."""
@@ -138,7 +163,7 @@ class Evidence:
         return CellSupports(
             name=attribute,
             kind=self.kinds[attribute],
-            order=self.ordered.get(attribute),
+            order=self._means.get(attribute, self.ordered.get(attribute)),
             taxonomy=self.taxonomies.get(attribute) if shows_nodes else None,
             cells=seats.cells[seats.quasi.index(attribute)],
             foreign=seats.foreign,
@@ -169,6 +194,14 @@ class Evidence:
         by_cell = np.array([support.share(values) for support in self.supports(seats, attribute)])
         shares: NDArray[np.float64] = by_cell[seats.of_seat[seats.quasi.index(attribute)]]
         return shares
+
+    def spreads(self, seats: Seats, weight: Weight, values: ValueSet) -> NDArray[np.float64]:
+        """The mean square of what the weights of a seat differ by from their class means, 0 outside the values."""
+        by_cell = [
+            sum(weight.deviations[own] ** 2 for own in listed if own in values) / len(listed)
+            for listed in (support.listed() or (None,) for support in self.supports(seats, weight.name))
+        ]
+        return np.array(by_cell)[seats.of_seat[seats.quasi.index(weight.name)]]
 
     def moments(
         self, seats: Seats, attribute: str, values: ValueSet

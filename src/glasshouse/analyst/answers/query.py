@@ -16,6 +16,7 @@ from glasshouse.analyst.answers.estimates import Amounts, Dealt, Estimate, Summe
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
 from glasshouse.analyst.answers.population_answers import LearnedTotals, learned_totals
 from glasshouse.analyst.answers.separation import separation_notes
+from glasshouse.analyst.answers.weighting import Deviations, Weighting, chosen_weight, deviations_of_groups
 from glasshouse.analyst.questions.asked_values import settled
 from glasshouse.analyst.questions.question import And, Question, Test, disjoint_terms
 from glasshouse.analyst.questions.sql import question_of
@@ -36,10 +37,12 @@ if TYPE_CHECKING:
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.release import Release
     from glasshouse.release.contents import Published, Seats
+    from glasshouse.supports.evidence import Weight
 
 __all__ = ["Answer", "query"]
 
 _MOST_ROWS = 10_000
+_HIDDEN = 3  # the place of the variance of a weight's hidden part beside its share, mean and mean square
 _SAID = {
     "learned": "learned from the release",
     "cells": "the papers' estimator, with what the cells of the release tell of quasi-identifiers",
@@ -64,6 +67,8 @@ class Answer:
         What the reader should know of the values that were asked for, such as one that no published cell has.
     model
         Which model gave the estimates: ``learned``, ``cells`` or ``uniform``.
+    weight
+        The survey weight by which people were counted; None if every record counts once.
     """
 
     question: Question
@@ -71,6 +76,7 @@ class Answer:
     estimates: tuple[tuple[Estimate, ...], ...]
     notes: tuple[str, ...] = ()
     model: str = "uniform"
+    weight: str | None = None
 
     def __float__(self) -> float:
         return self.value
@@ -127,6 +133,7 @@ class Answer:
             "rows": rows,
             "notes": list(self.notes),
             "model": self.model,
+            "weighted_by": self.weight,
         }
 
     def _rows(self) -> list[list[str]]:
@@ -162,6 +169,7 @@ def query(
     taxonomies: Mapping[str, Taxonomy] | None = None,
     ordered: Mapping[str, Sequence[Any]] | None = None,
     model: str = "learned",
+    weighted: bool | None = None,
 ) -> Answer:
     """Ask a release a question, and get an estimate with an error bar.
 
@@ -178,6 +186,9 @@ def query(
         ``learned``: by what the release teaches of the population (`glasshouse.learn`); this takes some seconds for a
         large release, once. ``uniform``: the papers' estimator, for which every value of a group is as likely for any
         of its members, and every value of a cell for any of its people.
+    weighted
+        Whether people count by their survey weights. By default they do where the release has weights, and the answer
+        says so; False counts records.
 
     Returns
     -------
@@ -208,20 +219,23 @@ def query(
     """
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
     question, notes = settled(evidence, question_of(sql, evidence.kinds, evidence.clock))
-    answer = answer_question(evidence, question, model)
+    answer = answer_question(evidence, question, model, weighted=weighted)
     return replace(answer, notes=(*notes, *answer.notes))
 
 
-def answer_question(evidence: Evidence, question: Question, model: str = "learned") -> Answer:
+def answer_question(
+    evidence: Evidence, question: Question, model: str = "learned", *, weighted: bool | None = None
+) -> Answer:
     """Answer one question, or one for every combination of the grouping columns.
 
     An average is one of those who have a value, as in SQL: people who miss it are left out of what is divided by.
     """
-    answer = _answer(evidence, question, model)
+    weight = chosen_weight(evidence, question, weighted=weighted)
+    answer = _answer(evidence, question, model, weight)
     averaged = {measure.column for measure in question.measures if measure.kind == "avg"}
     for column in sorted(name for name in averaged if name is not None and _has_gaps(evidence, name)):
         there = And((question.where, Test(column, ~ValueSet.of([None]))))
-        own = _answer(evidence, replace(question, where=there), model)
+        own = _answer(evidence, replace(question, where=there), model, weight)
         of_key = dict(zip(own.keys, own.estimates, strict=True))
         nobody = (Estimate.normal(float("nan"), float("nan")),) * len(question.measures)
         estimates = tuple(
@@ -243,8 +257,8 @@ def _has_gaps(evidence: Evidence, column: str) -> bool:
     return bool(evidence.shares(seats, column, ValueSet.of([None])).any())
 
 
-def _answer(evidence: Evidence, question: Question, model: str) -> Answer:
-    asked = _Asked.of(evidence, question, model)
+def _answer(evidence: Evidence, question: Question, model: str, weight: Weight | None) -> Answer:
+    asked = _Asked.of(evidence, question, model, weight)
     if not question.group_by:
         return asked.answer(((),), (asked.estimates(asked.together()),))
     columns = {name: asked.grouping_column(name) for name in question.group_by if name != asked.published.column}
@@ -327,11 +341,15 @@ class _Asked:
     of_class: NDArray[np.bool_]  # which terms hold for each class of them
     learned: LearnedTotals | None = None  # what the release teaches, where that is used
     notes: tuple[str, ...] = ()  # what must be said of the model
+    weighting: Weighting | None = None  # the survey weight, where people count by it
 
     @classmethod
-    def of(cls, evidence: Evidence, question: Question, model: str) -> _Asked:
+    def of(cls, evidence: Evidence, question: Question, model: str, weight: Weight | None) -> _Asked:
         terms = disjoint_terms(question.where)
-        published, seats = seats_of(evidence, _attributes(question, terms))
+        attributes = _attributes(question, terms)
+        weights_too = list(dict.fromkeys([*attributes, *([] if weight is None else [weight.name])]))
+        published, seats = seats_of(evidence, weights_too)
+        weighting = None if weight is None else Weighting.of(evidence, seats, weight)
         values = evidence.domain_of(published)
         columns = list(dict.fromkeys([None, *(measure.column for measure in question.measures)]))
         weights = np.ones((len(columns), len(values)))
@@ -346,11 +364,13 @@ class _Asked:
         class_of = np.full(len(values), -1, np.int64)
         class_of[covered] = number.reshape(-1)
         dealt = Dealt(class_of, len(of_class), weights)
-        learned, notes = learned_totals(evidence, published, seats, _attributes(question, terms), model)
+        learned, notes = learned_totals(evidence, published, seats, weights_too, model)
         if learned is not None and learned.population.fitted.is_used:
             apart = published.column in question.group_by
             notes += separation_notes(learned.population.seen, learned.population.values, dealt, every_value=apart)
-        return cls(evidence, question, published, seats, values, terms, columns, dealt, of_class, learned, notes)
+        return cls(
+            evidence, question, published, seats, values, terms, columns, dealt, of_class, learned, notes, weighting
+        )
 
     @property
     def model(self) -> str:
@@ -361,7 +381,10 @@ class _Asked:
         """The answer with what must be said of the model; of what is certain by any model nothing must."""
         uncertain = any(estimate.error > 0 for row in estimates for estimate in row)
         notes = self.notes if uncertain else ()
-        return Answer(question=self.question, keys=keys, estimates=estimates, model=self.model, notes=notes)
+        answer = Answer(question=self.question, keys=keys, estimates=estimates, model=self.model, notes=notes)
+        if self.weighting is None:
+            return answer
+        return replace(answer, notes=(*notes, self.weighting.note), weight=self.weighting.weight.name)
 
     def grouping_column(self, name: str) -> GroupingColumn:
         """The values that a grouping column may have, by what is published."""
@@ -370,18 +393,40 @@ class _Asked:
     def together(self, fixed: _Fixed | None = None) -> Totals:
         """The totals over all sensitive values."""
         papers = self._together(fixed)
-        return papers if self.learned is None else self.learned.together(*self._by_learning(fixed), papers)
+        found = papers if self.learned is None else self.learned.together(*self._by_learning(fixed), papers)
+        return found if self.weighting is None else self.weighting.added(found, self._deviations(fixed), apart=False)
 
     def apart(self, fixed: _Fixed | None) -> Totals:
         """The totals for every sensitive value by itself."""
         papers = self._apart(fixed)
-        return papers if self.learned is None else self.learned.apart(*self._by_learning(fixed), papers)
+        found = papers if self.learned is None else self.learned.apart(*self._by_learning(fixed), papers)
+        return found if self.weighting is None else self.weighting.added(found, self._deviations(fixed), apart=True)
 
     def _by_learning(self, fixed: _Fixed | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         assert self.learned is not None
+        weight = None if self.weighting is None else self.weighting.weight.name
+        return self.learned.totals(self._learned_terms(fixed), self.dealt, self.columns, weight)
+
+    def _learned_terms(self, fixed: _Fixed | None) -> list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+        """For every term the points that satisfy it, and the classes of sensitive values for which it holds."""
+        assert self.learned is not None
         here = self.learned.where({} if fixed is None else fixed.values)
-        terms = [(self._inside[t] & here, self.of_class[:, t]) for t in range(len(self.terms))]
-        return self.learned.totals(terms, self.dealt, self.columns)
+        return [(self._inside[t] & here, self.of_class[:, t]) for t in range(len(self.terms))]
+
+    def _deviations(self, fixed: _Fixed | None) -> Deviations:
+        """What the hidden part of weights adds; for a perturbed sample, of which it is a small part, nothing."""
+        assert self.weighting is not None
+        n_totals, n_values = self.dealt.weights.shape
+        if self.learned is not None:
+            return self.learned.deviations(
+                self._learned_terms(fixed), self.dealt, self.columns, self.weighting.weight
+            )
+        if self.published.kind == "sample":
+            return Deviations(np.zeros((n_totals, n_values)), np.zeros((n_totals, n_totals, n_values)))
+        group, sizes, touched = self._groups(fixed)
+        entries = self._entries if touched is None else _entries_of(self.published, touched)
+        amounts = self._amounts(fixed, hidden=True)
+        return deviations_of_groups(group, self.seats.count[self._some(fixed)], sizes, entries, self.dealt, amounts)
 
     @cached_property
     def _inside(self) -> list[NDArray[np.bool_]]:
@@ -417,7 +462,7 @@ class _Asked:
         place = self.columns.index(measure.column)
         if measure.kind == "avg":
             return Estimate.normal(*ratio(found, place, 0))
-        counted = measure.kind == "count" and self.published.kind != "sample"
+        counted = measure.kind == "count" and self.published.kind != "sample" and self.weighting is None
         most = float(self.evidence.release.n_tuples) if counted else np.inf
         least = 0.0 if measure.kind == "count" else -np.inf
         return Estimate.normal(found.means[place], found.covariances[place, place], least=least, most=most)
@@ -450,48 +495,63 @@ class _Asked:
 
     # --- amounts ------------------------------------------------------------------------------------------------------
 
-    def _amounts(self, fixed: _Fixed | None) -> Amounts:
-        """What the seats add: for every class of sensitive values, the terms that hold for it."""
+    def _amounts(self, fixed: _Fixed | None, *, hidden: bool = False) -> Amounts:
+        """What the seats add: for every class of sensitive values, the terms that hold for it.
+
+        Weights are in it. With ``hidden`` the variance of their hidden part is, once, in the place of weights.
+        """
         n_seats, n_totals = len(self.seats) if fixed is None else len(fixed.seats), len(self.columns)
         mean = np.zeros((n_totals, self.dealt.n_classes, n_seats))
         product = np.zeros((n_totals, n_totals, self.dealt.n_classes, n_seats))
         for t, term in enumerate(self.terms):
             if fixed is not None and any(name in term and v not in term[name] for name, v in fixed.values.items()):
                 continue
-            first, second = self._of_term(t, fixed)
+            first, second = self._of_term(t, fixed, hidden=hidden)
             for a in np.flatnonzero(self.of_class[:, t]).tolist():
                 mean[:, a] += first
                 product[:, :, a] += second
         return Amounts(mean, product)
 
-    def _of_term(self, t: int, fixed: _Fixed | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _of_term(
+        self, t: int, fixed: _Fixed | None, *, hidden: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean amounts of one term, and of their products, by seat."""
         term, own = self.terms[t], {} if fixed is None else fixed.shares
-        quasi = [name for name in self.seats.quasi if name in term or name in self.columns or name in own]
+        weight = None if self.weighting is None else self.weighting.weight.name
+        quasi = [name for name in self.seats.quasi if name in {*term, *self.columns, *own, weight}]
         n_seats = len(self.seats) if fixed is None else len(fixed.seats)
         powers = {name: self._powers(t, name, fixed) for name in quasi}
 
         def mixed(*names: str | None) -> NDArray[np.float64]:
-            """The mean of the product of these columns (None: 1) where the term holds."""
+            """The mean of the product of these columns (None: 1), each with its weight, where the term holds."""
             found = np.ones(n_seats)
             for name in quasi:
-                found = found * powers[name][names.count(name)]
+                power = names.count(name) if name != weight else _HIDDEN if hidden else len(names)
+                found = found * powers[name][power]
             return found
 
         first = np.stack([mixed(name) for name in self.columns])
         return first, np.stack([np.stack([mixed(one, other) for other in self.columns]) for one in self.columns])
 
     def _powers(self, t: int, name: str, fixed: _Fixed | None) -> tuple[NDArray[np.float64], ...]:
-        """How likely the term holds of a column in every seat; and where it is added up, its mean and mean square."""
+        """How likely the term holds of a column in every seat; and where it is added up, its mean and mean square.
+
+        Of the weight there is a fourth, the variance of its hidden part.
+        """
+        weight = None if self.weighting is None else self.weighting.weight
+        is_weight = weight is not None and name == weight.name
         if fixed is not None and name in fixed.shares:
             share, value = fixed.shares[name], fixed.values[name]
-            number = 0.0 if value is None or name not in self.columns else float(value)
-            return share, share * number, share * number * number
+            number = float(value) if value is not None and (name in self.columns or is_weight) else 0.0
+            hidden = weight.deviations.get(number, 0.0) if weight is not None and is_weight else 0.0
+            return share, share * number, share * number * number, share * hidden**2
         if (t, name) not in self._known:
             values = self.terms[t].get(name, ValueSet.everything())
             share = self.evidence.shares(self.seats, name, values)
-            moments = self.evidence.moments(self.seats, name, values) if name in self.columns else ()
-            self._known[t, name] = (share, *moments)
+            summed = name in self.columns or is_weight
+            moments = self.evidence.moments(self.seats, name, values) if summed else ()
+            spread = () if weight is None or not is_weight else (self.evidence.spreads(self.seats, weight, values),)
+            self._known[t, name] = (share, *moments, *spread)
         known = self._known[t, name]
         return known if fixed is None else tuple(power[fixed.seats] for power in known)
 

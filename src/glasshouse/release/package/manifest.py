@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 from glasshouse.bounds import is_bounded
 from glasshouse.errors import SourceError
 from glasshouse.release.layout import COUNTS, NUMBERS
+from glasshouse.release.package.column_entry import Malformed, compound_parts, weight_classes
 from glasshouse.release.package.tables import unguarded_name
 from glasshouse.release.release import ONE_ROW_PER_PERSON, Guarantee, PublishedColumn, Recipe
 from glasshouse.version import VERSION
@@ -112,6 +113,7 @@ _TOLD_SINCE = 3  # the format that tells who was dropped and how, and whether th
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")  # an escape of one half of a character
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _TYPES = ("string", "integer", "number", "boolean", "date", "datetime", "time")
+_TOLD = ("declared", "limits", "weight", "parts")  # what may be told of a column since format 3
 _KINDS = ("integer", "float", "date", "timestamp", "boolean", "category")
 _ROLES = ("quasi-identifier", "sensitive", "added")
 _KIND: Final[Mapping[type, str]] = {
@@ -382,7 +384,9 @@ def _file(named: Mapping[str, Any], told: Mapping[str, Any]) -> PackagedFile:
 
 def _column(data: Mapping[str, Any], version: int) -> PublishedColumn:
     _known(
-        data, {"name", "role", "kind", "meaning", "axis", *(["declared", "limits"] if version > 2 else [])}, "a column"
+        data,
+        {"name", "role", "kind", "meaning", "axis", *(_TOLD if version > 2 else ())},
+        "a column",
     )
     if _get(data, "role", str) not in _ROLES:
         _refuse("a column has an unknown role")
@@ -396,7 +400,25 @@ def _column(data: Mapping[str, Any], version: int) -> PublishedColumn:
         axis=_axis(data["axis"]) if "axis" in data else None,
         declared=_declared(data, version),
         limits=_limits(data) if "limits" in data else None,
+        **_entries(data),
     )
+
+
+def _entries(column: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of a survey weight, and of a compound column."""
+    found: dict[str, Any] = {}
+    try:
+        if "weight" in column:
+            found["weight"] = weight_classes(column["weight"])
+        if "parts" in column:
+            found["parts"] = compound_parts(column["parts"], _KINDS)
+    except Malformed as reason:
+        _refuse(str(reason))
+    if "weight" in found and (column["role"], column["kind"]) != ("quasi-identifier", "float"):
+        _refuse("it has classes of weights of a column that can have none")
+    if "parts" in found and (column["role"], column["kind"]) != ("sensitive", "category"):
+        _refuse("it has parts of a column that can have none")
+    return found
 
 
 def _limits(column: Mapping[str, Any]) -> Mapping[str, str]:
@@ -587,7 +609,8 @@ def _licence(data: Mapping[str, Any]) -> str:
 def _check_columns(manifest: Manifest) -> None:
     """Every column of a table is explained, once, with the role that the recipe gives it; every file has one place."""
     columns = {column.name: column.role for column in manifest.columns}
-    _different("columns", [column.name for column in manifest.columns])
+    parts = [part.name for column in manifest.columns for part in column.parts or ()]
+    _different("columns", [*parts, *(column.name for column in manifest.columns)])
     recipe = manifest.recipe
     roles = {
         **dict.fromkeys(recipe.quasi, "quasi-identifier"),
