@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.cells.compound import part_values
+from glasshouse.cells.values import NotAValue
 from glasshouse.declarations import Declared, check_cells
-from glasshouse.errors import InputError, NotSupported, SchemaError
+from glasshouse.errors import DomainError, InputError, NotSupported, SchemaError
 from glasshouse.microdata.domains import text_of
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import ANGEL, TAXONOMIES
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.cells.compound import Part
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.release import PublishedColumn, Release
     from glasshouse.release.contents import Seats
@@ -76,6 +79,36 @@ class Evidence:
         """The columns that can be asked about, and the kinds of their values."""
         return {c.name: c.kind for c in self.release.columns if c.role in ("quasi-identifier", "sensitive")}
 
+    @cached_property
+    def parts(self) -> dict[str, tuple[str, int, tuple[Part, ...]]]:
+        """The columns that are parts of compound ones: by name the compound column, the place in it, and all parts."""
+        return {
+            part.name: (column.name, place, column.parts)
+            for column in self.release.columns
+            for place, part in enumerate(column.parts or ())
+            if column.parts is not None
+        }
+
+    @cached_property
+    def asked_kinds(self) -> dict[str, str]:
+        """As `kinds`, with the parts of compound columns, which can be asked about as well."""
+        return {**self.kinds, **{name: parts[place].kind for name, (_, place, parts) in self.parts.items()}}
+
+    def home_of(self, name: str) -> str:
+        """The published column that tells of a column: the compound one of which it is a part, else itself."""
+        return self.parts[name][0] if name in self.parts else name
+
+    def sensitive_values(self, name: str) -> tuple[Any, ...]:
+        """The values that a sensitive column, or a part of one, may have for each of the published values."""
+        values = self.domain_of(self.published(self.home_of(name)))
+        if name not in self.parts:
+            return values
+        column, place, parts = self.parts[name]
+        try:
+            return tuple(part_values(text_of(value), parts)[place] for value in values)
+        except NotAValue as reason:
+            raise DomainError(f"column {column!r} has a value that is not understood: {reason}", column=column) from None
+
     @property
     def limits(self) -> dict[str, Mapping[str, str]]:
         """The bottom and top codes of columns that have some, as texts."""
@@ -109,13 +142,18 @@ class Evidence:
 
     def sensitive_of(self, attributes: Sequence[str]) -> str | None:
         """The sensitive column among some attributes, if there is one; two are refused."""
-        asked = [name for name in attributes if name in self.release.recipe.sensitive]
+        asked = self.all_sensitive_of(attributes)
         if len(asked) > 1:
             raise NotSupported(
-                f"a question about {asked[0]!r} and {asked[1]!r} together",
-                instead="ask about one sensitive column at a time",
+                f"{asked[0]!r} and {asked[1]!r} together, which are published apart",
+                instead="ask about one sensitive column at a time, or publish them together",
             )
         return asked[0] if asked else None
+
+    def all_sensitive_of(self, attributes: Sequence[str]) -> list[str]:
+        """The sensitive columns among some attributes, or of which some of these are parts."""
+        homes = dict.fromkeys(map(self.home_of, attributes))
+        return [name for name in homes if name in self.release.recipe.sensitive]
 
     def domain_of(self, published: Published) -> tuple[Any, ...]:
         """The sensitive values that a question may be about: those published; of a sample, those declared."""
@@ -130,7 +168,7 @@ class Evidence:
 
     def seats(self, published: Published, attributes: Sequence[str]) -> Seats:
         """The table with all these attributes and the fewest others (ANGEL 5: irrelevant ones blur the answer)."""
-        asked = {name for name in attributes if name != published.column}
+        asked = {name for name in attributes if self.home_of(name) != published.column}
         able = [seats for seats in published.seats if asked <= set(seats.quasi)]
         if not able:
             published.refuse_untied()
@@ -148,8 +186,8 @@ class Evidence:
 
     def clock(self, column: str) -> Clock:
         """By which clock the times of a column are shown."""
-        if column in self.release.recipe.sensitive:
-            moments = [value for value in self.domain_of(self.published(column)) if isinstance(value, dt.datetime)]
+        if self.home_of(column) in self.release.recipe.sensitive:
+            moments = [value for value in self.sensitive_values(column) if isinstance(value, dt.datetime)]
             return Clock(column, frozenset(moment.utcoffset() for moment in moments))
         offsets: set[dt.timedelta | None] = set()
         for seats in self.published(None).seats:

@@ -13,11 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.analyst.answers.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
+from glasshouse.analyst.answers.joint_answers import joint_estimates
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
 from glasshouse.analyst.answers.population_answers import LearnedTotals, learned_totals
+from glasshouse.analyst.answers.seat_amounts import mixed_amounts, powers_of
 from glasshouse.analyst.answers.separation import separation_notes
 from glasshouse.analyst.answers.weighting import Deviations, Weighting, chosen_weight, deviations_of_groups
 from glasshouse.analyst.questions.asked_values import settled
+from glasshouse.analyst.questions.part_conditions import without_parts
 from glasshouse.analyst.questions.question import And, Question, Test, disjoint_terms
 from glasshouse.analyst.questions.sql import question_of
 from glasshouse.errors import InputError
@@ -42,7 +45,6 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "query"]
 
 _MOST_ROWS = 10_000
-_HIDDEN = 3  # the place of the variance of a weight's hidden part beside its share, mean and mean square
 _SAID = {
     "learned": "learned from the release",
     "cells": "the papers' estimator, with what the cells of the release tell of quasi-identifiers",
@@ -218,7 +220,7 @@ def query(
     (1.0, 0.0, (1.0, 1.0))
     """
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
-    question, notes = settled(evidence, question_of(sql, evidence.kinds, evidence.clock))
+    question, notes = settled(evidence, question_of(sql, evidence.asked_kinds, evidence.clock))
     answer = answer_question(evidence, question, model, weighted=weighted)
     return replace(answer, notes=(*notes, *answer.notes))
 
@@ -251,13 +253,21 @@ def answer_question(
 
 def _has_gaps(evidence: Evidence, column: str) -> bool:
     """Whether somebody may miss a value of a column, by what is published."""
-    published, seats = seats_of(evidence, [column])
-    if column == published.column:
-        return None in evidence.domain_of(published)
+    if evidence.home_of(column) in evidence.release.recipe.sensitive:
+        return None in evidence.sensitive_values(column)
+    _, seats = seats_of(evidence, [column])
     return bool(evidence.shares(seats, column, ValueSet.of([None])).any())
 
 
 def _answer(evidence: Evidence, question: Question, model: str, weight: Weight | None) -> Answer:
+    apart = _asked_apart(evidence, question)
+    if apart is not None:
+        return _by_value(evidence, question, model, weight, *apart)
+    question = replace(question, where=without_parts(evidence, question.where))
+    if len(evidence.all_sensitive_of(_attributes(question, disjoint_terms(question.where)))) > 1:
+        estimates, notes, used = joint_estimates(evidence, question, model, weight)
+        by = None if weight is None else weight.name
+        return Answer(question=question, keys=((),), estimates=(estimates,), notes=notes, model=used, weight=by)
     asked = _Asked.of(evidence, question, model, weight)
     if not question.group_by:
         return asked.answer(((),), (asked.estimates(asked.together()),))
@@ -281,6 +291,49 @@ def _answer(evidence: Evidence, question: Question, model: str, weight: Weight |
     order = sorted(found)
     keys = tuple(tuple(values[at] for values, at in zip(domains.values(), key, strict=True)) for key in order)
     return asked.answer(keys, tuple(found[key] for key in order))
+
+
+def _asked_apart(evidence: Evidence, question: Question) -> tuple[str, tuple[Any, ...]] | None:
+    """A grouping column whose values are asked for one by one: a part of a column, or any column of a joint question."""
+    where = without_parts(evidence, question.where)
+    joint = len(evidence.all_sensitive_of(_attributes(question, disjoint_terms(where)))) > 1
+    name = next((name for name in question.group_by if joint or name in evidence.parts), None)
+    if name is None:
+        return None
+    if evidence.home_of(name) in evidence.release.recipe.sensitive:
+        return name, tuple(dict.fromkeys(evidence.sensitive_values(name)))
+    _, seats = seats_of(evidence, [name])
+    supports = evidence.supports(seats, name)
+    return name, tuple(GroupingColumn.of(name, evidence.kinds[name], supports, _MOST_ROWS).values)
+
+
+def _by_value(
+    evidence: Evidence, question: Question, model: str, weight: Weight | None, name: str, values: tuple[Any, ...]
+) -> Answer:
+    """Answer a question for every value of one grouping column, and put the answers together."""
+    at = question.group_by.index(name)
+    rest = [(own, head) for i, (own, head) in enumerate(zip(question.group_by, question.headings, strict=True)) if i != at]
+    group_by, headings = tuple(own for own, _ in rest), tuple(head for _, head in rest)
+    rows: dict[tuple[Any, ...], tuple[Estimate, ...]] = {}
+    notes: dict[str, None] = {}
+    used = "uniform"
+    for value in values:
+        where = And((question.where, Test(name, ValueSet.of([value]))))
+        found = _answer(evidence, replace(question, where=where, group_by=group_by, headings=headings), model, weight)
+        for key, row in zip(found.keys, found.estimates, strict=True):
+            if any(estimate.value > 0 or estimate.error > 0 for estimate in row):
+                rows[(*key[:at], value, *key[at:])] = row
+        if len(rows) > _MOST_ROWS:
+            raise InputError(f"GROUP BY would give more than {_MOST_ROWS:,} rows")
+        notes.update(dict.fromkeys(found.notes))
+        used = found.model if found.model != "uniform" else used
+    places = [{own: place for place, own in enumerate(dict.fromkeys(key[i] for key in rows))} for i in range(at)]
+    keys = sorted(rows, key=lambda key: [place[own] for place, own in zip(places, key, strict=False)])
+    estimates = tuple(rows[key] for key in keys)
+    by = None if weight is None else weight.name
+    return Answer(
+        question=question, keys=tuple(keys), estimates=estimates, notes=tuple(notes), model=used, weight=by
+    )
 
 
 def _attributes(question: Question, terms: Sequence[Mapping[str, ValueSet]]) -> list[str]:
@@ -354,8 +407,8 @@ class _Asked:
         columns = list(dict.fromkeys([None, *(measure.column for measure in question.measures)]))
         weights = np.ones((len(columns), len(values)))
         for row, name in zip(weights, columns, strict=True):
-            if name == published.column:
-                row[:] = [0.0 if value is None else float(value) for value in values]
+            if name is not None and evidence.home_of(name) == published.column:
+                row[:] = [0.0 if value is None else float(value) for value in evidence.sensitive_values(name)]
         tested = [term.get(published.column) for term in terms]
         treated = np.array([[own is None or value in own for own in tested] for value in values], bool)
         treated = treated.reshape(len(values), len(terms))
@@ -521,23 +574,10 @@ class _Asked:
         quasi = [name for name in self.seats.quasi if name in {*term, *self.columns, *own, weight}]
         n_seats = len(self.seats) if fixed is None else len(fixed.seats)
         powers = {name: self._powers(t, name, fixed) for name in quasi}
-
-        def mixed(*names: str | None) -> NDArray[np.float64]:
-            """The mean of the product of these columns (None: 1), each with its weight, where the term holds."""
-            found = np.ones(n_seats)
-            for name in quasi:
-                power = names.count(name) if name != weight else _HIDDEN if hidden else len(names)
-                found = found * powers[name][power]
-            return found
-
-        first = np.stack([mixed(name) for name in self.columns])
-        return first, np.stack([np.stack([mixed(one, other) for other in self.columns]) for one in self.columns])
+        return mixed_amounts(powers, self.columns, weight, n_seats, hidden=hidden)
 
     def _powers(self, t: int, name: str, fixed: _Fixed | None) -> tuple[NDArray[np.float64], ...]:
-        """How likely the term holds of a column in every seat; and where it is added up, its mean and mean square.
-
-        Of the weight there is a fourth, the variance of its hidden part.
-        """
+        """What `powers_of` says of a column, where the term holds."""
         weight = None if self.weighting is None else self.weighting.weight
         is_weight = weight is not None and name == weight.name
         if fixed is not None and name in fixed.shares:
@@ -547,11 +587,8 @@ class _Asked:
             return share, share * number, share * number * number, share * hidden**2
         if (t, name) not in self._known:
             values = self.terms[t].get(name, ValueSet.everything())
-            share = self.evidence.shares(self.seats, name, values)
-            summed = name in self.columns or is_weight
-            moments = self.evidence.moments(self.seats, name, values) if summed else ()
-            spread = () if weight is None or not is_weight else (self.evidence.spreads(self.seats, weight, values),)
-            self._known[t, name] = (share, *moments, *spread)
+            summed = name in self.columns
+            self._known[t, name] = powers_of(self.evidence, self.seats, name, values, weight, summed=summed)
         known = self._known[t, name]
         return known if fixed is None else tuple(power[fixed.seats] for power in known)
 
