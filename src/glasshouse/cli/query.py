@@ -29,13 +29,18 @@ __all__ = ["query", "sample"]
 @options.column_options
 @options.choice("--model", ["learned", "uniform"], "What answers: what the release teaches, or the papers' estimator.")
 @click.option(
+    "--unweighted", is_flag=True, help="Count records, where the release has survey weights and people count by them."
+)
+@click.option(
     "--keep",
     type=click.Path(path_type=Path),
     help="File for what the release teaches: taken if it is there, else written, so that it is learned once.",
 )
 @options.printing_options
 @plainly
-def query(release: Path, sql: str, keep: Path | None, *, model: str, as_json: bool, **given: Any) -> None:
+def query(
+    release: Path, sql: str, keep: Path | None, *, model: str, unweighted: bool, as_json: bool, **given: Any
+) -> None:
     """Ask a release a question: COUNT(*), SUM and AVG, with WHERE and GROUP BY.
 
     Every estimate comes with the half width of its 95 % interval. What the release teaches about the population is
@@ -47,6 +52,7 @@ def query(release: Path, sql: str, keep: Path | None, *, model: str, as_json: bo
       glasshouse query out/release "SELECT COUNT(*) WHERE age BETWEEN 30 AND 39 AND disease = 'asthma'"
       glasshouse query out/release "SELECT sex, COUNT(*), AVG(age) WHERE disease = 'influenza' GROUP BY sex" --json
       glasshouse query out/release "SELECT COUNT(*) WHERE disease = 'asthma'" --keep out/release.population.json
+      glasshouse query out/release "SELECT COUNT(*) WHERE disease = 'asthma'" --unweighted
     """
     from glasshouse.analyst.answers.query import query as ask
     from glasshouse.journeys.load import load
@@ -68,7 +74,7 @@ def query(release: Path, sql: str, keep: Path | None, *, model: str, as_json: bo
             with step("learn", rows=loaded.n_tuples):
                 learn(loaded, keep=keep, **known)
         with step("answer", rows=loaded.n_tuples):
-            answer = ask(loaded, sql, model=model, **known)
+            answer = ask(loaded, sql, model=model, weighted=False if unweighted else None, **known)
         if keep is not None and not keep.exists():
             with step("learn", rows=loaded.n_tuples):
                 _keep(loaded, answer, keep, known)

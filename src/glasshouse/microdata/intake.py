@@ -64,9 +64,7 @@ class Options:
     together: list[list[str]] = field(default_factory=list)
 
     @classmethod
-    def of(
-        cls, *, missing: Missing, categorical: Any, normalise: Any, together: Any = (), **by_name: Any
-    ) -> Options:
+    def of(cls, *, missing: Missing, categorical: Any, normalise: Any, together: Any = (), **by_name: Any) -> Options:
         """Check what was given; the options by name are those that are given column by column."""
         if missing not in ("error", "category", "drop"):
             raise ParameterError("read", "missing", "'error', 'category' or 'drop'", missing)
@@ -96,7 +94,7 @@ class Options:
         for option in ("ordered", "taxonomies", "categorical", "normalise", "bottom", "top"):
             if roles.weight in getattr(self, option):
                 raise SchemaError(
-                    f"column {roles.weight!r} is the weight, which becomes classes: only bins= says which, not {option}=",
+                    f"column {roles.weight!r} is the weight, which becomes classes: bins= says which, and not {option}=",
                     column=roles.weight,
                 )
         roles.check_option("normalise", self.normalise, roles.columns)
@@ -262,8 +260,7 @@ class Intake:
     def _class_weights(self, name: str) -> None:
         """Replace survey weights by the means of their classes."""
         builder = self.binning.get(name)
-        binned = builder and (lambda values, people: builder.bin(values, name=name, weights=people))
-        self.raw[name], classes = classed_weights(self.raw[name], name, self.weights.get(name), binned)
+        self.raw[name], classes = classed_weights(self.raw[name], name, self.weights.get(name), builder)
         self.classes[name] = classes
         n_classes = len(classes.means)
         self.notices.append(f"{name} is the weight: it is published as the mean of its class, of {n_classes} classes")

@@ -24,9 +24,9 @@ from glasshouse.errors import DomainError
 from glasshouse.microdata.domains import kind_of, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
+
+    from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["FEWEST_PEOPLE", "MOST_CLASSES", "WeightClasses", "classed_weights"]
 
@@ -99,12 +99,12 @@ def classed_weights(
     values: pa.Array,
     name: str,
     people: NDArray[np.int64] | None,
-    binned: Callable[[pa.Array, NDArray[np.int64]], tuple[pa.Array, tuple[str, ...]]] | None,
+    bins: Taxonomy | None,
 ) -> tuple[pa.Array, WeightClasses]:
     """Replace the weights of a column by class means; `DomainError` if some of them are no weights.
 
-    ``people`` says how many people each value stands for, one unless given; ``binned`` gives labels to different
-    weights, and the labels in their order, where a data steward says which classes there are.
+    ``people`` says how many people each value stands for, one unless given; ``bins`` are the classes that a data steward
+    gives.
     """
     if kind_of(values.type, name) not in ("integer", "float"):
         raise DomainError(f"the weight {name!r} holds no numbers: a weight is a positive number", column=name)
@@ -125,8 +125,8 @@ def classed_weights(
     different, first, place = np.unique(weights, return_index=True, return_inverse=True)
     counts = np.bincount(place.reshape(-1), people, minlength=len(different)).astype(np.int64)
     labels = None
-    if binned is not None:
-        texts, order = binned(values.take(pa.array(first)), counts)
+    if bins is not None:
+        texts, order = bins.bin(values.take(pa.array(first)), name=name, weights=counts)
         number = {text: at for at, text in enumerate(order)}
         labels = np.array([number[text] for text in texts.to_pylist()], np.int64)
         if (np.diff(labels) < 0).any():

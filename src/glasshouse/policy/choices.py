@@ -77,6 +77,8 @@ def read_arguments(choices: Mapping[str, Any], named: Named = option) -> dict[st
         "quasi": list(given["quasi"]),
         "sensitive": list(given.get("sensitive", ())) or None,
         "identifier": given.get("identifier"),
+        "weight": given.get("weight"),
+        "together": [list(names) for names in given.get("together", ())],
         "missing": given.get("missing", "error"),
         "taxonomies": trees("taxonomy"),
         "ordered": dict(given.get("order", {})),

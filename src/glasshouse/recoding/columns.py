@@ -95,7 +95,11 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
         ),
         *(
             PublishedColumn(
-                name=c.name, role="sensitive", kind=c.domain.kind, meaning=shown, parts=c.domain.parts or None
+                name=c.name,
+                role="sensitive",
+                kind=c.domain.kind,
+                meaning=shown + _listing(c.domain),
+                parts=c.domain.parts or None,
             )
             for c in table.sensitive
         ),
@@ -121,6 +125,12 @@ def _beyond(limits: Mapping[str, str]) -> str:
 def _weighing(domain: Domain) -> str:
     """Say that a column is the survey weight, as the end of a sentence."""
     return "" if domain.weight is None else "; it is the survey weight, and a number is the mean weight of a class"
+
+
+def _listing(domain: Domain) -> str:
+    """Say what a value of a compound column lists, as the end of a sentence."""
+    names = ", ".join(part.name for part in domain.parts)
+    return f"; a value lists those of {names}, in JSON" if names else ""
 
 
 def _readable(told: dict[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

@@ -107,7 +107,9 @@ class Evidence:
         try:
             return tuple(part_values(text_of(value), parts)[place] for value in values)
         except NotAValue as reason:
-            raise DomainError(f"column {column!r} has a value that is not understood: {reason}", column=column) from None
+            raise DomainError(
+                f"column {column!r} has a value that is not understood: {reason}", column=column
+            ) from None
 
     @property
     def limits(self) -> dict[str, Mapping[str, str]]:
@@ -235,11 +237,13 @@ class Evidence:
 
     def spreads(self, seats: Seats, weight: Weight, values: ValueSet) -> NDArray[np.float64]:
         """The mean square of what the weights of a seat differ by from their class means, 0 outside the values."""
-        by_cell = [
-            sum(weight.deviations[own] ** 2 for own in listed if own in values) / len(listed)
-            for listed in (support.listed() or (None,) for support in self.supports(seats, weight.name))
-        ]
-        return np.array(by_cell)[seats.of_seat[seats.quasi.index(weight.name)]]
+        by_cell = []
+        for support in self.supports(seats, weight.name):
+            listed = support.listed() or ()
+            squares = [weight.deviations.get(own, 0.0) ** 2 for own in listed if own in values]
+            by_cell.append(sum(squares) / max(len(listed), 1))
+        spreads: NDArray[np.float64] = np.array(by_cell)[seats.of_seat[seats.quasi.index(weight.name)]]
+        return spreads
 
     def moments(
         self, seats: Seats, attribute: str, values: ValueSet

@@ -69,7 +69,9 @@ def joint_estimates(
     attributes = [*(name for term in terms for name in term), *measured]
     columns = evidence.all_sensitive_of(attributes)
     if len(columns) > 2:
-        raise NotSupported(f"a question about {', '.join(map(repr, columns))} together", instead="ask about two of them")
+        raise NotSupported(
+            f"a question about {', '.join(map(repr, columns))} together", instead="ask about two of them"
+        )
     if evidence.all_sensitive_of(measured):
         raise NotSupported(
             "a sum or an average of a sensitive column in a question about two of them", instead="ask for COUNT(*)"

@@ -260,9 +260,9 @@ def _has_gaps(evidence: Evidence, column: str) -> bool:
 
 
 def _answer(evidence: Evidence, question: Question, model: str, weight: Weight | None) -> Answer:
-    apart = _asked_apart(evidence, question)
-    if apart is not None:
-        return _by_value(evidence, question, model, weight, *apart)
+    one_by_one = _asked_apart(evidence, question)
+    if one_by_one is not None:
+        return _by_value(evidence, question, model, weight, *one_by_one)
     question = replace(question, where=without_parts(evidence, question.where))
     if len(evidence.all_sensitive_of(_attributes(question, disjoint_terms(question.where)))) > 1:
         estimates, notes, used = joint_estimates(evidence, question, model, weight)
@@ -294,7 +294,7 @@ def _answer(evidence: Evidence, question: Question, model: str, weight: Weight |
 
 
 def _asked_apart(evidence: Evidence, question: Question) -> tuple[str, tuple[Any, ...]] | None:
-    """A grouping column whose values are asked for one by one: a part of a column, or any column of a joint question."""
+    """A grouping column whose values are asked for one by one: a part, or any column of a joint question."""
     where = without_parts(evidence, question.where)
     joint = len(evidence.all_sensitive_of(_attributes(question, disjoint_terms(where)))) > 1
     name = next((name for name in question.group_by if joint or name in evidence.parts), None)
@@ -312,7 +312,9 @@ def _by_value(
 ) -> Answer:
     """Answer a question for every value of one grouping column, and put the answers together."""
     at = question.group_by.index(name)
-    rest = [(own, head) for i, (own, head) in enumerate(zip(question.group_by, question.headings, strict=True)) if i != at]
+    rest = [
+        (own, head) for i, (own, head) in enumerate(zip(question.group_by, question.headings, strict=True)) if i != at
+    ]
     group_by, headings = tuple(own for own, _ in rest), tuple(head for _, head in rest)
     rows: dict[tuple[Any, ...], tuple[Estimate, ...]] = {}
     notes: dict[str, None] = {}
@@ -331,9 +333,7 @@ def _by_value(
     keys = sorted(rows, key=lambda key: [place[own] for place, own in zip(places, key, strict=False)])
     estimates = tuple(rows[key] for key in keys)
     by = None if weight is None else weight.name
-    return Answer(
-        question=question, keys=tuple(keys), estimates=estimates, notes=tuple(notes), model=used, weight=by
-    )
+    return Answer(question=question, keys=tuple(keys), estimates=estimates, notes=tuple(notes), model=used, weight=by)
 
 
 def _attributes(question: Question, terms: Sequence[Mapping[str, ValueSet]]) -> list[str]:
@@ -471,9 +471,7 @@ class _Asked:
         assert self.weighting is not None
         n_totals, n_values = self.dealt.weights.shape
         if self.learned is not None:
-            return self.learned.deviations(
-                self._learned_terms(fixed), self.dealt, self.columns, self.weighting.weight
-            )
+            return self.learned.deviations(self._learned_terms(fixed), self.dealt, self.columns, self.weighting.weight)
         if self.published.kind == "sample":
             return Deviations(np.zeros((n_totals, n_values)), np.zeros((n_totals, n_totals, n_values)))
         group, sizes, touched = self._groups(fixed)

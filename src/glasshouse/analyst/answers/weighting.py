@@ -3,8 +3,8 @@
 
 A person counts as many times as the survey weight says: a count is the sum of the weights of those who are counted, a
 sum that of weight times amount, an average their quotient. Published are class means. Say a person of class c has the
-weight ``m_c + e``, where the deviation ``e`` is hidden, has the variance ``s_c^2`` that the release tells, and where all
-deviations add up to 0. What people add by their class means is a total as any other, with its means and variances.
+weight ``m_c + e``. The deviation ``e`` is hidden, its variance ``s_c^2`` is what the release tells, and all deviations
+add up to 0. What people add by their class means is a total as any other, with its means and variances.
 What the deviations add has the mean 0. If they do not depend on what is asked for, their covariance in two totals is
 
     Q_xy - T_x T_y / R      with  Q_xy = sum of s^2 x y,  T_x = sum of s^2 x,  R = sum of s^2 over everybody

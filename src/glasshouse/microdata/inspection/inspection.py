@@ -21,7 +21,14 @@ import pyarrow.compute as pc
 from glasshouse.errors import SchemaError
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.domains import text_of
-from glasshouse.microdata.inspection.column_report import ColumnReport, Measured, measure, with_roles
+from glasshouse.microdata.inspection.column_report import (
+    WEIGHTS,
+    ColumnReport,
+    Measured,
+    first_match,
+    measure,
+    with_roles,
+)
 from glasshouse.microdata.inspection.uniqueness import (
     Uniqueness,
     best_pairs_and_triples,
@@ -263,6 +270,9 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
     others = [report.name for report in reports if report.role == "sensitive" and report.name != chosen]
     if others:
         yield f"also sensitive, and not published unless named: {', '.join(others)}"
+    for report in reports:
+        if report.kind in ("integer", "float") and first_match(report.name, WEIGHTS):
+            yield f"{report.name} may be a survey weight: if it is, name it as such (weight=)"
     if not any(map(_is_key, reports)):
         repeated = [report.name for report in reports if report.role == "identifier"]
         why = f": values of {', '.join(repeated)} repeat or are missing" if repeated else ""

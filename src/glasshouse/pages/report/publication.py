@@ -147,12 +147,13 @@ class Publication:
         if choices.get("memory") or choices.get("spill"):
             return "disk"
         reading = read_arguments(choices)
-        roles = {*reading["quasi"], *(reading["sensitive"] or ()), *filter(None, [reading["identifier"]])}
+        others = filter(None, [reading["identifier"], reading["weight"]])
+        roles = {*reading["quasi"], *(reading["sensitive"] or ()), *others}
         need = None if needing == "a database" else need_of(choices["file"], roles)
         if need is None or need.fits:
             return "memory"
         what = f"{choices['file']} would take {need}"
-        if needing in ("--flat", "--to"):
+        if needing in ("--flat", "--to", "--together"):
             self._watch.remark(
                 "warning", f"{what}. {needing} needs it there; without it, the file can be published from disk"
             )
@@ -310,6 +311,8 @@ def _needing_table(choices: Mapping[str, Any]) -> str | None:
         return "--flat"
     if choices.get("to"):
         return "--to"
+    if choices.get("together"):
+        return "--together"
     return None if choices["report"] == "none" else f"--report {choices['report']}"
 
 
