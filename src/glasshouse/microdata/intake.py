@@ -94,7 +94,7 @@ class Options:
         for option in ("ordered", "taxonomies", "categorical", "normalise", "bottom", "top"):
             if roles.weight in getattr(self, option):
                 raise SchemaError(
-                    f"column {roles.weight!r} is the weight, which becomes classes: bins= says which, and not {option}=",
+                    f"column {roles.weight!r} is the weight, which becomes classes: bins= says which, not {option}=",
                     column=roles.weight,
                 )
         roles.check_option("normalise", self.normalise, roles.columns)

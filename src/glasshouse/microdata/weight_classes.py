@@ -103,8 +103,7 @@ def classed_weights(
 ) -> tuple[pa.Array, WeightClasses]:
     """Replace the weights of a column by class means; `DomainError` if some of them are no weights.
 
-    ``people`` says how many people each value stands for, one unless given; ``bins`` are the classes that a data steward
-    gives.
+    ``people`` says how many people each value stands for, one unless given; ``bins`` are classes that a steward gives.
     """
     if kind_of(values.type, name) not in ("integer", "float"):
         raise DomainError(f"the weight {name!r} holds no numbers: a weight is a positive number", column=name)

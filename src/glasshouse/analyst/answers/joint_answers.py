@@ -60,30 +60,11 @@ _AVERAGE: Final = "the interval of an average takes the two columns as independe
 def joint_estimates(
     evidence: Evidence, question: Question, model: str, weight: Weight | None
 ) -> tuple[tuple[Estimate, ...], tuple[str, ...], str]:
-    """Answer a question about two sensitive columns, without GROUP BY: estimates, what to know of them, and the model.
-
-    Three columns are refused, and so are sums and averages of sensitive values.
-    """
-    terms = disjoint_terms(question.where)
-    measured = [measure.column for measure in question.measures if measure.column is not None]
-    attributes = [*(name for term in terms for name in term), *measured]
-    columns = evidence.all_sensitive_of(attributes)
-    if len(columns) > 2:
-        raise NotSupported(
-            f"a question about {', '.join(map(repr, columns))} together", instead="ask about two of them"
-        )
-    if evidence.all_sensitive_of(measured):
-        raise NotSupported(
-            "a sum or an average of a sensitive column in a question about two of them", instead="ask for COUNT(*)"
-        )
-    quasi = [name for name in dict.fromkeys(attributes) if name not in columns]
-    quasi = list(dict.fromkeys([*quasi, *([] if weight is None else [weight.name])]))
-    sides = tuple(_Side.of(evidence, column, quasi) for column in columns)
-    joint = JointTotals(evidence, sides, terms, list(dict.fromkeys([None, *measured])), weight)
-    joint.check()
-    found, used, notes = joint.learned(quasi, model)
+    """Answer a question about two sensitive columns: estimates, what to know of them, and the model."""
+    joint = JointTotals.of(evidence, question, weight)
+    found, used, notes = joint.learned(model)
     estimates = tuple(joint.estimate(measure, found) for measure in question.measures)
-    said = [_APART.format(*columns)]
+    said = [_APART.format(*(side.column for side in joint.sides))]
     said += [_AVERAGE] if any(measure.kind == "avg" for measure in question.measures) else []
     said += [] if joint.weighting is None else [joint.weighting.note]
     return estimates, (*notes, *said), used
@@ -126,15 +107,30 @@ class JointTotals:
     columns: list[str | None]
     weight: Weight | None
 
-    def check(self) -> None:
-        """Refuse releases whose two columns are not shown by the same groups."""
-        one, other = self.sides
+    @classmethod
+    def of(cls, evidence: Evidence, question: Question, weight: Weight | None) -> JointTotals:
+        """Read a question; three columns are refused, sums of sensitive values, and columns of different groups."""
+        terms = disjoint_terms(question.where)
+        measured = [measure.column for measure in question.measures if measure.column is not None]
+        attributes = list(dict.fromkeys([*(name for term in terms for name in term), *measured]))
+        columns = evidence.all_sensitive_of(attributes)
+        if len(columns) > 2:
+            together = ", ".join(map(repr, columns))
+            raise NotSupported(f"a question about {together} together", instead="ask about two of them")
+        if evidence.all_sensitive_of(measured):
+            raise NotSupported(
+                "a sum or an average of a sensitive column in a question about two of them", instead="ask for COUNT(*)"
+            )
+        quasi = [name for name in attributes if name not in columns]
+        quasi += [] if weight is None or weight.name in quasi else [weight.name]
+        one, other = (_Side.of(evidence, column, quasi) for column in columns)
         kinds = one.published.kind, other.published.kind
         if "sample" in kinds or not np.array_equal(one.seats.group, other.seats.group):
             raise NotSupported(
                 "a question about two sensitive columns that are not published in the same groups",
                 instead="ask about one of them",
             )
+        return cls(evidence, (one, other), terms, list(dict.fromkeys([None, *measured])), weight)
 
     @property
     def seats(self) -> Seats:
@@ -248,12 +244,11 @@ class JointTotals:
             ends.append(mean + sign * _WIDTH * np.sqrt(np.maximum(np.diag(added.covariances), 0.0)))
         return ends[0], ends[1]
 
-    def learned(self, quasi: Sequence[str], model: str) -> tuple[Totals, str, tuple[str, ...]]:
+    def learned(self, model: str) -> tuple[Totals, str, tuple[str, ...]]:
         """The totals by what the release teaches of either column, which model that is, and what to know of it."""
         papers = self.independent()
         taught = [
-            learned_population(self.evidence, side.published, side.seats, [*quasi, side.column], model)
-            for side in self.sides
+            learned_population(self.evidence, side.published, side.seats, [side.column], model) for side in self.sides
         ]
         notes = tuple(dict.fromkeys(note for own in taught for note in own.notes))
         one, other = (own.population for own in taught)
