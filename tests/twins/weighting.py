@@ -61,20 +61,25 @@ def totals(groups: list[Group], amounts: list[Callable[[Person], Any]]) -> tuple
 def hidden(
     groups: list[Group], amounts: list[Callable[[Person], Any]], square: Callable[[Person], Fraction]
 ) -> list[list[Any]]:
-    """The covariances that hidden parts of weights add, if each person's has the variance ``square``: Q - T T / R."""
+    """The covariances that hidden parts of weights add, if each person's has the variance ``square``.
+
+    They are ``(Q - T T / R) (1 + m / 100)``, where m is how many people the first amount counts, each by the ratio of
+    the person's variance to the mean one.
+    """
 
     def expected(amount: Callable[[Person], Any]) -> Any:
         return totals(groups, [lambda own: square(own) * Fraction(amount(own))])[0][0]
 
     everybody = expected(lambda _: 1)
+    if not everybody:
+        return [[Fraction(0) for _ in amounts] for _ in amounts]
     once = [expected(amount) for amount in amounts]
-    return [
-        [
-            expected(lambda own, a=a, b=b: Fraction(a(own)) * Fraction(b(own))) - once[x] * once[y] / (everybody or 1)
-            for y, b in enumerate(amounts)
-        ]
-        for x, a in enumerate(amounts)
-    ]
+    alike = 1 + once[0] * sum(len(people) for people, _ in groups) / everybody / 100
+    found = []
+    for x, one in enumerate(amounts):
+        twice = [expected(lambda own, a=one, b=other: Fraction(a(own)) * Fraction(b(own))) for other in amounts]
+        found.append([(both - once[x] * once[y] / everybody) * alike for y, both in enumerate(twice)])
+    return found
 
 
 def joint_ends(group: Group, wanted: Callable[[Person], bool]) -> tuple[int, int]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.analyst.answers import weighting
+from glasshouse.analyst.answers import survey_weight
 from glasshouse.analyst.answers.joint_answers import JointTotals
 from glasshouse.analyst.questions.sql import question_of
 from glasshouse.supports.evidence import Evidence
@@ -147,7 +147,7 @@ def test_what_cannot_be_weighted_is_refused_by_name() -> None:
 
 
 def test_a_variant_without_the_hidden_part_of_weights_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weighting.Weighting, "added", lambda self, found, own, apart: found)
+    monkeypatch.setattr(survey_weight.Weighting, "added", lambda self, found, own, apart: found)
     assert _fails(test_weighted_counts_sums_and_averages_are_those_of_all_deals)
 
 

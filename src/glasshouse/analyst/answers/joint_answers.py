@@ -31,7 +31,7 @@ import scipy.sparse as sp
 from glasshouse.analyst.answers.estimates import Estimate, Totals, ratio
 from glasshouse.analyst.answers.population_answers import LearnedTotals, learned_population
 from glasshouse.analyst.answers.seat_amounts import mixed_amounts, powers_of
-from glasshouse.analyst.answers.weighting import Deviations, Weighting
+from glasshouse.analyst.answers.survey_weight import Deviations, Weighting
 from glasshouse.analyst.questions.question import disjoint_terms
 from glasshouse.errors import NotSupported
 from glasshouse.supports.evidence import seats_of

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from glasshouse.analyst.answers.estimates import Totals
-from glasshouse.analyst.answers.weighting import Deviations
+from glasshouse.analyst.answers.survey_weight import Deviations
 from glasshouse.cells import key_of
 from glasshouse.errors import InputError, ParameterError
 from glasshouse.population.learn import FEWEST, learned_from

@@ -18,7 +18,7 @@ from glasshouse.analyst.answers.perturbed_answers import Perturbation
 from glasshouse.analyst.answers.population_answers import LearnedTotals, learned_totals
 from glasshouse.analyst.answers.seat_amounts import mixed_amounts, powers_of
 from glasshouse.analyst.answers.separation import separation_notes
-from glasshouse.analyst.answers.weighting import Deviations, Weighting, chosen_weight, deviations_of_groups
+from glasshouse.analyst.answers.survey_weight import Deviations, Weighting, chosen_weight, deviations_of_groups
 from glasshouse.analyst.questions.asked_values import settled
 from glasshouse.analyst.questions.part_conditions import without_parts
 from glasshouse.analyst.questions.question import And, Question, Test, disjoint_terms

@@ -270,9 +270,7 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
     others = [report.name for report in reports if report.role == "sensitive" and report.name != chosen]
     if others:
         yield f"also sensitive, and not published unless named: {', '.join(others)}"
-    for report in reports:
-        if report.kind in ("integer", "float") and first_match(report.name, WEIGHTS):
-            yield f"{report.name} may be a survey weight: if it is, name it as such (weight=)"
+    yield from _weights(reports)
     if not any(map(_is_key, reports)):
         repeated = [report.name for report in reports if report.role == "identifier"]
         why = f": values of {', '.join(repeated)} repeat or are missing" if repeated else ""
@@ -285,6 +283,13 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
         values = m.column.domain.values
         if report.role == "quasi" and report.kind == "float" and pc.any(pc.is_inf(values)).as_py():
             yield f"{report.name} has infinite values: give it a bottom or top code"
+
+
+def _weights(reports: Sequence[ColumnReport]) -> Iterator[str]:
+    """Name the columns that may be survey weights by their names."""
+    for report in reports:
+        if report.kind in ("integer", "float") and first_match(report.name, WEIGHTS):
+            yield f"{report.name} may be a survey weight: if it is, name it as such (weight=)"
 
 
 def _is_key(report: ColumnReport) -> bool:

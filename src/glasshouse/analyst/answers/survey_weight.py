@@ -5,18 +5,24 @@ A person counts as many times as the survey weight says: a count is the sum of t
 sum that of weight times amount, an average their quotient. Published are class means. Say a person of class c has the
 weight ``m_c + e``. The deviation ``e`` is hidden, its variance ``s_c^2`` is what the release tells, and all deviations
 add up to 0. What people add by their class means is a total as any other, with its means and variances.
-What the deviations add has the mean 0. If they do not depend on what is asked for, their covariance in two totals is
+What the deviations add has the mean 0. If they did not depend on what is asked for, their covariance in two totals
+would be
 
     Q_xy - T_x T_y / R      with  Q_xy = sum of s^2 x y,  T_x = sum of s^2 x,  R = sum of s^2 over everybody
 
-where x and y are what a person adds to the totals without a weight. It is 0 for a count of everybody. Both parts are
-added. What an interval does not cover is the survey's own sampling error, of which the release knows nothing.
+where x and y are what a person adds to the totals without a weight. It is 0 for a count of everybody. But weights
+follow from strata, and people who answer to the same condition are alike in what their weights differ by. As among
+people who are drawn in clusters, the covariance is therefore multiplied by ``1 + rho m`` for a question that counts m
+people (Kish's design effect). `ALIKE` is rho. It was chosen on two tables, one with weights of its own, and judged on
+others (docs/benchmarks.md).
+
+What an interval does not cover is the survey's own sampling error, of which the release knows nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -31,7 +37,10 @@ if TYPE_CHECKING:
     from glasshouse.release.contents import Seats
     from glasshouse.supports.evidence import Evidence, Weight
 
-__all__ = ["Deviations", "Weighting", "chosen_weight", "deviations_of_groups"]
+__all__ = ["ALIKE", "Deviations", "Weighting", "chosen_weight", "deviations_of_groups"]
+
+ALIKE: Final = 0.01
+"""How much alike the hidden parts of the weights of two people are who answer to the same condition."""
 
 
 class Deviations(NamedTuple):
@@ -90,7 +99,8 @@ class Weighting:
         if not self.everybody:
             return found
         inside = twice - np.einsum("x...,y...->xy...", once, once) / self.everybody
-        return type(found)(found.means, found.covariances + inside)
+        counted = once[0] * self.n_people / self.everybody
+        return type(found)(found.means, found.covariances + inside * (1 + ALIKE * counted))
 
 
 def deviations_of_groups(
