@@ -2,9 +2,9 @@
 
 Some people of a table, by Mirror and anatomy under 4-diversity. Questions ask for ranges and sets of one or two
 quasi-identifiers and, in one half, for a set of sensitive values. The truth adds up the exact weights of those who
-satisfy a question. Shown are the share of 95 % intervals that cover the truth, that of a variant without the hidden part
-of weights, the mean width of an interval, and the mean error, both in percent of the truth. For two columns the questions
-want a value of each, under 2-diversity, and the truth is the weight of the people who have both.
+satisfy a question. Shown are the share of 95 % intervals that cover the truth, that of a variant without the hidden
+part of weights, the mean width of an interval, and the mean error, both in percent of the truth. For two columns the
+questions want a value of each, under 2-diversity, and the truth is the weight of the people who have both.
 
 Weights are those of the table where it has some; else they are made up: a factor for every value of the first
 quasi-identifier, another for the second, and a lognormal one for every person.
