@@ -98,8 +98,13 @@ def _limited(column: Column, told: PublishedColumn | None) -> Column:
 def _classed(column: Column, told: PublishedColumn | None) -> Column:
     """Put survey weights into the classes of the published ones: who knows a weight knows its class."""
     domain = column.domain
-    if told is None or told.weight is None or domain.kind not in ("integer", "float"):
+    if told is None or told.weight is None:
         return column
+    if domain.kind not in ("integer", "float"):
+        raise InputError(
+            f"column {domain.name!r} is the survey weight, and the external table does not give it as numbers: read it "
+            "without bins= and categorical="
+        )
     classes = WeightClasses.from_data(told.weight)
     values = domain.decode(column.codes).cast(pa.float64())
     weights = values.fill_null(1.0).to_numpy(zero_copy_only=False)
