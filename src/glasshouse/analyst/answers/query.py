@@ -264,7 +264,7 @@ def _answer(evidence: Evidence, question: Question, model: str, weight: Weight |
     if one_by_one is not None:
         return _by_value(evidence, question, model, weight, *one_by_one)
     question = replace(question, where=without_parts(evidence, question.where))
-    if len(evidence.all_sensitive_of(_attributes(question, disjoint_terms(question.where)))) > 1:
+    if _is_joint(evidence, question):
         estimates, notes, used = joint_estimates(evidence, question, model, weight)
         by = None if weight is None else weight.name
         return Answer(question=question, keys=((),), estimates=(estimates,), notes=notes, model=used, weight=by)
@@ -293,10 +293,17 @@ def _answer(evidence: Evidence, question: Question, model: str, weight: Weight |
     return asked.answer(keys, tuple(found[key] for key in order))
 
 
+def _is_joint(evidence: Evidence, question: Question) -> bool:
+    """Whether a question is about several sensitive columns that are published apart."""
+    if len(evidence.release.recipe.sensitive) < 2:
+        return False
+    terms = disjoint_terms(without_parts(evidence, question.where))
+    return len(evidence.all_sensitive_of(_attributes(question, terms))) > 1
+
+
 def _asked_apart(evidence: Evidence, question: Question) -> tuple[str, tuple[Any, ...]] | None:
     """A grouping column whose values are asked for one by one: a part, or any column of a joint question."""
-    where = without_parts(evidence, question.where)
-    joint = len(evidence.all_sensitive_of(_attributes(question, disjoint_terms(where)))) > 1
+    joint = _is_joint(evidence, question)
     name = next((name for name in question.group_by if joint or name in evidence.parts), None)
     if name is None:
         return None
