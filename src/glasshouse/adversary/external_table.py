@@ -106,6 +106,11 @@ def _classed(column: Column, told: PublishedColumn | None) -> Column:
             "without bins= and categorical="
         )
     classes = WeightClasses.from_data(told.weight)
+    if domain.weight is not None and domain.weight != classes:
+        raise InputError(
+            f"column {domain.name!r} was read as a survey weight, and its classes are not those of the release: read "
+            "the external table with exact weights, as a quasi-identifier"
+        )
     values = domain.decode(column.codes).cast(pa.float64())
     weights = values.fill_null(1.0).to_numpy(zero_copy_only=False)
     found = classes.classed(weights)

@@ -107,6 +107,12 @@ def test_missing_weights_are_dropped_or_refused() -> None:
     assert _read(weights, missing="drop").n_tuples == 2
 
 
+def test_inspection_names_what_may_be_a_weight() -> None:
+    report = gh.inspect({"age": [1, 2, 3], "design_wgt": [1.5, 2.5, 9.0], "ill": ["a", "b", "a"]})
+    assert any("design_wgt may be a survey weight" in notice for notice in report.notices)
+    assert not any("age may be" in notice for notice in report.notices)
+
+
 def test_a_weight_has_one_role_and_no_other_option() -> None:
     with pytest.raises(gh.errors.SchemaError, match="a quasi-identifier and the weight"):
         gh.read({"w": [1.0]}, quasi=["w"], weight="w")
