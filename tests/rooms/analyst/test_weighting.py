@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import glasshouse as gh
@@ -220,3 +222,29 @@ def test_three_columns_and_sums_of_sensitive_values_are_refused() -> None:
         gh.query(release, "SELECT COUNT(*) WHERE a = 'x' AND b = 'x' AND c = 1")
     with pytest.raises(gh.errors.NotSupported, match=r"COUNT\(\*\)"):
         gh.query(release, "SELECT SUM(c) WHERE a = 'x'")
+
+
+# --- a real table -----------------------------------------------------------------------------------------------------
+
+
+def test_intervals_cover_exact_weighted_counts_of_a_real_table(shared_data: Path) -> None:
+    path = shared_data / "adult.parquet"
+    if not path.exists():
+        pytest.skip("the Adult table (../shared/data/adult.parquet) is not here")
+    quasi = ["age", "education", "race", "sex"]
+    people = pq.read_table(path, columns=[*quasi, "occupation", "fnlwgt"]).drop_null().slice(0, 4_000)
+    table = gh.read(people, quasi=quasi, sensitive="occupation", weight="fnlwgt")
+    release = gh.publish(table, principle="4-diversity", recoding=gh.Anatomy(), source=gh.Source.seeded(1))
+    weights, age, sex, occupation = (np.asarray(people[name]) for name in ("fnlwgt", "age", "sex", "occupation"))
+    covered = []
+    for low in range(18, 60, 3):
+        for woman in ("Female", "Male"):
+            for work in (None, "Sales", "Craft-repair"):
+                inside = (age >= low) & (age < low + 9) & (sex == woman)
+                sql = f"SELECT COUNT(*) WHERE age >= {low} AND age < {low + 9} AND sex = '{woman}'"
+                if work is not None:
+                    inside &= occupation == work
+                    sql += f" AND occupation = '{work}'"
+                low_end, high_end = gh.query(release, sql).interval
+                covered.append(low_end <= weights[inside].sum() <= high_end)
+    assert np.mean(covered) >= 0.9
