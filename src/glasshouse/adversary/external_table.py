@@ -12,6 +12,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.cells import SUPPRESSED, bare
@@ -19,6 +20,7 @@ from glasshouse.declarations import Declared, check_cells
 from glasshouse.errors import InputError
 from glasshouse.microdata.domains import code, text_of
 from glasshouse.microdata.intake import clipped
+from glasshouse.microdata.weight_classes import WeightClasses
 from glasshouse.recoding.columns import cells_of
 
 if TYPE_CHECKING:
@@ -57,7 +59,10 @@ def coded_as_published(releases: Sequence[Release], knowledge: Knowledge, *, run
     for release in releases:
         carried = Declared.carried_by(release)
         told = {column.name: column for column in release.columns}
-        columns = tuple(_coded(_limited(column, told.get(column.name)), carried) for column in people.quasi)
+        columns = tuple(
+            _coded(_classed(_limited(column, told.get(column.name)), told.get(column.name)), carried)
+            for column in people.quasi
+        )
         if any(new is not old for new, old in zip(columns, people.quasi, strict=True)):
             people = replace(people, quasi=columns)
         for name in release.recipe.quasi:
@@ -88,6 +93,31 @@ def _limited(column: Column, told: PublishedColumn | None) -> Column:
         declared=domain.is_declared,
         normalised=domain.normalised,
     )
+
+
+def _classed(column: Column, told: PublishedColumn | None) -> Column:
+    """Put survey weights into the classes of the published ones: who knows a weight knows its class."""
+    domain = column.domain
+    if told is None or told.weight is None:
+        return column
+    if domain.kind not in ("integer", "float"):
+        raise InputError(
+            f"column {domain.name!r} is the survey weight, and the external table does not give it as numbers: read it "
+            "without bins= and categorical="
+        )
+    classes = WeightClasses.from_data(told.weight)
+    if domain.weight is not None and domain.weight != classes:
+        raise InputError(
+            f"column {domain.name!r} was read as a survey weight, and its classes are not those of the release: read "
+            "the external table with exact weights, as a quasi-identifier"
+        )
+    values = domain.decode(column.codes).cast(pa.float64())
+    weights = values.fill_null(1.0).to_numpy(zero_copy_only=False)
+    found = classes.classed(weights)
+    if not domain.missing and domain.kind == "float" and (found == weights).all():
+        return column
+    gone = values.is_null().to_numpy(zero_copy_only=False)
+    return code(pa.array(found, mask=gone), name=domain.name, missing=domain.missing)
 
 
 def _limits_of(domain: Domain) -> dict[str, str]:

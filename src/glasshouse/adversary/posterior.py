@@ -4,22 +4,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from glasshouse.cells.compound import part_values
 from glasshouse.errors import InputError
 from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
 
     from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.cells.compound import Part
 
 __all__ = ["Belief", "Beliefs", "Posterior", "entries_of"]
 
@@ -143,6 +145,30 @@ class Posterior:
     errors: NDArray[np.float64] | None = None
     because: Callable[[int, int], str] | None = None
     notes: tuple[str, ...] = ()
+
+    def about_part(self, name: str, parts: Sequence[Part]) -> Posterior:
+        """What is believed of one part of a compound column: the sum over all values of the column that have it.
+
+        Nothing is promised of a part by itself, so there is no limit.
+        """
+        place = [part.name for part in parts].index(name)
+        found = [part_values(str(value), parts)[place] for value in self.values]
+        values = tuple(dict.fromkeys(found))
+        codes = np.array([values.index(value) for value in found], np.int64)[self.codes]
+        owner = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        add = partial(Beliefs.joined, owner, codes, n_kinds=len(self.offsets) - 1, n_values=len(values))
+        summed, errors = add(self.beliefs), None if self.errors is None else add(self.errors).beliefs
+        return replace(
+            self,
+            column=name,
+            values=values,
+            offsets=summed.offsets,
+            codes=summed.codes,
+            beliefs=np.minimum(summed.beliefs, 1.0),
+            errors=errors,
+            limit=None,
+            because=None,
+        )
 
     @property
     def n_people(self) -> int:

@@ -72,12 +72,20 @@ class Attack:
     """Whether sensitive values may be sets; beliefs are then given in single values."""
 
     column: str | None = None
-    """The sensitive column, where the release has several."""
+    """The sensitive column, where the release has several; or a part of a compound one."""
     others: tuple[Release, ...] = ()
     """Further releases of the same table."""
 
     def attack(self, release: Release, knowledge: Knowledge, algorithm: Algorithm | None = None) -> Posterior:
-        """Read the release, and believe what follows from it and from what the attacker holds."""
+        """Read the release, and believe what follows from it and from what the attacker holds.
+
+        Of a part of a compound column is believed what is believed of all the compound values that have it, together.
+        """
+        for column in release.columns:
+            if self.column is not None and self.column in [part.name for part in column.parts or ()]:
+                whole: Attack = replace(self, column=column.name)  # type: ignore[type-var]
+                found = whole.believe(Task.of(whole, release, knowledge, algorithm))
+                return found.about_part(self.column, column.parts or ())
         task = Task.of(self, release, knowledge, algorithm)
         found = self.believe(task)
         return in_members(found, task) if task.contents.column in release.sets else found

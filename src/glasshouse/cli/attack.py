@@ -267,13 +267,17 @@ def _people(release: Release, file: str, given: dict[str, Any]) -> Microdata:
     attack = catalog.ATTACKS[given["attack_"]]
     if not (attack.needs_values or attack.takes_values):
         return read(file, **asked.read_arguments(choices))
-    values = [given["column"]] if given["column"] else list(release.recipe.sensitive)
+    parts = {column.name: [part.name for part in column.parts] for column in release.columns if column.parts}
+    named_columns = [given["column"]] if given["column"] else list(release.recipe.sensitive)
+    wanted = [next((own for own, some in parts.items() if name in some), name) for name in named_columns]
+    values = [name for column in wanted for name in parts.get(column, [column])]
+    choices["together"] = [parts[column] for column in wanted if column in parts]
     try:
         return read(file, **asked.read_arguments({**choices, "sensitive": values}))
     except SchemaError as error:
         if attack.needs_values or error.column not in values:
             raise
-        return read(file, **asked.read_arguments(choices))
+        return read(file, **asked.read_arguments({**choices, "together": []}))
 
 
 def _corrupted(file: str | None, people: Microdata, by_text: dict[str, Any]) -> dict[Any, Any]:

@@ -45,6 +45,8 @@ __all__ = [
     "source_options",
     "target_options",
     "threads_option",
+    "together_option",
+    "weight_option",
 ]
 
 
@@ -70,6 +72,15 @@ sensitive_option = click.option(
 identifier_option = click.option(
     "--identifier", metavar="COLUMN", help="Column that names the person; never published."
 )
+weight_option = click.option(
+    "--weight", metavar="COLUMN", help="Column of survey weights: the last quasi-identifier, published as class means."
+)
+together_option = click.option(
+    "--together",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Sensitive columns that are published as one, by commas; again for further ones.",
+)
 
 column_options = _apply(
     click.option(
@@ -92,6 +103,8 @@ reading_options = _apply(
     quasi_option,
     sensitive_option,
     identifier_option,
+    weight_option,
+    together_option,
     choice(
         "--repeated",
         ["error", "sample", "together"],

@@ -30,6 +30,9 @@ __all__ = ["query", "sample"]
 @options.choice("--model", ["learned", "uniform"], "What answers: what the release teaches, or the papers' estimator.")
 @click.option("--as-of", metavar="EDITION", help="Ask about those who had come by an edition and had not left by it.")
 @click.option(
+    "--unweighted", is_flag=True, help="Count records, where the release has survey weights and people count by them."
+)
+@click.option(
     "--keep",
     type=click.Path(path_type=Path),
     help="File for what the release teaches: taken if it is there, else written, so that it is learned once.",
@@ -37,7 +40,15 @@ __all__ = ["query", "sample"]
 @options.printing_options
 @plainly
 def query(
-    release: Path, sql: str, keep: Path | None, *, model: str, as_of: str | None, as_json: bool, **given: Any
+    release: Path,
+    sql: str,
+    keep: Path | None,
+    *,
+    model: str,
+    as_of: str | None,
+    unweighted: bool,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Ask a release a question: COUNT(*), SUM and AVG, with WHERE and GROUP BY.
 
@@ -51,6 +62,7 @@ def query(
       glasshouse query out/release "SELECT sex, COUNT(*), AVG(age) WHERE disease = 'influenza' GROUP BY sex" --json
       glasshouse query out/release "SELECT COUNT(*) WHERE disease = 'asthma'" --keep out/release.population.json
       glasshouse query out/release "SELECT COUNT(*) WHERE disease = 'asthma'" --as-of 2026
+      glasshouse query out/release "SELECT COUNT(*) WHERE disease = 'asthma'" --unweighted
     """
     from glasshouse.analyst.answers.query import query as ask
     from glasshouse.journeys.load import load
@@ -72,7 +84,7 @@ def query(
             with step("learn", rows=loaded.n_tuples):
                 learn(loaded, keep=keep, **known)
         with step("answer", rows=loaded.n_tuples):
-            answer = ask(loaded, sql, model=model, as_of=as_of, **known)
+            answer = ask(loaded, sql, model=model, as_of=as_of, weighted=False if unweighted else None, **known)
         if keep is not None and not keep.exists():
             with step("learn", rows=loaded.n_tuples):
                 _keep(loaded, answer, keep, known)

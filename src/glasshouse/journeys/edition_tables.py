@@ -47,6 +47,12 @@ def as_first(release: Release, edition: Any) -> Release:
     if release.editions:
         return release
     _refuse_unfit(release.recipe, release.guarantee.adversary)
+    if release.weight is not None:
+        raise NotSupported(
+            f"editions of a table with the survey weight {release.weight.name!r}, whose classes come from everybody in "
+            "the table",
+            instead="leave the weight out, or publish each survey as a table of its own people",
+        )
     label = 1 if edition is None else check_label(edition)
     own = _repeated(label, _people(release).num_rows)
     tables = {

@@ -214,6 +214,7 @@ def promised_by_recipe(release: Release) -> Guarantee:
         n_whole=release.n_tuples + release.n_dropped,
         n_suppressed=release.n_suppressed,
         identified=release.identified,
+        compound=[[part.name for part in column.parts] for column in release.columns if column.parts],
     )
     return over_editions(promised, release.editions)
 

@@ -89,6 +89,7 @@ class Plan:
             n_whole=self.n_whole,
             n_suppressed=self.n_suppressed,
             identified=identified,
+            compound=[[part.name for part in c.domain.parts] for c in self.kinds.table.sensitive if c.domain.parts],
         )
 
 

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.cells.compound import Part
     from glasshouse.microdata.set_members import Members
     from glasshouse.microdata.taxonomy.taxonomy import BoundTaxonomy, Taxonomy
+    from glasshouse.microdata.weight_classes import WeightClasses
 
 __all__ = ["Column", "Domain", "code", "few", "kind_of", "narrowed", "text_of"]
 
@@ -58,6 +60,8 @@ class Domain:
     missing: bool = False  # whether missing is a value of its own; it has the last code
     # whether look-alikes are one value, so that values are also looked up by what look-alikes have in common
     normalised: bool = False
+    weight: WeightClasses | None = None  # of a survey weight: the classes whose means the values are
+    parts: tuple[Part, ...] = ()  # of a compound column: the columns whose values each of its values lists
     members: Members | None = None  # where values are sets: which single values each of them has
 
     @property
@@ -255,7 +259,8 @@ def narrowed(column: Column) -> Column:
         declared=domain.is_declared,
         normalised=domain.normalised,
     )
-    return Column(replace(coded.domain, bottom=domain.bottom, top=domain.top), coded.codes)
+    kept = {name: getattr(domain, name) for name in ("bottom", "top", "weight", "parts")}
+    return Column(replace(coded.domain, **kept), coded.codes)
 
 
 def kind_of(kind: pa.DataType, name: str) -> str:

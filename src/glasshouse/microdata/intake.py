@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
 from glasshouse.microdata.cautions import Findings
+from glasshouse.microdata.compound_column import check_together, joined_columns
 from glasshouse.microdata.domains import Column, code, kind_of
 from glasshouse.microdata.repeats import drawn_rows, sampled_notice
 from glasshouse.microdata.roles import (
@@ -34,6 +35,7 @@ from glasshouse.microdata.roles import (
 )
 from glasshouse.microdata.spelling import declared_spellings, holds_texts, respelled, without_look_alikes
 from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
+from glasshouse.microdata.weight_classes import classed_weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.cautions import Caution, Written
     from glasshouse.microdata.reading import sources
     from glasshouse.microdata.roles import Missing, Repeated, Roles
+    from glasshouse.microdata.weight_classes import WeightClasses
     from glasshouse.randomness import Source
 
 __all__ = ["Arrival", "Identifiers", "Intake", "Options", "clipped"]
@@ -61,10 +64,18 @@ class Options:
     bins: dict[str, Any]
     bottom: dict[str, Any]
     top: dict[str, Any]
+    together: list[list[str]] = field(default_factory=list)
 
     @classmethod
     def of(
-        cls, *, missing: Missing, categorical: Any, normalise: Any, repeated: Repeated = "error", **by_name: Any
+        cls,
+        *,
+        missing: Missing,
+        categorical: Any,
+        normalise: Any,
+        repeated: Repeated = "error",
+        together: Any = (),
+        **by_name: Any,
     ) -> Options:
         """Check what was given; the options by name are those that are given column by column."""
         if missing not in ("error", "category", "drop"):
@@ -74,17 +85,37 @@ class Options:
             repeated=repeated,
             categorical=names_given("categorical", categorical),
             normalise=names_given("normalise", normalise),
+            together=[names_given("together", names) for names in together or ()],
             **{option: by_column(option, given) for option, given in by_name.items()},
         )
 
-    def check(self, roles: Roles) -> None:
+    def check(self, roles: Roles, columns: Sequence[str]) -> None:
         """Refuse columns that have not the role for an option, and two orders of one column."""
         roles.check_repeated(self.repeated)
+        if self.repeated == "together" and self.together:
+            raise SchemaError(
+                "columns that are published together, of people whose rows are published together: a value would be a "
+                "set of pairs. Draw one row of each person (repeated='sample'), or leave together= out"
+            )
+        check_together(self.together, roles, columns)
+        for name in (name for names in self.together for name in names):
+            if name in self.ordered or name in self.taxonomies:
+                raise SchemaError(
+                    f"column {name!r} is published together with others, and a compound column has no order and no "
+                    "taxonomy: leave them out, or bins= in their place",
+                    column=name,
+                )
         for option in ("ordered", "taxonomies", "bins", "categorical"):
             roles.check_option(option, getattr(self, option))
         for name in self.taxonomies:
             if name in self.ordered:
                 raise SchemaError(f"column {name!r} has an order and a taxonomy, which has one: give one", column=name)
+        for option in ("ordered", "taxonomies", "categorical", "normalise", "bottom", "top"):
+            if roles.weight in getattr(self, option):
+                raise SchemaError(
+                    f"column {roles.weight!r} is the weight, which becomes classes: bins= says which, not {option}=",
+                    column=roles.weight,
+                )
         roles.check_option("normalise", self.normalise, roles.columns)
         roles.check_option("bottom", self.bottom, roles.quasi)
         roles.check_option("top", self.top, roles.quasi)
@@ -161,6 +192,7 @@ class Intake:
         self.binning = {name: _taxonomy("bins", name, given) for name, given in options.bins.items()}
         for name in self.raw.keys() & {*self.binning, roles.identifier}:
             self.raw[name] = _written_out(self.raw[name])
+        self.classes: dict[str, WeightClasses] = {}
         self.findings = Findings(arrival.written)
         self.notices = [*arrival.notices, *roles.notices(arrival.columns)]
         if roles.identifier is None and arrival.kind == "postgres":
@@ -249,8 +281,19 @@ class Intake:
     def bin(self) -> None:
         """Replace values by the first level of the taxonomies that bin them."""
         for name, builder in self.binning.items():
-            weights = self.weights.get(name)
-            self.raw[name], self.orders[name] = builder.bin(self.raw[name], name=name, weights=weights)
+            if name != self.roles.weight:
+                weights = self.weights.get(name)
+                self.raw[name], self.orders[name] = builder.bin(self.raw[name], name=name, weights=weights)
+        if self.roles.weight is not None:
+            self._class_weights(self.roles.weight)
+
+    def _class_weights(self, name: str) -> None:
+        """Replace survey weights by the means of their classes."""
+        builder = self.binning.get(name)
+        self.raw[name], classes = classed_weights(self.raw[name], name, self.weights.get(name), builder)
+        self.classes[name] = classes
+        n_classes = len(classes.means)
+        self.notices.append(f"{name} is the weight: it is published as the mean of its class, of {n_classes} classes")
 
     def coded(self, identifiers: Any = None) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
         """Code the quasi-identifiers and the sensitive columns, and look at their values.
@@ -277,7 +320,7 @@ class Intake:
             identifiers.look(self.findings)
         for other in roles.without(self.arrival.columns):
             self.findings.pass_over(other)
-        return columns
+        return columns[0], joined_columns(columns[1], self.options.together)
 
     def told(self, accepted: Sequence[str]) -> tuple[str, ...]:
         """What was assumed and found, in sentences."""
@@ -302,6 +345,8 @@ class Intake:
             normalised=name in options.normalise,
             weights=self.weights.get(name),
         )
+        if name == self.roles.weight:
+            return Column(replace(column.domain, weight=self.classes[name]), column.codes)
         if name in self.binning or column.domain.kind in ("category", "boolean"):
             return column
         limits = {"bottom": options.bottom, "top": options.top}

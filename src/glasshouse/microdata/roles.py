@@ -2,7 +2,8 @@
 """Roles: which column is what, and the rules that every table must keep, in memory or read in batches.
 
 The *identifier* names the person and is never published; *quasi-identifiers* are what an adversary may know about
-everyone; *sensitive* columns are what must not be learned about a person. A column with no role is not published.
+everyone; *sensitive* columns are what must not be learned about a person. A survey's *weight* is known about everyone
+too: it is the last quasi-identifier. A column with no role is not published.
 """
 
 from __future__ import annotations
@@ -46,14 +47,17 @@ class Roles:
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
     identifier: str | None = None
+    weight: str | None = None  # the survey weight, which is the last of the quasi-identifiers
 
     @classmethod
-    def of(cls, quasi: Any, sensitive: Any, identifier: Any = None) -> Roles:
+    def of(cls, quasi: Any, sensitive: Any, identifier: Any = None, weight: Any = None) -> Roles:
         """Check what was given; `SchemaError` if that is no set of roles."""
         (name,) = [None] if identifier is None else names_given("identifier", [identifier])
-        roles = cls(tuple(names_given("quasi", quasi)), tuple(names_given("sensitive", sensitive)), name)
-        if not roles.quasi:
+        weights = [] if weight is None else names_given("weight", [weight])
+        known = tuple(names_given("quasi", quasi))
+        if not known:
             raise SchemaError("name at least one quasi-identifier: what may an adversary know about everyone?")
+        roles = cls((*known, *weights), tuple(names_given("sensitive", sensitive)), name, next(iter(weights), None))
         taken: dict[str, str] = {}
         for name, role in roles._words():
             if name in taken:
@@ -73,7 +77,10 @@ class Roles:
         return [name for name, _ in self._words()]
 
     def _words(self) -> Iterator[tuple[str, str]]:
-        yield from ((name, "a quasi-identifier") for name in self.quasi)
+        known = self.quasi if self.weight is None else self.quasi[:-1]
+        yield from ((name, "a quasi-identifier") for name in known)
+        if self.weight is not None:
+            yield self.weight, "the weight"
         yield from ((name, "sensitive") for name in self.sensitive)
         if self.identifier is not None:
             yield self.identifier, "the identifier"

@@ -69,6 +69,11 @@ class Microdata:
                 return column
         raise SchemaError.unknown(name, [c.name for c in (*self.quasi, *self.sensitive)], role="a column of the table")
 
+    @property
+    def weight(self) -> str | None:
+        """The quasi-identifier that is a survey weight, if there is one."""
+        return next((column.name for column in self.quasi if column.domain.weight is not None), None)
+
     def refuse_unanswered(self) -> None:
         """Raise `CautionError` if something was found in the table that was neither mended nor accepted."""
         if self.cautions:
@@ -128,6 +133,8 @@ def read(
     sensitive: str | Sequence[str] | None = None,
     identifier: str | None = None,
     repeated: Repeated = "error",
+    weight: str | None = None,
+    together: Sequence[Sequence[str]] = (),
     missing: Missing = "error",
     ordered: Mapping[str, Sequence[Any]] | None = None,
     taxonomies: Mapping[str, Taxonomy | str | Path] | None = None,
@@ -165,6 +172,12 @@ def read(
         draws one row of each person, uniformly at random, and says how many are left out; ``together`` makes one record
         of all rows of a person, whose sensitive value is the set of the values in these rows. Quasi-identifiers must
         then be the same in all rows of a person. See ``docs/repeated-rows.md``.
+    weight
+        Column of survey weights, positive numbers. It becomes the last quasi-identifier: everybody's weight is replaced
+        by the mean of a class of people, and questions to a release are weighted by it.
+    together
+        Sensitive columns that are published as one, as ``[("disease", "drug")]``: a value of the column
+        ``disease+drug`` is a pair, and what is promised is promised of pairs.
     missing
         ``error`` (the default) counts missing values per column and refuses; ``category`` makes missing a value of its
         own; ``drop`` drops the rows and reports how many.
@@ -205,12 +218,13 @@ def read(
     >>> people.sensitive[0].domain.values.to_pylist()
     ['["flu"]', '["flu", "gout"]']
     """
-    roles = Roles.of(quasi, sensitive, identifier)
+    roles = Roles.of(quasi, sensitive, identifier, weight)
     if random is not None and not isinstance(random, Source):
         raise ParameterError("read", "random", "a Source", random)
     options = Options.of(
         missing=missing,
         repeated=repeated,
+        together=together,
         categorical=categorical,
         normalise=normalise,
         ordered=ordered,
@@ -222,7 +236,7 @@ def read(
     text: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     opened = open_source(source, columns=roles.columns, narrow=True, table=table, query=query, **text)
     roles.check(opened.columns)
-    options.check(roles)
+    options.check(roles, opened.columns)
     accepted = accepted_names(accept, opened.columns)
     raw = {name: contiguous(opened.table.column(name)) for name in roles.columns}
     intake = Intake(Arrival.of(opened), roles, options, raw)

@@ -85,6 +85,8 @@ def read_arguments(choices: Mapping[str, Any], named: Named = option) -> dict[st
         "sensitive": list(given.get("sensitive", ())) or None,
         "identifier": given.get("identifier"),
         "repeated": given.get("repeated", "error"),
+        "weight": given.get("weight"),
+        "together": [list(names) for names in given.get("together", ())],
         "missing": given.get("missing", "error"),
         "taxonomies": trees("taxonomy"),
         "ordered": dict(given.get("order", {})),

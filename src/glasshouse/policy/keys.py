@@ -57,6 +57,8 @@ TABLES: dict[str, dict[str, Key]] = {
         "quasi": Key("quasi", "a list of names"),
         "sensitive": Key("sensitive", "a name or a list of names"),
         "identifier": Key("identifier", "text"),
+        "weight": Key("weight", "text"),
+        "together": Key("together", "a list of lists of names"),
     },
     "columns": {},
     "principle": {

@@ -93,6 +93,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "parameters": lambda texts: _parameters("--with", texts),
     "recoding_with": lambda texts: _parameters("--recoding-with", texts),
     "marginal": lambda texts: [names(text) for text in texts],
+    "together": lambda texts: [names(text) for text in texts],
 }
 
 
@@ -134,5 +135,5 @@ _WRITERS: dict[str, Callable[[Any], str | tuple[str, ...]]] = {
     **dict.fromkeys(("taxonomy", "bins", "bottom", "top"), _by_column(_word)),
     **dict.fromkeys(("parameters", "recoding_with"), _by_column(_parameter)),
     "order": _by_column(_listed),
-    "marginal": lambda lists: tuple(map(_listed, lists)),
+    **dict.fromkeys(("marginal", "together"), lambda lists: tuple(map(_listed, lists))),
 }

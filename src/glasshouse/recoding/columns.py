@@ -90,8 +90,9 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
                 name=c.name,
                 role="quasi-identifier",
                 kind=c.domain.kind,
-                meaning=recoding.meaning(c.domain) + _beyond(limits := _limits_of(c.domain)),
+                meaning=recoding.meaning(c.domain) + _beyond(limits := _limits_of(c.domain)) + _weighing(c.domain),
                 limits=limits or None,
+                weight=None if c.domain.weight is None else c.domain.weight.to_data(),
             )
             for c in table.quasi
         ),
@@ -100,7 +101,8 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
                 name=c.name,
                 role="sensitive",
                 kind=c.domain.kind,
-                meaning=shown if c.domain.members is None else _SET_MEANING,
+                meaning=(shown if c.domain.members is None else _SET_MEANING) + _listing(c.domain),
+                parts=c.domain.parts or None,
             )
             for c in table.sensitive
         ),
@@ -121,6 +123,17 @@ def _beyond(limits: Mapping[str, str]) -> str:
     """Say what a limit stands for, as the end of a sentence."""
     sides = {"bottom": "below", "top": "above"}
     return "".join(f"; {limit} stands for itself and everything {sides[name]}" for name, limit in limits.items())
+
+
+def _weighing(domain: Domain) -> str:
+    """Say that a column is the survey weight, as the end of a sentence."""
+    return "" if domain.weight is None else "; it is the survey weight, and a number is the mean weight of a class"
+
+
+def _listing(domain: Domain) -> str:
+    """Say what a value of a compound column lists, as the end of a sentence."""
+    names = ", ".join(part.name for part in domain.parts)
+    return f"; a value lists those of {names}, in JSON" if names else ""
 
 
 def _readable(told: dict[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

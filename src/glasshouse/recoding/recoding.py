@@ -154,6 +154,7 @@ class Recoding:
         n_whole: int,
         n_suppressed: int,
         identified: bool,
+        compound: Sequence[Sequence[str]] = (),
     ) -> Guarantee:
         """Put the promise together: the principle's words, the claims of method and recoding, what the table brings.
 
@@ -167,6 +168,8 @@ class Recoding:
             How many tuples the table has, and how many of them were suppressed before it was divided.
         identified
             Whether an identifier was declared, so that nobody has two rows.
+        compound
+            Of every compound column the names of its parts.
         """
         assumptions = [*([] if identified else [ONE_ROW_PER_PERSON]), *claim.assumptions]
         limits = [*claim.limits, *self.limits()]
@@ -178,6 +181,11 @@ class Recoding:
             limits.append(KNOWN_NUMBERS)
         if identified and requirement.columns:
             limits.append(RELATED)
+        limits += [
+            f"a bound for {' and '.join(parts)} by themselves: they are published together, what is promised is "
+            "promised of their values together, and all members of a group may share the value of one of them"
+            for parts in compound
+        ]
         if n_suppressed:
             limits.append(
                 f"{n_suppressed:,} of {n_whole:,} tuples were dropped, at random among those with the most frequent "

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from glasshouse.cells.compound import Part
     from glasshouse.release.edition import Edition
     from glasshouse.release.layout import Layout
 
@@ -154,6 +155,11 @@ class PublishedColumn:
         A declared order of categories: all values under ``order``, or no such key if it is not told.
 
     ``limits`` are the texts of bottom and top codes: values that stand for themselves and everything below, or above.
+
+    ``weight`` is told of the survey weight, whose values are the means of classes: the ``means`` in their order, the
+    ``cuts`` with which the second class and each further one begins, and the standard ``deviations`` of weights from
+    the mean of their class, all as texts. ``parts`` is told of a compound column: the columns whose values each of its
+    values lists.
     """
 
     name: str
@@ -163,6 +169,8 @@ class PublishedColumn:
     axis: Mapping[str, Any] | None = None
     declared: Mapping[str, Any] | None = None
     limits: Mapping[str, str] | None = None
+    weight: Mapping[str, Sequence[str]] | None = None
+    parts: tuple[Part, ...] | None = None
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -173,6 +181,10 @@ class PublishedColumn:
             told["declared"] = dict(self.declared)
         if self.limits is not None:
             told["limits"] = dict(self.limits)
+        if self.weight is not None:
+            told["weight"] = {name: list(numbers) for name, numbers in self.weight.items()}
+        if self.parts is not None:
+            told["parts"] = [part._asdict() for part in self.parts]
         return told
 
 
@@ -238,6 +250,11 @@ class Release:
     def sets(self) -> tuple[str, ...]:
         """The sensitive columns whose values are sets: all that a person has, as a JSON list."""
         return tuple(column.name for column in self.columns if column.kind == "set")
+
+    @property
+    def weight(self) -> PublishedColumn | None:
+        """The column of survey weights, if there is one."""
+        return next((column for column in self.columns if column.weight is not None), None)
 
     @property
     def layout(self) -> Layout:

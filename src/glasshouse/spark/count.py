@@ -46,6 +46,7 @@ def count(
     quasi: Sequence[str],
     sensitive: str | Sequence[str] | None = None,
     identifier: str | None = None,
+    weight: str | None = None,
     **options: Any,
 ) -> Counted:
     """How many people of each kind a DataFrame has.
@@ -54,7 +55,7 @@ def count(
     ----------
     frame
         A frame of Spark 4.1 or later. It is run once, and once more if an identifier is named.
-    quasi, sensitive, identifier
+    quasi, sensitive, identifier, weight
         As in `read`. That an identifier occurs once is checked on the cluster; it does not leave it.
     options
         All others of `read`, except those of files and databases.
@@ -65,7 +66,7 @@ def count(
         The kinds, which are what a release depends on, apart from the secret key. Points in time have no zone of their
         own in Spark: they are taken as those of the zone UTC.
     """
-    return count_people(frame, Roles.of(quasi, sensitive, identifier), options).counted
+    return count_people(frame, Roles.of(quasi, sensitive, identifier, weight), options).counted
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -110,8 +111,9 @@ def count_people(frame: DataFrame, roles: Roles, options: Mapping[str, Any]) -> 
             weights=weights,
             what=_WHAT,
             source_kind="spark",
-            quasi=list(roles.quasi),
+            quasi=[name for name in roles.quasi if name != roles.weight],
             sensitive=list(roles.sensitive),
+            weight=roles.weight,
             **options,
         )
         note(rows=counted.n_rows)

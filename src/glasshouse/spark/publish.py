@@ -62,6 +62,7 @@ def publish(
     sensitive: str | Sequence[str] | None = None,
     principle: Principle | str | Mapping[str, Any],
     identifier: str | None = None,
+    weight: str | None = None,
     method: Method | str | Mapping[str, Any] | None = None,
     recoding: Recoding | str | Mapping[str, Any] | None = None,
     suppress: Any = 0,
@@ -88,7 +89,7 @@ def publish(
         A frame of Spark 4.1 or later. Its order and its partitions do not matter.
     out
         Folder that gets the two folders; driver and workers see it by the same path, and may write beside it.
-    quasi, sensitive, identifier, options
+    quasi, sensitive, identifier, weight, options
         As in `read`; people with several rows are refused (``repeated="error"``).
     principle, method, recoding, suppress, carry, source, force, allow_seed, title, licence
         As in `glasshouse.publish`, which gives the same files from the same key.
@@ -125,7 +126,7 @@ def publish(
     pair = Pair(out, force=force)  # refuses a place that is taken before the work, not after it
     source = Source.secure() if source is None else source.for_one_release()
     session = frame.sparkSession
-    found = count_people(frame, Roles.of(quasi, sensitive, identifier), options)
+    found = count_people(frame, Roles.of(quasi, sensitive, identifier, weight), options)
 
     def engine_for(inside: Path, outside: Path, marks: Marks) -> Engine:
         return Engine(session, inside.parent, source=source, progress=progress, warn=False)  # counting did

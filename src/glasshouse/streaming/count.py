@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.errors import ParameterError
+from glasshouse.errors import NotSupported, ParameterError
 from glasshouse.microdata.cautions import accepted_names
 from glasshouse.microdata.domains import Column
 from glasshouse.microdata.intake import Options
@@ -110,6 +110,8 @@ def count_file(
     quasi: Sequence[str],
     sensitive: str | Sequence[str] | None = None,
     identifier: str | None = None,
+    weight: str | None = None,
+    together: Sequence[Sequence[str]] = (),
     missing: Missing = "error",
     ordered: Mapping[str, Sequence[Any]] | None = None,
     taxonomies: Mapping[str, Any] | None = None,
@@ -129,9 +131,10 @@ def count_file(
     The options are those of `read`. ``progress`` is called with what is being done, how many rows of it are done, and
     of how many (0 if that is not known).
     """
-    roles = Roles.of(quasi, sensitive, identifier)
+    roles = Roles.of(quasi, sensitive, identifier, weight)
     options = Options.of(
         missing=missing,
+        together=together,
         categorical=categorical,
         normalise=normalise,
         ordered=ordered,
@@ -154,6 +157,8 @@ def count_batches(
     quasi: Sequence[str],
     sensitive: str | Sequence[str] | None = None,
     identifier: str | None = None,
+    weight: str | None = None,
+    together: Sequence[Sequence[str]] = (),
     missing: Missing = "error",
     ordered: Mapping[str, Sequence[Any]] | None = None,
     taxonomies: Mapping[str, Any] | None = None,
@@ -186,9 +191,10 @@ def count_batches(
     >>> counted.kinds.table.column("age").codes.tolist(), counted.kinds.counts.tolist()
     ([0, 1], [2, 4])
     """
-    roles = Roles.of(quasi, sensitive, identifier)
+    roles = Roles.of(quasi, sensitive, identifier, weight)
     options = Options.of(
         missing=missing,
+        together=together,
         categorical=categorical,
         normalise=normalise,
         ordered=ordered,
@@ -215,7 +221,12 @@ def _counted(
 ) -> Counted:
     tell = progress or (lambda _phase, _done, _total: None)
     roles.check(stream.names)
-    options.check(roles)
+    options.check(roles, stream.names)
+    if options.together:
+        raise NotSupported(
+            "columns that are published together, of a table that is counted in batches",
+            instead="read it into memory (gh.read, --engine memory), or put the columns into one before",
+        )
     accepted = accepted_names(accept, stream.names)
     stream.check(roles.columns)
     coder = Coder(stream, roles, options, weights, tell)

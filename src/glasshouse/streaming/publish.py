@@ -58,6 +58,8 @@ def publish_file(
     carry: str = "cells",
     identifier: str | None = None,
     repeated: Repeated = "error",
+    weight: str | None = None,
+    together: Sequence[Sequence[str]] = (),
     missing: Missing = "error",
     ordered: Mapping[str, Sequence[Any]] | None = None,
     taxonomies: Mapping[str, Any] | None = None,
@@ -99,7 +101,9 @@ def publish_file(
         Folder that gets the two folders.
     file
         A path: Parquet, Arrow, or CSV, also compressed.
-    quasi, sensitive, identifier, missing, ordered, taxonomies, bins, categorical, normalise, bottom, top, accept
+    quasi, sensitive, identifier, weight, together, missing, ordered, taxonomies, bins, categorical, normalise
+        As in `read`; columns are not published together from batches.
+    bottom, top, accept
         As in `read`.
     repeated
         ``error``: where rows go by in batches, people with several rows are refused.
@@ -157,6 +161,8 @@ def publish_file(
             quasi=[quasi] if isinstance(quasi, str) else list(quasi),
             sensitive=sensitive,
             identifier=identifier,
+            weight=weight,
+            together=together,
             missing=missing,
             ordered=ordered,
             taxonomies=taxonomies,

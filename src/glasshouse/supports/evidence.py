@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.cells.compound import part_values
+from glasshouse.cells.values import NotAValue
 from glasshouse.declarations import Declared, check_cells
-from glasshouse.errors import InputError, NotSupported, SchemaError
+from glasshouse.errors import DomainError, InputError, NotSupported, SchemaError
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.set_members import members_of_texts
 from glasshouse.release.contents import Published
@@ -28,14 +31,29 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.cells.compound import Part
     from glasshouse.microdata.set_members import Members
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
-    from glasshouse.release import Release
+    from glasshouse.release import PublishedColumn, Release
     from glasshouse.release.contents import Seats
     from glasshouse.supports.supports import Support
     from glasshouse.supports.value_sets import ValueSet
 
-__all__ = ["Evidence", "Reading", "seats_of"]
+__all__ = ["Evidence", "Reading", "Weight", "seats_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Weight:
+    """The survey weight of a release, whose values are the means of classes."""
+
+    name: str
+    deviations: Mapping[float, float]  # by how much weights differ from the mean of their class, by the mean
+
+    @classmethod
+    def of(cls, column: PublishedColumn) -> Weight:
+        """Read what is told of the column."""
+        told = column.weight or {}
+        return cls(column.name, dict(zip(map(float, told["means"]), map(float, told["deviations"]), strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,10 +88,52 @@ class Evidence:
             return None
         return members_of_texts(column, self.published(column).values)
 
+    @cached_property
+    def parts(self) -> dict[str, tuple[str, int, tuple[Part, ...]]]:
+        """The columns that are parts of compound ones: by name the compound column, the place in it, and all parts."""
+        return {
+            part.name: (column.name, place, column.parts)
+            for column in self.release.columns
+            for place, part in enumerate(column.parts or ())
+            if column.parts is not None
+        }
+
+    @cached_property
+    def asked_kinds(self) -> dict[str, str]:
+        """As `kinds`, with the parts of compound columns, which can be asked about as well."""
+        return {**self.kinds, **{name: parts[place].kind for name, (_, place, parts) in self.parts.items()}}
+
+    def home_of(self, name: str) -> str:
+        """The published column that tells of a column: the compound one of which it is a part, else itself."""
+        return self.parts[name][0] if name in self.parts else name
+
+    def sensitive_values(self, name: str) -> tuple[Any, ...]:
+        """The values that a sensitive column, or a part of one, may have for each of the published values."""
+        values = self.domain_of(self.published(self.home_of(name)))
+        if name not in self.parts:
+            return values
+        column, place, parts = self.parts[name]
+        try:
+            return tuple(part_values(text_of(value), parts)[place] for value in values)
+        except NotAValue as reason:
+            raise DomainError(
+                f"column {column!r} has a value that is not understood: {reason}", column=column
+            ) from None
+
     @property
     def limits(self) -> dict[str, Mapping[str, str]]:
         """The bottom and top codes of columns that have some, as texts."""
         return {c.name: c.limits for c in self.release.columns if c.limits is not None}
+
+    @cached_property
+    def weight(self) -> Weight | None:
+        """The survey weight, if the release has one."""
+        return None if (column := self.release.weight) is None else Weight.of(column)
+
+    @property
+    def _means(self) -> dict[str, tuple[float, ...]]:
+        """The only values that a weight has: an interval stands for those of them that lie in it."""
+        return {} if self.weight is None else {self.weight.name: tuple(self.weight.deviations)}
 
     def published(self, column: str | None) -> Published:
         """What the release says of one sensitive column; of the first if none is asked about."""
@@ -93,13 +153,18 @@ class Evidence:
 
     def sensitive_of(self, attributes: Sequence[str]) -> str | None:
         """The sensitive column among some attributes, if there is one; two are refused."""
-        asked = [name for name in attributes if name in self.release.recipe.sensitive]
+        asked = self.all_sensitive_of(attributes)
         if len(asked) > 1:
             raise NotSupported(
-                f"a question about {asked[0]!r} and {asked[1]!r} together",
-                instead="ask about one sensitive column at a time",
+                f"{asked[0]!r} and {asked[1]!r} together, which are published apart",
+                instead="ask about one sensitive column at a time, or publish them together",
             )
         return asked[0] if asked else None
+
+    def all_sensitive_of(self, attributes: Sequence[str]) -> list[str]:
+        """The sensitive columns among some attributes, or of which some of these are parts."""
+        homes = dict.fromkeys(map(self.home_of, attributes))
+        return [name for name in homes if name in self.release.recipe.sensitive]
 
     def domain_of(self, published: Published) -> tuple[Any, ...]:
         """The sensitive values that a question may be about: those published; of a sample, those declared."""
@@ -114,7 +179,7 @@ class Evidence:
 
     def seats(self, published: Published, attributes: Sequence[str]) -> Seats:
         """The table with all these attributes and the fewest others (ANGEL 5: irrelevant ones blur the answer)."""
-        asked = {name for name in attributes if name != published.column}
+        asked = {name for name in attributes if self.home_of(name) != published.column}
         able = [seats for seats in published.seats if asked <= set(seats.quasi)]
         if not able:
             published.refuse_untied()
@@ -132,8 +197,8 @@ class Evidence:
 
     def clock(self, column: str) -> Clock:
         """By which clock the times of a column are shown."""
-        if column in self.release.recipe.sensitive:
-            moments = [value for value in self.domain_of(self.published(column)) if isinstance(value, dt.datetime)]
+        if self.home_of(column) in self.release.recipe.sensitive:
+            moments = [value for value in self.sensitive_values(column) if isinstance(value, dt.datetime)]
             return Clock(column, frozenset(moment.utcoffset() for moment in moments))
         offsets: set[dt.timedelta | None] = set()
         for seats in self.published(None).seats:
@@ -147,7 +212,7 @@ class Evidence:
         return CellSupports(
             name=attribute,
             kind=self.kinds[attribute],
-            order=self.ordered.get(attribute),
+            order=self._means.get(attribute, self.ordered.get(attribute)),
             taxonomy=self.taxonomies.get(attribute) if shows_nodes else None,
             cells=seats.cells[seats.quasi.index(attribute)],
             foreign=seats.foreign,
@@ -178,6 +243,16 @@ class Evidence:
         by_cell = np.array([support.share(values) for support in self.supports(seats, attribute)])
         shares: NDArray[np.float64] = by_cell[seats.of_seat[seats.quasi.index(attribute)]]
         return shares
+
+    def spreads(self, seats: Seats, weight: Weight, values: ValueSet) -> NDArray[np.float64]:
+        """The mean square of what the weights of a seat differ by from their class means, 0 outside the values."""
+        by_cell = []
+        for support in self.supports(seats, weight.name):
+            listed = support.listed() or ()
+            squares = [weight.deviations.get(own, 0.0) ** 2 for own in listed if own in values]
+            by_cell.append(sum(squares) / max(len(listed), 1))
+        spreads: NDArray[np.float64] = np.array(by_cell)[seats.of_seat[seats.quasi.index(weight.name)]]
+        return spreads
 
     def moments(
         self, seats: Seats, attribute: str, values: ValueSet

@@ -10,7 +10,8 @@ Beside the published tables, as they are, stands what the release teaches (`glas
     <column>``; with several generalized tables of ANGEL ``expected of <table>``, with both ``expected of <column> by
     <table>``. Where the release does not teach how the sensitive value depends on other columns, every value of a
     group is as likely for everybody in it. There is none with ``model="uniform"``, where people are too few (under
-    200), and where cells do not say which values they stand for.
+    200), and where cells do not say which values they stand for. Records are counted: where a release has a survey
+    weight, say ``w``, the weighted count is the sum of ``People * w``.
 
 Then the tables of the papers' model (`glasshouse.analyst.answers.estimates`):
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Amounts", "Dealt", "Estimate", "Summed", "Totals", "ratio", "totals", "totals_apart"]
 
 _WIDTH = 1.959963984540054  # of a 95 % interval, in standard errors
+_ROUNDING = 1e-9  # what adding many floats loses of a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Estimate:
     def normal(cls, value: float, variance: float, *, least: float = -np.inf, most: float = np.inf) -> Estimate:
         """Take value and variance as those of a normal distribution, cut off at what is possible."""
         error = float(np.sqrt(max(variance, 0.0)))
+        error = 0.0 if error <= _ROUNDING * abs(value) else error
         return cls(
             float(value), error, float(max(least, value - _WIDTH * error)), float(min(most, value + _WIDTH * error))
         )

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from glasshouse.analyst.answers.estimates import Totals
+from glasshouse.analyst.answers.survey_weight import Deviations
 from glasshouse.cells import key_of
 from glasshouse.errors import InputError, ParameterError
 from glasshouse.population.learn import FEWEST, learned_from
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     from glasshouse.analyst.answers.estimates import Dealt
     from glasshouse.population.population import Population
     from glasshouse.release.contents import Published, Seats
-    from glasshouse.supports.evidence import Evidence
+    from glasshouse.supports.evidence import Evidence, Weight
     from glasshouse.supports.value_sets import ValueSet
+
+    Terms = Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]]
 
 __all__ = ["MODELS", "LearnedTotals", "Taught", "learned_population", "learned_totals"]
 
@@ -166,16 +169,18 @@ class LearnedTotals:
 
     def totals(
         self,
-        terms: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]],
+        terms: Terms,
         dealt: Dealt,
         columns: Sequence[str | None],
+        weight: str | None = None,
         present: NDArray[np.float64] | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """For each total and value the mean, and what each draw has (totals x draws x values).
 
-        A term is the points inside, and the classes of sensitive values for which it holds. ``present`` is the share of
-        the people of each point that counts, if not all do.
+        A term is the points inside, and the classes of sensitive values for which it holds. Where a survey weight is
+        named, people count by it. ``present`` is the share of the people of each point that counts, if not all do.
         """
+        by_weight = self.amounts(weight)
         n_values, n_draws = len(self.population.values), len(self.population.draws())
         means, drawn = np.zeros((len(columns), n_values)), np.zeros((len(columns), n_draws, n_values))
         for inside, holds in terms:
@@ -186,10 +191,30 @@ class LearnedTotals:
             expected, draws = self.expected[taken], self.drawn[taken]
             for x, column in enumerate(columns):
                 weights = np.where(wanted, dealt.weights[x], 0.0)
-                amount = self.amounts(column)[taken] * (1.0 if present is None else present[taken])
+                amount = (self.amounts(column) * by_weight)[taken] * (1.0 if present is None else present[taken])
                 means[x] += np.asarray(amount @ expected).reshape(-1) * weights
                 drawn[x] += np.asarray(amount @ draws).reshape(n_draws, n_values) * weights
         return means, drawn
+
+    def deviations(self, terms: Terms, dealt: Dealt, columns: Sequence[str | None], weight: Weight) -> Deviations:
+        """Add up what people add to totals, times the variance of the hidden part of their weights."""
+        n_totals, n_values = dealt.weights.shape
+        found = Deviations(np.zeros((n_totals, n_values)), np.zeros((n_totals, n_totals, n_values)))
+        means, codes = self._attribute(weight.name)
+        spread = np.array([weight.deviations.get(float(mean), 0.0) ** 2 for mean in means])[codes]
+        amounts = [self.amounts(column) for column in columns]
+        for inside, holds in terms:
+            taken = np.flatnonzero(inside)
+            wanted = np.append(holds, False)[dealt.class_of]
+            expected = self.expected[taken]
+            for x in range(n_totals):
+                own = np.where(wanted, dealt.weights[x], 0.0)
+                once = (amounts[x] * spread)[taken]
+                found.once[x] += np.asarray(once @ expected).reshape(-1) * own
+                for y in range(n_totals):
+                    twice = np.asarray((once * amounts[y][taken]) @ expected).reshape(-1)
+                    found.twice[x, y] += twice * own * dealt.weights[y]
+        return found
 
     def together(self, means: NDArray[np.float64], drawn: NDArray[np.float64], papers: Totals) -> Totals:
         """Totals over all values, where the papers' estimator says ``papers``."""

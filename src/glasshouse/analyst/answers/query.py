@@ -5,30 +5,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
+from glasshouse.analyst.answers.answer_rows import Answer
 from glasshouse.analyst.answers.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
+from glasshouse.analyst.answers.joint_answers import joint_estimates
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
 from glasshouse.analyst.answers.population_answers import LearnedTotals, learned_totals
 from glasshouse.analyst.answers.presence import Presence
+from glasshouse.analyst.answers.seat_amounts import mixed_amounts, powers_of
 from glasshouse.analyst.answers.separation import separation_notes
+from glasshouse.analyst.answers.survey_weight import Deviations, Weighting, chosen_weight, deviations_of_groups
 from glasshouse.analyst.questions.asked_values import sets_note, settled
+from glasshouse.analyst.questions.part_conditions import without_parts
 from glasshouse.analyst.questions.question import And, Question, Test, disjoint_terms
 from glasshouse.analyst.questions.sql import question_of
-from glasshouse.errors import InputError
-from glasshouse.microdata.domains import text_of
+from glasshouse.errors import InputError, NotSupported
 from glasshouse.release.edition import are_numbers, place_in
 from glasshouse.release.layout import EDITION
-from glasshouse.release.release import frame_of
 from glasshouse.supports.evidence import Evidence, seats_of
 from glasshouse.supports.proportions import GroupingColumn
 from glasshouse.supports.value_sets import ValueSet
-from glasshouse.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.release import Release
     from glasshouse.release.contents import Published, Seats
+    from glasshouse.supports.evidence import Weight
 
 __all__ = ["Answer", "query"]
 
@@ -49,119 +50,6 @@ _AS_OF = (
     "people who show the same cells, those who left are not told, and each counts with the share that stayed"
 )
 _COARSE = "answered by the uniform model: cells are coarse, and who left is told by cells"
-_SAID = {
-    "learned": "learned from the release",
-    "cells": "the papers' estimator, with what the cells of the release tell of quasi-identifiers",
-}
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Answer:
-    """What a release says to a question: a row for every combination of the grouping columns, or one row alone.
-
-    Where a single estimate was asked for, `value`, `error` and `interval` are its parts.
-
-    Attributes
-    ----------
-    question
-        What was asked.
-    keys
-        For every row the values of the grouping columns.
-    estimates
-        For every row an `Estimate` for each measure.
-    notes
-        What the reader should know of the values that were asked for, such as one that no published cell has.
-    model
-        Which model gave the estimates: ``learned``, ``cells`` or ``uniform``.
-    """
-
-    question: Question
-    keys: tuple[tuple[Any, ...], ...]
-    estimates: tuple[tuple[Estimate, ...], ...]
-    notes: tuple[str, ...] = ()
-    model: str = "uniform"
-
-    def __float__(self) -> float:
-        return self.value
-
-    @property
-    def only(self) -> Estimate:
-        """The estimate, where a single one was asked for."""
-        if len(self.estimates) != 1 or len(self.estimates[0]) != 1:
-            raise InputError(
-                f"the answer has {sum(map(len, self.estimates)):,} estimates, and only a single one has a value, an "
-                "error and an interval: take them from to_pandas(), to_table() or estimates"
-            )
-        return self.estimates[0][0]
-
-    @property
-    def value(self) -> float:
-        """What is expected, where a single estimate was asked for."""
-        return self.only.value
-
-    @property
-    def error(self) -> float:
-        """The standard error of `value`."""
-        return self.only.error
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval around `value`: its lower and its upper end."""
-        return self.only.low, self.only.high
-
-    def to_table(self) -> pa.Table:
-        """The grouping columns; for every measure its estimate, standard error and 95 % interval."""
-        columns: dict[str, Any] = {name: [key[i] for key in self.keys] for i, name in enumerate(self.question.headings)}
-        for i, measure in enumerate(self.question.measures):
-            found = [row[i] for row in self.estimates]
-            columns[measure.name] = [estimate.value for estimate in found]
-            columns[f"{measure.name} error"] = [estimate.error for estimate in found]
-            columns[f"{measure.name} low"] = [estimate.low for estimate in found]
-            columns[f"{measure.name} high"] = [estimate.high for estimate in found]
-        return pa.table(columns)
-
-    def to_pandas(self) -> Any:
-        """As `to_table`, as a pandas frame."""
-        return frame_of(self.to_table(), "pandas")
-
-    def to_polars(self) -> Any:
-        """As `to_table`, as a polars frame."""
-        return frame_of(self.to_table(), "polars")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
-        rows = [{k: _plain(v) for k, v in row.items()} for row in self.to_table().to_pylist()]
-        return {
-            "group_by": list(self.question.headings),
-            "rows": rows,
-            "notes": list(self.notes),
-            "model": self.model,
-        }
-
-    def _rows(self) -> list[list[str]]:
-        """The headings, and a row of cells for every row of the answer."""
-        heads = [visible(name) for name in (*self.question.headings, *(m.name for m in self.question.measures))]
-        body = (
-            [*("missing" if key is None else visible(text_of(key)) for key in keys), *map(str, row)]
-            for keys, row in zip(self.keys, self.estimates, strict=True)
-        )
-        return [heads, *body]
-
-    def _repr_html_(self) -> str:
-        """A table for notebooks."""
-        heads, *body = ([escape(cell) for cell in row] for row in self._rows())
-        rows = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body]
-        notes = [f"<p>note: {escape(note)}</p>" for note in self.notes]
-        return f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{''.join(rows)}</table>{''.join(notes)}"
-
-    def __str__(self) -> str:
-        rows = self._rows()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-        said = [f"note: {note}" for note in self.notes]
-        if self.model != "uniform":
-            said.append(f"model: {_SAID[self.model]}")
-        return "\n".join([*(line.rstrip() for line in lines), *said])
 
 
 def query(
@@ -172,6 +60,7 @@ def query(
     ordered: Mapping[str, Sequence[Any]] | None = None,
     model: str = "learned",
     as_of: int | str | None = None,
+    weighted: bool | None = None,
 ) -> Answer:
     """Ask a release a question, and get an estimate with an error bar.
 
@@ -192,6 +81,9 @@ def query(
         Of a release with editions: the edition that is asked about. Counted are people who had come by then and had not
         left by then; by default everybody who was ever published. Values are those of the edition in which a person
         came.
+    weighted
+        Whether people count by their survey weights. By default they do where the release has weights, and the answer
+        says so; False counts records.
 
     Returns
     -------
@@ -221,19 +113,24 @@ def query(
     (1.0, 0.0, (1.0, 1.0))
     """
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
-    question, notes = settled(evidence, question_of(sql, evidence.kinds, evidence.clock))
+    question, notes = settled(evidence, question_of(sql, evidence.asked_kinds, evidence.clock))
     labels: tuple[int | str, ...] = ()
     if as_of is not None:
         editions = release.editions[: place_in(release.editions, as_of) + 1]
         labels = tuple(edition.label if are_numbers(release.editions) else str(edition.label) for edition in editions)
         question = replace(question, where=And((question.where, Test(EDITION, ValueSet.of(labels)))))
         notes = (*notes, _AS_OF.format(editions[-1].label))
-    answer = answer_question(evidence, question, model, labels)
+    answer = answer_question(evidence, question, model, labels, weighted=weighted)
     return replace(answer, notes=(*notes, *answer.notes))
 
 
 def answer_question(
-    evidence: Evidence, question: Question, model: str = "learned", gone_by: tuple[int | str, ...] = ()
+    evidence: Evidence,
+    question: Question,
+    model: str = "learned",
+    gone_by: tuple[int | str, ...] = (),
+    *,
+    weighted: bool | None = None,
 ) -> Answer:
     """Answer one question, or one for every combination of the grouping columns.
 
@@ -242,12 +139,13 @@ def answer_question(
     """
     sets = next((name for name in question.group_by if name in evidence.release.sets), None)
     if sets is not None:
-        return _by_members(evidence, question, sets, model, gone_by)
-    answer = _answer(evidence, question, model, gone_by)
+        return _by_members(evidence, question, sets, model, gone_by, weighted=weighted)
+    how = _How(model, chosen_weight(evidence, question, weighted=weighted), gone_by)
+    answer = _answer(evidence, question, how)
     averaged = {measure.column for measure in question.measures if measure.kind == "avg"}
     for column in sorted(name for name in averaged if name is not None and _has_gaps(evidence, name)):
         there = And((question.where, Test(column, ~ValueSet.of([None]))))
-        own = _answer(evidence, replace(question, where=there), model, gone_by)
+        own = _answer(evidence, replace(question, where=there), how)
         of_key = dict(zip(own.keys, own.estimates, strict=True))
         nobody = (Estimate.normal(float("nan"), float("nan")),) * len(question.measures)
         estimates = tuple(
@@ -262,7 +160,13 @@ def answer_question(
 
 
 def _by_members(
-    evidence: Evidence, question: Question, column: str, model: str, gone_by: tuple[int | str, ...]
+    evidence: Evidence,
+    question: Question,
+    column: str,
+    model: str,
+    gone_by: tuple[int | str, ...],
+    *,
+    weighted: bool | None,
 ) -> Answer:
     """Answer apart for every single value of a column of sets: a person is counted under each that the person has."""
     members, at = evidence.members(column), question.group_by.index(column)
@@ -274,7 +178,7 @@ def _by_members(
         having = ValueSet.of([text for text, has in zip(texts, members.having(code), strict=True) if has])
         where = And((question.where, Test(column, having)))
         asked = replace(question, where=where, group_by=group_by, headings=headings)
-        answer = answer_question(evidence, asked, model, gone_by)
+        answer = answer_question(evidence, asked, model, gone_by, weighted=weighted)
         for key, row in zip(answer.keys, answer.estimates, strict=True):
             if any(estimate.value or estimate.error for estimate in row):
                 found[(*key[:at], value, *key[at:])] = row
@@ -285,19 +189,48 @@ def _by_members(
         estimates=tuple(found[key] for key in order),
         notes=tuple(dict.fromkeys((sets_note(column), *answer.notes))),
         model=answer.model,
+        weight=answer.weight,
     )
 
 
 def _has_gaps(evidence: Evidence, column: str) -> bool:
     """Whether somebody may miss a value of a column, by what is published."""
-    published, seats = seats_of(evidence, [column])
-    if column == published.column:
-        return None in evidence.domain_of(published)
+    if evidence.home_of(column) in evidence.release.recipe.sensitive:
+        return None in evidence.sensitive_values(column)
+    _, seats = seats_of(evidence, [column])
     return bool(evidence.shares(seats, column, ValueSet.of([None])).any())
 
 
-def _answer(evidence: Evidence, question: Question, model: str, gone_by: tuple[int | str, ...]) -> Answer:
-    asked = _Asked.of(evidence, question, model, gone_by)
+@dataclass(frozen=True)
+class _How:
+    """How a question is answered: by which model, by which survey weight, and without those who left by when."""
+
+    model: str
+    weight: Weight | None
+    gone_by: tuple[int | str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.gone_by and self.weight is not None:
+            raise NotSupported(
+                "a weighted question as of an edition",
+                instead="count records (weighted=False, --unweighted), or ask about editions (WHERE edition = ...)",
+            )
+
+
+def _answer(evidence: Evidence, question: Question, how: _How) -> Answer:
+    one_by_one = _asked_apart(evidence, question)
+    if one_by_one is not None:
+        return _by_value(evidence, question, how, *one_by_one)
+    question = replace(question, where=without_parts(evidence, question.where))
+    if _is_joint(evidence, question):
+        if how.gone_by:
+            raise NotSupported(
+                "a question about two sensitive columns as of an edition", instead="ask about one of them, or leave it"
+            )
+        estimates, notes, used = joint_estimates(evidence, question, how.model, how.weight)
+        by = None if how.weight is None else how.weight.name
+        return Answer(question=question, keys=((),), estimates=(estimates,), notes=notes, model=used, weight=by)
+    asked = _Asked.of(evidence, question, how)
     if not question.group_by:
         return asked.answer(((),), (asked.estimates(asked.together()),))
     columns = {name: asked.grouping_column(name) for name in question.group_by if name != asked.published.column}
@@ -320,6 +253,54 @@ def _answer(evidence: Evidence, question: Question, model: str, gone_by: tuple[i
     order = sorted(found)
     keys = tuple(tuple(values[at] for values, at in zip(domains.values(), key, strict=True)) for key in order)
     return asked.answer(keys, tuple(found[key] for key in order))
+
+
+def _is_joint(evidence: Evidence, question: Question) -> bool:
+    """Whether a question is about several sensitive columns that are published apart."""
+    if len(evidence.release.recipe.sensitive) < 2:
+        return False
+    terms = disjoint_terms(without_parts(evidence, question.where))
+    return len(evidence.all_sensitive_of(_attributes(question, terms))) > 1
+
+
+def _asked_apart(evidence: Evidence, question: Question) -> tuple[str, tuple[Any, ...]] | None:
+    """A grouping column whose values are asked for one by one: a part, or any column of a joint question."""
+    joint = _is_joint(evidence, question)
+    name = next((name for name in question.group_by if joint or name in evidence.parts), None)
+    if name is None:
+        return None
+    if evidence.home_of(name) in evidence.release.recipe.sensitive:
+        return name, tuple(dict.fromkeys(evidence.sensitive_values(name)))
+    _, seats = seats_of(evidence, [name])
+    supports = evidence.supports(seats, name)
+    return name, tuple(GroupingColumn.of(name, evidence.kinds[name], supports, _MOST_ROWS).values)
+
+
+def _by_value(evidence: Evidence, question: Question, how: _How, name: str, values: tuple[Any, ...]) -> Answer:
+    """Answer a question for every value of one grouping column, and put the answers together."""
+    at = question.group_by.index(name)
+    rest = [
+        (own, head) for i, (own, head) in enumerate(zip(question.group_by, question.headings, strict=True)) if i != at
+    ]
+    group_by, headings = tuple(own for own, _ in rest), tuple(head for _, head in rest)
+    rows: dict[tuple[Any, ...], tuple[Estimate, ...]] = {}
+    notes: dict[str, None] = {}
+    used = "uniform"
+    for value in values:
+        where = And((question.where, Test(name, ValueSet.of([value]))))
+        found = _answer(evidence, replace(question, where=where, group_by=group_by, headings=headings), how)
+        for key, row in zip(found.keys, found.estimates, strict=True):
+            if any(estimate.value > 0 or estimate.error > 0 for estimate in row):
+                rows[(*key[:at], value, *key[at:])] = row
+        if len(rows) > _MOST_ROWS:
+            raise InputError(f"GROUP BY would give more than {_MOST_ROWS:,} rows")
+        notes.update(dict.fromkeys(found.notes))
+        used = found.model if found.model != "uniform" else used
+    places = [{own: place for place, own in enumerate(dict.fromkeys(key[i] for key in rows))} for i in range(at)]
+    keys = sorted(rows, key=lambda key: [place[own] for place, own in zip(places, key, strict=False)])
+    estimates = tuple(rows[key] for key in keys)
+    by = None if how.weight is None else how.weight.name
+    return Answer(question=question, keys=tuple(keys), estimates=estimates, notes=tuple(notes), model=used, weight=by)
 
 
 def _attributes(question: Question, terms: Sequence[Mapping[str, ValueSet]]) -> list[str]:
@@ -380,18 +361,23 @@ class _Asked:
     of_class: NDArray[np.bool_]  # which terms hold for each class of them
     learned: LearnedTotals | None = None  # what the release teaches, where that is used
     notes: tuple[str, ...] = ()  # what must be said of the model
+    weighting: Weighting | None = None  # the survey weight, where people count by it
     presence: Presence | None = None  # who had not left, where that is asked and somebody had
 
     @classmethod
-    def of(cls, evidence: Evidence, question: Question, model: str, gone_by: tuple[int | str, ...]) -> _Asked:
+    def of(cls, evidence: Evidence, question: Question, how: _How) -> _Asked:
+        weight, model, gone_by = how.weight, how.model, how.gone_by
         terms = disjoint_terms(question.where)
-        published, seats = seats_of(evidence, _attributes(question, terms))
+        attributes = _attributes(question, terms)
+        weights_too = list(dict.fromkeys([*attributes, *([] if weight is None else [weight.name])]))
+        published, seats = seats_of(evidence, weights_too)
+        weighting = None if weight is None else Weighting.of(evidence, seats, weight)
         values = evidence.domain_of(published)
         columns = list(dict.fromkeys([None, *(measure.column for measure in question.measures)]))
         weights = np.ones((len(columns), len(values)))
         for row, name in zip(weights, columns, strict=True):
-            if name == published.column:
-                row[:] = [0.0 if value is None else float(value) for value in values]
+            if name is not None and evidence.home_of(name) == published.column:
+                row[:] = [0.0 if value is None else float(value) for value in evidence.sensitive_values(name)]
         tested = [term.get(published.column) for term in terms]
         treated = np.array([[own is None or value in own for own in tested] for value in values], bool)
         treated = treated.reshape(len(values), len(terms))
@@ -402,16 +388,26 @@ class _Asked:
         dealt = Dealt(class_of, len(of_class), weights)
         presence = Presence.of(evidence.release, seats, gone_by) if gone_by else None
         coarse = presence is not None and not evidence.is_exact
-        learned, notes = learned_totals(
-            evidence, published, seats, _attributes(question, terms), "uniform" if coarse else model
-        )
+        learned, notes = learned_totals(evidence, published, seats, weights_too, "uniform" if coarse else model)
         if coarse and model == "learned":
             notes = (*notes, _COARSE)
         if learned is not None and learned.population.fitted.is_used:
             apart = published.column in question.group_by
             notes += separation_notes(learned.population.seen, learned.population.values, dealt, every_value=apart)
         return cls(
-            evidence, question, published, seats, values, terms, columns, dealt, of_class, learned, notes, presence
+            evidence,
+            question,
+            published,
+            seats,
+            values,
+            terms,
+            columns,
+            dealt,
+            of_class,
+            learned,
+            notes,
+            weighting,
+            presence,
         )
 
     @property
@@ -423,7 +419,10 @@ class _Asked:
         """The answer with what must be said of the model; of what is certain by any model nothing must."""
         uncertain = any(estimate.error > 0 for row in estimates for estimate in row)
         notes = self.notes if uncertain else ()
-        return Answer(question=self.question, keys=keys, estimates=estimates, model=self.model, notes=notes)
+        answer = Answer(question=self.question, keys=keys, estimates=estimates, model=self.model, notes=notes)
+        if self.weighting is None:
+            return answer
+        return replace(answer, notes=(*notes, self.weighting.note), weight=self.weighting.weight.name)
 
     def grouping_column(self, name: str) -> GroupingColumn:
         """The values that a grouping column may have, by what is published."""
@@ -433,7 +432,9 @@ class _Asked:
         """The totals over all sensitive values."""
         papers = self._together(fixed)
         found = papers if self.learned is None else self.learned.together(*self._by_learning(fixed), papers)
-        return found if self.presence is None else self._with_leavers(found, fixed)
+        if self.presence is not None:
+            return self._with_leavers(found, fixed)
+        return found if self.weighting is None else self.weighting.added(found, self._deviations(fixed), apart=False)
 
     def apart(self, fixed: _Fixed | None) -> Totals:
         """The totals for every sensitive value by itself."""
@@ -442,7 +443,8 @@ class _Asked:
             means = np.stack([one.means for one in each], axis=-1)
             return Totals(means, np.stack([one.covariances for one in each], axis=-1))
         papers = self._apart(fixed)
-        return papers if self.learned is None else self.learned.apart(*self._by_learning(fixed), papers)
+        found = papers if self.learned is None else self.learned.apart(*self._by_learning(fixed), papers)
+        return found if self.weighting is None else self.weighting.added(found, self._deviations(fixed), apart=True)
 
     def _of_value(self, code: int) -> _Asked:
         """The same question about one sensitive value alone."""
@@ -461,10 +463,28 @@ class _Asked:
 
     def _by_learning(self, fixed: _Fixed | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         assert self.learned is not None
-        here = self.learned.where({} if fixed is None else fixed.values)
-        terms = [(self._inside[t] & here, self.of_class[:, t]) for t in range(len(self.terms))]
+        weight = None if self.weighting is None else self.weighting.weight.name
         present = None if self.presence is None else self.presence.of_points(self.learned.population.points)
-        return self.learned.totals(terms, self.dealt, self.columns, present)
+        return self.learned.totals(self._learned_terms(fixed), self.dealt, self.columns, weight, present)
+
+    def _learned_terms(self, fixed: _Fixed | None) -> list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+        """For every term the points that satisfy it, and the classes of sensitive values for which it holds."""
+        assert self.learned is not None
+        here = self.learned.where({} if fixed is None else fixed.values)
+        return [(self._inside[t] & here, self.of_class[:, t]) for t in range(len(self.terms))]
+
+    def _deviations(self, fixed: _Fixed | None) -> Deviations:
+        """What the hidden part of weights adds; for a perturbed sample, of which it is a small part, nothing."""
+        assert self.weighting is not None
+        n_totals, n_values = self.dealt.weights.shape
+        if self.learned is not None:
+            return self.learned.deviations(self._learned_terms(fixed), self.dealt, self.columns, self.weighting.weight)
+        if self.published.kind == "sample":
+            return Deviations(np.zeros((n_totals, n_values)), np.zeros((n_totals, n_totals, n_values)))
+        group, sizes, touched = self._groups(fixed)
+        entries = self._entries if touched is None else _entries_of(self.published, touched)
+        amounts = self._amounts(fixed, hidden=True)
+        return deviations_of_groups(group, self.seats.count[self._some(fixed)], sizes, entries, self.dealt, amounts)
 
     @cached_property
     def _inside(self) -> list[NDArray[np.bool_]]:
@@ -505,7 +525,7 @@ class _Asked:
         place = self.columns.index(measure.column)
         if measure.kind == "avg":
             return Estimate.normal(*ratio(found, place, 0))
-        counted = measure.kind == "count" and self.published.kind != "sample"
+        counted = measure.kind == "count" and self.published.kind != "sample" and self.weighting is None
         most = float(self.evidence.release.n_tuples) if counted else np.inf
         least = 0.0 if measure.kind == "count" else -np.inf
         return Estimate.normal(found.means[place], found.covariances[place, place], least=least, most=most)
@@ -538,15 +558,18 @@ class _Asked:
 
     # --- amounts ------------------------------------------------------------------------------------------------------
 
-    def _amounts(self, fixed: _Fixed | None) -> Amounts:
-        """What the seats add: for every class of sensitive values, the terms that hold for it."""
+    def _amounts(self, fixed: _Fixed | None, *, hidden: bool = False) -> Amounts:
+        """What the seats add: for every class of sensitive values, the terms that hold for it.
+
+        Weights are in it. With ``hidden`` the variance of their hidden part is, once, in the place of weights.
+        """
         n_seats, n_totals = len(self.seats) if fixed is None else len(fixed.seats), len(self.columns)
         mean = np.zeros((n_totals, self.dealt.n_classes, n_seats))
         product = np.zeros((n_totals, n_totals, self.dealt.n_classes, n_seats))
         for t, term in enumerate(self.terms):
             if fixed is not None and any(name in term and v not in term[name] for name, v in fixed.values.items()):
                 continue
-            first, second = self._of_term(t, fixed)
+            first, second = self._of_term(t, fixed, hidden=hidden)
             for a in np.flatnonzero(self.of_class[:, t]).tolist():
                 mean[:, a] += first
                 product[:, :, a] += second
@@ -555,34 +578,30 @@ class _Asked:
             mean, product = mean * share, product * share * share
         return Amounts(mean, product)
 
-    def _of_term(self, t: int, fixed: _Fixed | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _of_term(
+        self, t: int, fixed: _Fixed | None, *, hidden: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean amounts of one term, and of their products, by seat."""
         term, own = self.terms[t], {} if fixed is None else fixed.shares
-        quasi = [name for name in self.seats.quasi if name in term or name in self.columns or name in own]
+        weight = None if self.weighting is None else self.weighting.weight.name
+        quasi = [name for name in self.seats.quasi if name in {*term, *self.columns, *own, weight}]
         n_seats = len(self.seats) if fixed is None else len(fixed.seats)
         powers = {name: self._powers(t, name, fixed) for name in quasi}
-
-        def mixed(*names: str | None) -> NDArray[np.float64]:
-            """The mean of the product of these columns (None: 1) where the term holds."""
-            found = np.ones(n_seats)
-            for name in quasi:
-                found = found * powers[name][names.count(name)]
-            return found
-
-        first = np.stack([mixed(name) for name in self.columns])
-        return first, np.stack([np.stack([mixed(one, other) for other in self.columns]) for one in self.columns])
+        return mixed_amounts(powers, self.columns, weight, n_seats, hidden=hidden)
 
     def _powers(self, t: int, name: str, fixed: _Fixed | None) -> tuple[NDArray[np.float64], ...]:
-        """How likely the term holds of a column in every seat; and where it is added up, its mean and mean square."""
+        """What `powers_of` says of a column, where the term holds."""
+        weight = None if self.weighting is None else self.weighting.weight
+        is_weight = weight is not None and name == weight.name
         if fixed is not None and name in fixed.shares:
             share, value = fixed.shares[name], fixed.values[name]
-            number = 0.0 if value is None or name not in self.columns else float(value)
-            return share, share * number, share * number * number
+            number = float(value) if value is not None and (name in self.columns or is_weight) else 0.0
+            hidden = weight.deviations.get(number, 0.0) if weight is not None and is_weight else 0.0
+            return share, share * number, share * number * number, share * hidden**2
         if (t, name) not in self._known:
             values = self.terms[t].get(name, ValueSet.everything())
-            share = self.evidence.shares(self.seats, name, values)
-            moments = self.evidence.moments(self.seats, name, values) if name in self.columns else ()
-            self._known[t, name] = (share, *moments)
+            summed = name in self.columns
+            self._known[t, name] = powers_of(self.evidence, self.seats, name, values, weight, summed=summed)
         known = self._known[t, name]
         return known if fixed is None else tuple(power[fixed.seats] for power in known)
 
@@ -600,7 +619,3 @@ def _entries_of(
     before = np.cumsum(lengths) - lengths
     at = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
     return np.repeat(np.arange(len(groups)), lengths), published.codes[at], published.counts[at]
-
-
-def _plain(value: Any) -> Any:
-    return value if value is None or isinstance(value, int | float | str | bool) else text_of(value)

@@ -91,6 +91,8 @@ def sample(
     tuple of the release, a point of its cells, and a sensitive value of its group, each as likely as any other. Of a
     perturbed sample the value is drawn from what inverting the perturbation gives.
 
+    A survey weight is a column of the table: estimates are made as from the survey, weighted by it.
+
     A drawn row is nobody, and the schema's metadata say so and which model it was. Nothing is read but the release:
     what is drawn costs no privacy beyond what the release itself costs.
 
@@ -135,6 +137,9 @@ def sample(
     notes = [f"of the sensitive columns {', '.join(sensitive)} none is there: name one among the attributes"]
     notes = notes if attributes is None and len(sensitive) > 1 else []
     notes += [f"drawn by the uniform model: {why_not}"] if why_not else []
+    weight = release.weight
+    if weight is not None and weight.name in reading.attributes:
+        notes.append(f"{weight.name} is the survey weight: add it up to count, and weigh every estimate by it")
     sources = [source, *(source.child("table", number) for number in range(1, tables or 1))]
     if population is None:
         found = [_independent(reading, n, own, notes) for own in sources]

@@ -68,6 +68,8 @@ def answer(
 ) -> Answers:
     """Answer all questions of a workload from a release.
 
+    People are counted once each, also where the release has a survey weight, and a note says so.
+
     The papers' estimator is that of `glasshouse.analyst.answers.estimates`. For it a cell stands for the values of the
     workload's domain in it, each as likely as any other: where an integer attribute lacks some values, or a float
     attribute has few, this knows more than `query`, which takes every number in an interval as possible.
@@ -104,6 +106,8 @@ def answer(
         check_domain(evidence, name, domain)
     values, errors = np.zeros(len(workload)), np.zeros(len(workload))
     used, notes = "uniform", dict[str, None]()
+    if evidence.weight is not None:
+        notes[f"counts of records: the questions of a workload are not weighted by {evidence.weight.name}"] = None
     for published, seats, questions in _by_table(evidence, workload):
         work = _from_sample if published.kind == "sample" else _from_groups
         asked = workload.take(questions)

@@ -88,7 +88,7 @@ class _Settling:
     def _values(self, column: str, values: ValueSet) -> ValueSet:
         if not values.cuts:
             return values
-        if self.evidence.kinds[column] == "category":
+        if self.evidence.asked_kinds[column] == "category":
             return self._texts(column, values)
         self._check_limits(column, values)
         self._note_numbers(column, values)
@@ -113,7 +113,7 @@ class _Settling:
 
     def _check_limits(self, column: str, values: ValueSet) -> None:
         """Refuse to tell apart what lies beyond a top or bottom code, which one value stands for."""
-        reader = CellSupports(name=column, kind=self.evidence.kinds[column])
+        reader = CellSupports(name=column, kind=self.evidence.asked_kinds[column])
         for name, text in self.evidence.limits.get(column, {}).items():
             side = ValueSet.above if name == "top" else ValueSet.below
             beyond = side(reader.value(text), closed=True, whole=reader.kind in ("integer", "date"))
@@ -155,7 +155,7 @@ class _Settling:
         """Say so if no cell has any of the values, or if they have no share of what is measured."""
         supports = self._supports(column)
         if any(_touches(support, values) for support in supports):
-            kind = self.evidence.kinds[column]
+            kind = self.evidence.asked_kinds[column]
             if kind in ("float", "timestamp") and not any(support.share(values) > 0 for support in supports):
                 self.notes.append(
                     f"{column!r} is measured, not counted, and one exact value has no share of an interval: ask for "
@@ -168,9 +168,8 @@ class _Settling:
 
     def _supports(self, column: str) -> Sequence[Support]:
         evidence = self.evidence
-        if column in evidence.release.recipe.sensitive:
-            published = evidence.published(column)
-            return [Listed((value,)) for value in evidence.domain_of(published)]
+        if evidence.home_of(column) in evidence.release.recipe.sensitive:
+            return [Listed((value,)) for value in evidence.sensitive_values(column)]
         _, seats = seats_of(evidence, [column])
         return evidence.supports(seats, column)
 
@@ -182,11 +181,11 @@ class _Settling:
     def _known(self, column: str) -> frozenset[str] | None:
         """All texts that a column can have; None if the release does not tell."""
         evidence = self.evidence
-        if column in evidence.release.recipe.sensitive:
-            published = evidence.published(column)
+        if evidence.home_of(column) in evidence.release.recipe.sensitive:
+            published = evidence.published(evidence.home_of(column))
             if published.kind == "sample" and evidence.release.recipe.recoding.get("domain") is None:
                 return None
-            return frozenset(text_of(value) for value in evidence.domain_of(published) if value is not None)
+            return frozenset(text_of(value) for value in evidence.sensitive_values(column) if value is not None)
         declared = _declared(evidence, column)
         if declared is not None or not evidence.is_exact:
             return declared

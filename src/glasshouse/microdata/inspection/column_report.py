@@ -29,6 +29,7 @@ __all__ = [
     "PERSONAL",
     "QUASI",
     "SENSITIVE",
+    "WEIGHTS",
     "ColumnReport",
     "Match",
     "Measured",
@@ -318,6 +319,12 @@ NUMBERS = """
     student* subject* user* kunde* kundennummer cliente* matricul* account*
 """
 """Numbers of people or of things: an identifier only if the values hardly repeat."""
+
+
+WEIGHTS = """
+    weight weights wgt wt pond* fnlwgt pspwght hochrechnung* poids peso
+"""
+"""Survey weights, unless it is people whose bodies are weighed."""
 
 
 class Match(NamedTuple):

@@ -21,7 +21,14 @@ import pyarrow.compute as pc
 from glasshouse.errors import SchemaError
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.domains import text_of
-from glasshouse.microdata.inspection.column_report import ColumnReport, Measured, measure, with_roles
+from glasshouse.microdata.inspection.column_report import (
+    WEIGHTS,
+    ColumnReport,
+    Measured,
+    first_match,
+    measure,
+    with_roles,
+)
 from glasshouse.microdata.inspection.repetition import repetition_notices
 from glasshouse.microdata.inspection.uniqueness import (
     Uniqueness,
@@ -264,6 +271,7 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
     others = [report.name for report in reports if report.role == "sensitive" and report.name != chosen]
     if others:
         yield f"also sensitive, and not published unless named: {', '.join(others)}"
+    yield from _weights(reports)
     if not any(map(_is_key, reports)):
         repeated = [report.name for report in reports if report.role == "identifier"]
         why = f": values of {', '.join(repeated)} repeat or are missing" if repeated else ""
@@ -277,6 +285,13 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
         values = m.column.domain.values
         if report.role == "quasi" and report.kind == "float" and pc.any(pc.is_inf(values)).as_py():
             yield f"{report.name} has infinite values: give it a bottom or top code"
+
+
+def _weights(reports: Sequence[ColumnReport]) -> Iterator[str]:
+    """Name the columns that may be survey weights by their names."""
+    for report in reports:
+        if report.kind in ("integer", "float") and first_match(report.name, WEIGHTS):
+            yield f"{report.name} may be a survey weight: if it is, name it as such (weight=)"
 
 
 def _is_key(report: ColumnReport) -> bool:

@@ -149,7 +149,8 @@ class Publication:
         if choices.get("memory") or choices.get("spill"):
             return "disk"
         reading = read_arguments(choices)
-        roles = {*reading["quasi"], *(reading["sensitive"] or ()), *filter(None, [reading["identifier"]])}
+        others = filter(None, [reading["identifier"], reading["weight"]])
+        roles = {*reading["quasi"], *(reading["sensitive"] or ()), *others}
         need = None if choices.get("table") or choices.get("query") else need_of(choices["file"], roles)
         if need is None or need.fits:
             return "memory"
@@ -328,6 +329,8 @@ def _needing_table(choices: Mapping[str, Any]) -> str | None:
         return f"--repeated {choices['repeated']}"
     if choices.get("to"):
         return "--to"
+    if choices.get("together"):
+        return "--together"
     return None if choices["report"] == "none" else f"--report {choices['report']}"
 
 

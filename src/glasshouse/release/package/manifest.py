@@ -7,12 +7,8 @@ in the folder, and whatever is malformed is refused with the reason, in one kind
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import json
-import os
 import re
-import stat
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
@@ -20,12 +16,14 @@ from glasshouse.bounds import is_bounded
 from glasshouse.errors import ParameterError, SourceError
 from glasshouse.release.edition import Edition, check_label
 from glasshouse.release.layout import COUNTS, EDITION, LEFT, NUMBERS
+from glasshouse.release.package.bounded_file import read_list
+from glasshouse.release.package.column_entry import Malformed, compound_parts, weight_classes
 from glasshouse.release.package.tables import unguarded_name
 from glasshouse.release.release import ONE_ROW_PER_PERSON, Guarantee, PublishedColumn, Recipe
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 __all__ = [
@@ -33,7 +31,6 @@ __all__ = [
     "FORMATS",
     "FORMAT_VERSION",
     "MANIFEST",
-    "MOST_MANIFEST",
     "PARTS_FORMAT",
     "README",
     "SIGNATURE",
@@ -44,10 +41,7 @@ __all__ = [
     "PackagedTable",
     "check_declared",
     "files_of_release",
-    "opened_folder",
     "parse_manifest",
-    "read_bounded",
-    "read_list",
 ]
 
 FORMAT_VERSION: Final = 5
@@ -66,7 +60,6 @@ MANIFEST: Final = "datapackage.json"
 README: Final = "README.md"
 SIGNATURE: Final = "signature.json"
 FORMATS: Final = ("parquet", "csv")
-MOST_MANIFEST: Final = 16 << 20
 """Bytes of a manifest."""
 
 DIALECT: Final = {
@@ -119,6 +112,7 @@ _TOLD_SINCE = 3  # the format that tells who was dropped and how, and whether th
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")  # an escape of one half of a character
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _TYPES = ("string", "integer", "number", "boolean", "date", "datetime", "time")
+_TOLD = ("declared", "limits", "weight", "parts")  # what may be told of a column since format 3
 _KINDS = ("integer", "float", "date", "timestamp", "boolean", "category", "set")
 _ROLES = ("quasi-identifier", "sensitive", "added")
 _KIND: Final[Mapping[type, str]] = {
@@ -187,61 +181,6 @@ class Manifest:
         """The files of a table, in their order."""
         by_name = {file.name: file for file in self.files}
         return [by_name[name] for name in table.files]
-
-
-def read_bounded(name: str, folder: int, most: int) -> bytes:
-    """Read a plain file of an opened folder, never through a link and never more than ``most`` bytes.
-
-    `FileNotFoundError` if there is none, `SourceError` for any other reason not to read it.
-    """
-    inner, _, own = name.rpartition("/")
-    try:
-        if not inner:
-            descriptor = os.open(own, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-        else:
-            with opened_folder(inner, folder) as parent:
-                descriptor = os.open(own, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=parent)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        reason = "a link, which may lead anywhere" if error.errno == errno.ELOOP else "a file that may not be read"
-        raise SourceError(f"{name} cannot be read: it is {reason}") from None
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise SourceError(f"{name} cannot be read: it is no plain file")
-        if found.st_size > most:
-            raise SourceError(f"{name} has {found.st_size:,} bytes, where at most {most:,} are expected")
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(found.st_size + 1)  # never what the manifest says: reading makes room beforehand
-    except OSError:
-        raise SourceError(f"{name} cannot be read: the disk is damaged") from None
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def opened_folder(name: str, folder: int) -> Iterator[int]:
-    """Open a folder inside of an opened one, never through a link; `FileNotFoundError` if there is none."""
-    try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_NONBLOCK, dir_fd=folder)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        raise SourceError(f"{name} cannot be read: it is a link, which may lead anywhere, or no folder") from None
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def read_list(folder: Path, name: str) -> bytes:
-    """Read the list of what is in a folder, its manifest for one; bounded and refused as by `read_bounded`."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        return read_bounded(name, descriptor, MOST_MANIFEST)
-    finally:
-        os.close(descriptor)
 
 
 def files_of_release(folder: Path) -> set[tuple[str, str]]:
@@ -392,7 +331,9 @@ def _file(named: Mapping[str, Any], told: Mapping[str, Any]) -> PackagedFile:
 
 def _column(data: Mapping[str, Any], version: int) -> PublishedColumn:
     _known(
-        data, {"name", "role", "kind", "meaning", "axis", *(["declared", "limits"] if version > 2 else [])}, "a column"
+        data,
+        {"name", "role", "kind", "meaning", "axis", *(_TOLD if version > 2 else ())},
+        "a column",
     )
     if _get(data, "role", str) not in _ROLES:
         _refuse("a column has an unknown role")
@@ -408,7 +349,25 @@ def _column(data: Mapping[str, Any], version: int) -> PublishedColumn:
         axis=_axis(data["axis"]) if "axis" in data else None,
         declared=_declared(data, version),
         limits=_limits(data) if "limits" in data else None,
+        **_entries(data),
     )
+
+
+def _entries(column: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of a survey weight, and of a compound column."""
+    found: dict[str, Any] = {}
+    try:
+        if "weight" in column:
+            found["weight"] = weight_classes(column["weight"])
+        if "parts" in column:
+            found["parts"] = compound_parts(column["parts"], _KINDS)
+    except Malformed as reason:
+        _refuse(str(reason))
+    if "weight" in found and (column["role"], column["kind"]) != ("quasi-identifier", "float"):
+        _refuse("it has classes of weights of a column that can have none")
+    if "parts" in found and (column["role"], column["kind"]) != ("sensitive", "category"):
+        _refuse("it has parts of a column that can have none")
+    return found
 
 
 def _limits(column: Mapping[str, Any]) -> Mapping[str, str]:
@@ -618,7 +577,8 @@ def _licence(data: Mapping[str, Any]) -> str:
 def _check_columns(manifest: Manifest) -> None:
     """Every column of a table is explained, once, with the role that the recipe gives it; every file has one place."""
     columns = {column.name: column.role for column in manifest.columns}
-    _different("columns", [column.name for column in manifest.columns])
+    parts = [part.name for column in manifest.columns for part in column.parts or ()]
+    _different("columns", [*parts, *(column.name for column in manifest.columns)])
     recipe = manifest.recipe
     roles = {
         **dict.fromkeys(recipe.quasi, "quasi-identifier"),

@@ -19,14 +19,12 @@ import pyarrow as pa
 
 from glasshouse.errors import SourceError
 from glasshouse.release.layout import COUNTS, LEFT, NUMBERS, layout_of
+from glasshouse.release.package.bounded_file import MOST_MANIFEST, opened_folder, read_bounded
 from glasshouse.release.package.manifest import (
     MANIFEST,
-    MOST_MANIFEST,
     README,
     SIGNATURE,
-    opened_folder,
     parse_manifest,
-    read_bounded,
 )
 from glasshouse.release.package.reader import batches_in, joined, table_in
 from glasshouse.release.package.readme import description, readme
