@@ -23,7 +23,7 @@ from pyarrow import ipc
 
 import glasshouse as gh
 from glasshouse.adversary.reverse_engineering.cuts.cut_tree import Caps
-from glasshouse.release.package.bounded_file import read_bounded
+from glasshouse.release.package.plain_file import read_bounded
 from glasshouse.unpacking import budget as unpacking
 from glasshouse.unpacking.budget import written_out
 from tests.doors.fuzz import corpora

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 
 import glasshouse as gh
 from glasshouse.journeys.recheck import verify_release
-from glasshouse.release.package.bounded_file import MOST_MANIFEST
 from glasshouse.release.package.manifest import MANIFEST, README
+from glasshouse.release.package.plain_file import MOST_MANIFEST
 from tests.rooms.release.kinds import ALL, of_kind, plain, write
 from tests.tiers import tables as some
 

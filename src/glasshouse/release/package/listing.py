@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Final
 import pyarrow.parquet as pq
 
 from glasshouse.errors import OutputError, SourceError
-from glasshouse.release.package.bounded_file import read_list
 from glasshouse.release.package.manifest import MANIFEST, SIGNATURE, files_of_release
+from glasshouse.release.package.plain_file import read_list
 from glasshouse.release.package.stage import Stage, alone_in, flush, left_behind, uninterrupted
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from glasshouse.bounds import is_bounded
 from glasshouse.errors import ParameterError, SourceError
 from glasshouse.release.edition import Edition, check_label
 from glasshouse.release.layout import COUNTS, EDITION, LEFT, NUMBERS
-from glasshouse.release.package.bounded_file import read_list
 from glasshouse.release.package.column_entry import Malformed, compound_parts, weight_classes
+from glasshouse.release.package.plain_file import read_list
 from glasshouse.release.package.tables import unguarded_name
 from glasshouse.release.release import ONE_ROW_PER_PERSON, Guarantee, PublishedColumn, Recipe
 from glasshouse.version import VERSION

@@ -20,9 +20,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from glasshouse.errors import InputError, OutputError, SourceError
-from glasshouse.release.package.bounded_file import read_list
 from glasshouse.release.package.listing import checksum, private_file, stranger_in, write_whole
 from glasshouse.release.package.manifest import MANIFEST, SIGNATURE
+from glasshouse.release.package.plain_file import read_list
 
 __all__ = ["Signature", "new_key", "sign", "signature_in"]
 

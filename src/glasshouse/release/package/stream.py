@@ -19,13 +19,13 @@ import pyarrow as pa
 
 from glasshouse.errors import SourceError
 from glasshouse.release.layout import COUNTS, LEFT, NUMBERS, layout_of
-from glasshouse.release.package.bounded_file import MOST_MANIFEST, opened_folder, read_bounded
 from glasshouse.release.package.manifest import (
     MANIFEST,
     README,
     SIGNATURE,
     parse_manifest,
 )
+from glasshouse.release.package.plain_file import MOST_MANIFEST, opened_folder, read_bounded
 from glasshouse.release.package.reader import batches_in, joined, table_in
 from glasshouse.release.package.readme import description, readme
 from glasshouse.release.release import Release
