@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.taxonomy.taxonomy import BoundTaxonomy, Taxonomy
 
-__all__ = ["Column", "Domain", "code", "few", "kind_of", "narrowed", "text_of"]
+__all__ = ["Column", "Domain", "code", "few", "kind_of", "text_of"]
 
 _DENSE_RANGE = 1 << 22  # integers that span at most this many values are coded through a table, without a sort
 _PIECE = 1 << 16
@@ -223,26 +223,6 @@ def code(
         domain = replace(domain, ordered=True, order=texts, is_declared=declared)
         return _reorder(Column(domain, codes), _declared_order(domain, order))
     return Column(domain, codes)
-
-
-def narrowed(column: Column) -> Column:
-    """The same column with a domain of the values that occur, and no others; what was declared of it stays.
-
-    >>> column = code(pa.array(["a", "b", "c"]), name="letter")
-    >>> narrowed(Column(column.domain, column.codes[:2])).domain.values.to_pylist()
-    ['a', 'b']
-    """
-    domain, values = column.domain, column.domain.decode(column.codes)
-    coded = code(
-        values,
-        name=domain.name,
-        order=domain.order,
-        taxonomy=domain.tree,
-        missing=values.null_count > 0,
-        declared=domain.is_declared,
-        normalised=domain.normalised,
-    )
-    return Column(replace(coded.domain, bottom=domain.bottom, top=domain.top), coded.codes)
 
 
 def kind_of(kind: pa.DataType, name: str) -> str:

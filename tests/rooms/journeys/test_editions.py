@@ -92,8 +92,9 @@ def test_an_edition_is_what_its_people_alone_would_be(three: tuple[str, list[gh.
     assert own.columns == alone.columns
 
 
+@pytest.mark.parametrize("method", ["sift", "mirror", "anatomize", "tailor", "ace", "hybrid"])
 @pytest.mark.parametrize("recoding", RECODINGS)
-def test_domains_of_an_edition_are_those_of_its_own_people(tmp_path: Path, recoding: str) -> None:
+def test_domains_of_an_edition_are_those_of_its_own_people(tmp_path: Path, recoding: str, method: str) -> None:
     """Earlier people are old beyond measure and have illnesses of their own: nothing of that decides anything."""
     roles: dict[str, Any] = {"identifier": "id", "quasi": ["age", "height"], "sensitive": "ill"}
 
@@ -104,7 +105,7 @@ def test_domains_of_an_edition_are_those_of_its_own_people(tmp_path: Path, recod
         ill = [f"rare {value}" if i < 60 else value for i, value in zip(own["id"], own["ill"], strict=True)]
         return gh.read({"id": own["id"], "age": ages, "height": heights, "ill": ill}, **roles)
 
-    asked: dict[str, Any] = {"principle": "3-diversity", "recoding": recoding}
+    asked: dict[str, Any] = {"principle": "3-diversity", "recoding": recoding, "method": method}
     gh.publish(read(range(60)), out=tmp_path / "1", **asked)
     source = gh.Source.seeded(5)
     both = gh.publish(read(range(200)), after=tmp_path / "1", out=tmp_path / "2", source=source, allow_seed=True)
