@@ -108,8 +108,8 @@ class Past:
 
     @property
     def arrivals(self) -> Microdata:
-        """The people who came, as a table of their own."""
-        return self.table.only(self.found.arrivals)
+        """The people who came, as a table of their own: nothing that is published depends on values of others."""
+        return self.table.take(self.found.arrivals)
 
     @property
     def notices(self) -> list[str]:
@@ -240,7 +240,7 @@ def newest(release: Release, audit: Path, table: Microdata) -> tuple[Release | N
         f"this is about edition {edition.label} alone, and what is believed of its people after all editions is what "
         f"it tells (Theorem E1); {in_words(release.editions)}"
     )
-    people = replace(table.only(rows), notices=(told, *told_by(audit), *table.notices))
+    people = replace(table.take(rows), notices=(told, *told_by(audit), *table.notices))
     return (edition_of(release, edition.label) if edition.n_tuples else None), people
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.taxonomy.taxonomy import BoundTaxonomy, Taxonomy
     from glasshouse.microdata.weight_classes import WeightClasses
 
-__all__ = ["Column", "Domain", "code", "few", "kind_of", "narrowed", "text_of"]
+__all__ = ["Column", "Domain", "code", "few", "kind_of", "text_of"]
 
 _DENSE_RANGE = 1 << 22  # integers that span at most this many values are coded through a table, without a sort
 _PIECE = 1 << 16
@@ -234,33 +234,6 @@ def code(
         domain = replace(domain, ordered=True, order=texts, is_declared=declared)
         return _reorder(Column(domain, codes), _declared_order(domain, order))
     return Column(domain, codes)
-
-
-def narrowed(column: Column) -> Column:
-    """The same column with a domain of the values that occur, and no others; what was declared of it stays.
-
-    >>> column = code(pa.array(["a", "b", "c"]), name="letter")
-    >>> narrowed(Column(column.domain, column.codes[:2])).domain.values.to_pylist()
-    ['a', 'b']
-    """
-    domain = column.domain
-    if domain.members is not None:
-        sets, codes = np.unique(column.codes, return_inverse=True)
-        values = domain.values.take(pa.array(sets))
-        own = replace(domain, values=values, members=domain.members.only(sets))
-        return Column(own, codes.reshape(-1).astype(np.int32))
-    values = domain.decode(column.codes)
-    coded = code(
-        values,
-        name=domain.name,
-        order=domain.order,
-        taxonomy=domain.tree,
-        missing=values.null_count > 0,
-        declared=domain.is_declared,
-        normalised=domain.normalised,
-    )
-    kept = {name: getattr(domain, name) for name in ("bottom", "top", "weight", "parts")}
-    return Column(replace(coded.domain, **kept), coded.codes)
 
 
 def kind_of(kind: pa.DataType, name: str) -> str:

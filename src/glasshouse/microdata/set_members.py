@@ -18,7 +18,7 @@ import pyarrow as pa
 from glasshouse.cells.sets import members_in, set_text
 from glasshouse.cells.values import NotAValue
 from glasshouse.errors import DomainError
-from glasshouse.microdata.domains import Column, Domain, code, narrowed
+from glasshouse.microdata.domains import Column, Domain, code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,12 +72,6 @@ class Members:
         owner = np.repeat(np.arange(len(codes)), lengths)
         within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         return owner, self.codes[self.offsets[codes][owner] + within]
-
-    def only(self, sets: NDArray[Any]) -> Members:
-        """Of these sets alone, in their order; single values that none of them has are no more there."""
-        owner, values = self.values_of(sets)
-        singles = narrowed(Column(self.domain, values))
-        return Members(singles.domain, np.searchsorted(owner, np.arange(len(sets) + 1)), singles.codes)
 
     def having(self, member: int) -> NDArray[np.bool_]:
         """Which sets have a single value, a truth value per set."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.microdata.cautions import accepted_names, refuse_unanswered
-from glasshouse.microdata.domains import Column, narrowed, text_of
+from glasshouse.microdata.domains import Column, text_of
 from glasshouse.microdata.inspection.repetition import household_notices
 from glasshouse.microdata.intake import Arrival, Intake, Options
 from glasshouse.microdata.reading.normal_form import contiguous
@@ -108,21 +108,6 @@ class Microdata:
             sensitive=tuple(Column(c.domain, c.codes[rows]) for c in self.sensitive),
             identifier=None if self.identifier is None else self.identifier.take(pa.array(rows)),
             n_tuples=len(rows),
-        )
-
-    def only(self, rows: NDArray[Any]) -> Microdata:
-        """Some tuples as a table of their own: domains have the values of these tuples, and no others.
-
-        >>> import numpy as np
-        >>> from glasshouse.microdata import examples
-        >>> examples.transparent_t1().only(np.array([0, 2])).quasi[0].domain.values.to_pylist()
-        [21, 27]
-        """
-        taken = self.take(rows)
-        return replace(
-            taken,
-            quasi=tuple(map(narrowed, taken.quasi)),
-            sensitive=tuple(map(narrowed, taken.sensitive)),
         )
 
 

@@ -103,7 +103,7 @@ def _chosen(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[
     return {
         name: value
         for name, value in arguments.items()
-        if value not in (None, [], {}, ()) and value != usual[name] and not (name == "suppress" and value == "0")
+        if value not in (None, [], {}, ()) and value != usual[name] and not (name == "suppress" and value in (0, "0"))
     }
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 import glasshouse as gh
-from glasshouse.microdata.domains import narrowed
 
 
 def stays(n: int) -> dict[str, list[Any]]:
@@ -40,16 +39,3 @@ def test_an_edition_of_sets_is_asked_of_single_values(tmp_path: Path) -> None:
             if f'"{value}"' in text:
                 having[group, value] = having.get((group, value), 0) + n
     assert all(3 * n <= people[group] for (group, _), n in having.items())
-
-
-def test_a_narrower_domain_of_sets_has_the_members_of_its_sets() -> None:
-    table = read(40)
-    column = narrowed(table.take(np.arange(7)).column("s"))
-    members = column.domain.members
-    assert members is not None
-    values = column.domain.listed()
-    singles = members.domain.listed()
-    for code, text in enumerate(values):
-        own = [singles[i] for i in members.codes[members.offsets[code] : members.offsets[code + 1]]]
-        assert text == "[" + ", ".join(f'"{value}"' for value in own) + "]"
-    assert {value for text in values for value in singles if f'"{value}"' in text} == set(singles)

@@ -92,6 +92,28 @@ def test_an_edition_is_what_its_people_alone_would_be(three: tuple[str, list[gh.
     assert own.columns == alone.columns
 
 
+@pytest.mark.parametrize("method", ["sift", "mirror", "anatomize", "tailor", "ace", "hybrid"])
+@pytest.mark.parametrize("recoding", RECODINGS)
+def test_domains_of_an_edition_are_those_of_its_own_people(tmp_path: Path, recoding: str, method: str) -> None:
+    """Earlier people are old beyond measure and have illnesses of their own: nothing of that decides anything."""
+    roles: dict[str, Any] = {"identifier": "id", "quasi": ["age", "height"], "sensitive": "ill"}
+
+    def read(ids: range) -> gh.Microdata:
+        own = people(ids)
+        ages = [age * 10_000 if i < 60 else age for i, age in zip(own["id"], own["age"], strict=True)]
+        heights = [Random(i).randint(150, 190) for i in own["id"]]
+        ill = [f"rare {value}" if i < 60 else value for i, value in zip(own["id"], own["ill"], strict=True)]
+        return gh.read({"id": own["id"], "age": ages, "height": heights, "ill": ill}, **roles)
+
+    asked: dict[str, Any] = {"principle": "3-diversity", "recoding": recoding, "method": method}
+    gh.publish(read(range(60)), out=tmp_path / "1", **asked)
+    source = gh.Source.seeded(5)
+    both = gh.publish(read(range(200)), after=tmp_path / "1", out=tmp_path / "2", source=source, allow_seed=True)
+    alone = gh.publish(read(range(60, 200)), source=gh.Source.seeded(5), **asked)
+    own = gh.edition_of(both, 2)
+    assert {name: rows(t) for name, t in own.tables.items()} == {name: rows(t) for name, t in alone.tables.items()}
+
+
 def test_values_of_earlier_people_change_nothing_of_a_later_edition(tmp_path: Path) -> None:
     found = []
     for changed in ((), range(0, 100, 3)):
@@ -220,6 +242,9 @@ def test_the_trimmed_stay_out_for_good(tmp_path: Path) -> None:
     ledger = pq.read_table(tmp_path / "2" / "audit" / "ledger.parquet")
     assert ledger.num_rows == 80
     assert pc.sum(pc.invert(ledger["published"])).as_py() == second.n_dropped
+    third = publish(range(80, 120), tmp_path / "3", after=tmp_path / "2", values="aaabcd")
+    assert third.left is not None
+    assert third.left.num_rows == second.n_tuples  # who was never published does not leave
 
 
 def test_people_who_cannot_be_published_are_left_out_for_good_or_refused(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def to_duckdb(
     except ImportError:
         raise MissingExtra("opening a release in DuckDB", extra="frames") from None
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
-    tables = {**release.tables, **_tables(evidence), **_expected_tables(evidence, model)}
+    tables = {**release.packaged, **_tables(evidence), **_expected_tables(evidence, model)}
     connection = duckdb.connect() if connection is None else connection
     into = _quoted(schema)
     _run(connection, f"CREATE SCHEMA IF NOT EXISTS {into}")
