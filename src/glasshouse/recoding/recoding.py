@@ -169,15 +169,15 @@ class Recoding:
             Whether an identifier was declared, so that nobody has two rows.
         """
         assumptions = [*([] if identified else [ONE_ROW_PER_PERSON]), *claim.assumptions]
-        limits = [*claim.limits, *self.limits()]
+        people = [
+            *([KNOWN_NUMBERS] if requirement.sets else []),
+            *([RELATED] if requirement.columns and identified else []),
+        ]
+        limits = [*claim.limits, *people, *self.limits()]
         if n_sensitive > 1:
             limits.append(
                 "each sensitive column is protected by itself: nothing is promised of what they reveal together"
             )
-        if requirement.sets:
-            limits.append(KNOWN_NUMBERS)
-        if identified and requirement.columns:
-            limits.append(RELATED)
         if n_suppressed:
             limits.append(
                 f"{n_suppressed:,} of {n_whole:,} tuples were dropped, at random among those with the most frequent "
