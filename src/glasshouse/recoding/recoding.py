@@ -172,15 +172,15 @@ class Recoding:
             Of every compound column the names of its parts.
         """
         assumptions = [*([] if identified else [ONE_ROW_PER_PERSON]), *claim.assumptions]
-        limits = [*claim.limits, *self.limits()]
+        people = [
+            *([KNOWN_NUMBERS] if requirement.sets else []),
+            *([RELATED] if requirement.columns and identified else []),
+        ]
+        limits = [*claim.limits, *people, *self.limits()]
         if n_sensitive > 1:
             limits.append(
                 "each sensitive column is protected by itself: nothing is promised of what they reveal together"
             )
-        if requirement.sets:
-            limits.append(KNOWN_NUMBERS)
-        if identified and requirement.columns:
-            limits.append(RELATED)
         limits += [
             f"a bound for {' and '.join(parts)} by themselves: they are published together, what is promised is "
             "promised of their values together, and all members of a group may share the value of one of them"
