@@ -190,7 +190,7 @@ def journey(
         kinds, rows = tally(table, source.child("who is who"), engine)
     plan = plan_of(kinds, principle, method, recoding, suppress, source)
     kept, published = np.arange(table.n_tuples, dtype=np.int32), table
-    if plan.n_suppressed:
+    if plan.n_dropped:
         rows = kinds.rows_kept(plan.kept, rows)
         kept = np.sort(rows)
         published, rows = table.take(kept), np.searchsorted(kept, rows).astype(np.int32)
@@ -202,7 +202,7 @@ def journey(
         recipe=plan.recipe(source),
         guarantee=plan.guarantee(identified=table.identifier is not None),
         n_tuples=len(kept) - groups.n_dropped,
-        n_dropped=plan.n_suppressed + groups.n_dropped,
+        n_dropped=plan.n_dropped + groups.n_dropped,
         n_suppressed=plan.n_suppressed,
         identified=table.identifier is not None,
         native=table.source_kind,
