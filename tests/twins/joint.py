@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 from math import prod
 
 from tests.twins import enumerating, mirror
@@ -31,13 +31,16 @@ Release = tuple[tuple[frozenset[int], tuple[tuple[int, ...], ...]], ...]
 def obeys(vectors: Sequence[tuple[int, ...]], ells: Sequence[int]) -> bool:
     """Frequency l-diversity of each column, with its own l."""
     return bool(vectors) and all(
-        ell * max(Counter(column).values()) <= len(vectors) for ell, column in zip(ells, zip(*vectors), strict=True)
+        ell * max(Counter(column).values()) <= len(vectors)
+        for ell, column in zip(ells, zip(*vectors, strict=True), strict=True)
     )
 
 
 def enough(vectors: Sequence[tuple[int, ...]], ells: Sequence[int]) -> int:
     """The size from which on every part obeys: in each column, l times the most frequent value."""
-    return max(ell * max(Counter(column).values()) for ell, column in zip(ells, zip(*vectors), strict=True))
+    return max(
+        ell * max(Counter(column).values()) for ell, column in zip(ells, zip(*vectors, strict=True), strict=True)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +71,10 @@ class Joint(mirror.Mirror):
         """All groups; people who are in none were left out."""
         everybody = list(range(len(self.rows)))
         n, least = len(everybody), max(self.floor, enough([row[1] for row in self.rows], self.ells))
-        h, k = self._shape(n, least, int(self.leave_out * n))
+        most = int(self.leave_out * n)
+        h, k = self._shape(n, least, most)
         over = n - 2**h * k
-        if self.redrawn or over >= least:
+        if self.redrawn or over >= least or over > most:
             over = 0
         out = chosen(everybody, over, draws)
         return frozenset(self._table([i for i in everybody if i not in out], draws))
@@ -81,7 +85,7 @@ class Joint(mirror.Mirror):
         for k in range(self.floor, n // 2 + 1):
             h = max(h for h in range(n.bit_length()) if 2**h * k <= n)
             over = n - 2**h * k
-            if over == 0 or ((over >= least - self.small or over <= most) and n - over >= least):
+            if over == 0 or ((over >= least - self.small or over <= most) and n - over >= least - self.small):
                 found.append((k * (n + 4 * over), k, h))
         _, k, h = min(found[1:] or found)
         return h, k
@@ -115,7 +119,7 @@ def chances_of(codes: Sequence[tuple[int, ...]], positions: Sequence[Sequence[in
 
     def chances(columns: Columns) -> Mapping[Division, Fraction]:
         if columns not in known:
-            rows = list(zip(codes, zip(*columns), strict=True))
+            rows = list(zip(codes, zip(*columns, strict=True), strict=True))
             twin = Joint(rows=rows, positions=positions, holds=lambda _: True, **given)
             known[columns] = enumerating.distribution(twin.groups)
         return known[columns]

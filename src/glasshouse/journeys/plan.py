@@ -179,8 +179,9 @@ def default_method(requirement: Requirement, recoding: Recoding) -> Method:
     For l-diversity of one column Sift, which holds against an attacker who knows it and a little about people besides.
     Where cells enclose whole groups and l is 3 or more, Mirror, whose cells are smaller, and which holds against such
     an attacker with a weaker bound. Under other principles that judge sensitive values Mirror, which holds against an
-    attacker who knows it, and of several sensitive columns jointly where the recoding publishes each of them apart. For k-anonymity alone Snug, which then looks at no sensitive value, so that knowing it tells
-    nothing either. For perturbed generalization Mondrian, whose boxes are disjoint.
+    attacker who knows it, and of several sensitive columns jointly where the recoding publishes each of them apart.
+    For k-anonymity alone Snug, which then looks at no sensitive value, so that knowing it tells nothing either. For
+    perturbed generalization Mondrian, whose boxes are disjoint.
     """
     if requirement.target is not None:
         return Mondrian()

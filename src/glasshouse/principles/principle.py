@@ -582,8 +582,9 @@ class Claim:
     """What a method claims for groups under a requirement: against whom, why, and what it does not claim.
 
     The promise is the requirement's own, unless the claim has another; assumptions are what must be true for it.
-    ``jointly`` says that what holds of each sensitive column also holds against an attacker who knows all other columns
-    of everybody, or how columns go together, where they are published apart (docs/several-columns.md, J1). A claim against an algorithm-aware adversary has the limits of all such claims, `NOT_AGAINST`, before its own.
+    ``jointly`` says that what holds of each sensitive column also holds against an attacker who knows all other
+    columns of everybody, or how columns go together, where they are published apart (docs/several-columns.md, J1). A
+    claim against an algorithm-aware adversary has the limits of all such claims, `NOT_AGAINST`, before its own.
     """
 
     adversary: Adversary

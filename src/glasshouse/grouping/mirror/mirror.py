@@ -62,9 +62,9 @@ __all__ = ["Mirror", "balanced_segments", "balanced_slices", "group_size"]
 
 INNER = ("ace", "anatomize", "none")
 LEFT_OUT = (
-    "up to {share} of all people are left out by lot, so that the others can be divided evenly: nothing is published of "
-    "them, and who was left out has any value as likely as before, unless the table is so close to breaking the principle "
-    "that leaving out other people would not have been allowed"
+    "up to {share} of all people are left out by lot, so that the others can be divided evenly: nothing is published "
+    "of them, and who was left out has any value as likely as before, unless the table is so close to breaking a "
+    "principle that it decided how many were left out"
 )
 _FINEST = 10**6  # of the slack: what it is multiplied by must fit into 64 bits
 
