@@ -19,7 +19,19 @@ from math import prod
 from tests.twins import enumerating, mirror
 from tests.twins.transparent import Draws, chosen
 
-__all__ = ["Joint", "Worlds", "believed", "chances_of", "enough", "every_filling", "obeys", "off", "refilled"]
+__all__ = [
+    "Joint",
+    "Worlds",
+    "believed",
+    "chances_of",
+    "enough",
+    "every_filling",
+    "obeys",
+    "off",
+    "prod",
+    "published",
+    "refilled",
+]
 
 Columns = tuple[tuple[int, ...], ...]  # for each column the value of each person
 Division = frozenset[frozenset[int]]
@@ -154,7 +166,7 @@ def every_filling(
 # --- beliefs ---------------------------------------------------------------------------------------------------------
 
 
-def _published(division: Division, columns: Columns, *, side_by_side: bool = False) -> Release:
+def published(division: Division, columns: Columns, *, side_by_side: bool = False) -> Release:
     """Who is in which group, with the multiset of each column; in rows, a fault, with how they go together."""
     shown: list[Sequence[object]] = [list(zip(*columns, strict=True))] if side_by_side else list(columns)
     return tuple(
@@ -173,7 +185,7 @@ def believed(
     totals: Counter[Release] = Counter()
     for columns, weight in worlds:
         for division, chance in chances(columns).items():
-            release = _published(division, columns, side_by_side=side_by_side)
+            release = published(division, columns, side_by_side=side_by_side)
             totals[release] += weight * chance  # type: ignore[assignment]
             tally = tallies.setdefault(release, {})
             for person, value in enumerate(columns[target]):

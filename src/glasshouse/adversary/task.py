@@ -67,6 +67,9 @@ class Attack:
     takes_values: ClassVar[bool] = False
     """Whether it looks at people's sensitive values if they are there, to see who was right."""
 
+    takes_columns: ClassVar[bool] = False
+    """Whether it can reason from other sensitive columns, and from how they go together."""
+
     column: str | None = None
     """The sensitive column, where the release has several."""
     others: tuple[Release, ...] = ()
@@ -107,6 +110,11 @@ class Task:
         contents = Published.of(release, attack.column)
         if attack.needs_ties:
             contents.refuse_untied()
+        if knowledge.looks_beside and not attack.takes_columns:
+            raise NotSupported(
+                f"other sensitive columns in the attack {attack.name!r}", instead="use linking or reverse engineering"
+            )
+        knowledge.check_columns(release.recipe.sensitive, contents.column)
         return cls(attack=attack.name, release=release, contents=contents, knowledge=coded, algorithm=algorithm)
 
     # --- the algorithm ------------------------------------------------------------------------------------------------
