@@ -69,12 +69,10 @@ def keep_eligible(
 
 
 def keep_by_lot(kinds: Kinds, method: Method, requirement: Requirement, source: Draws) -> NDArray[np.int64]:
-    """How many people of each kind to keep where the method leaves some out by lot.
+    """How many people of each kind to keep where the method protects columns jointly, and leaves some out by lot.
 
-    ``requirement`` is bound to these people; the parts of the rest are so large that all of them satisfy it.
+    ``requirement`` is bound to these people, and the rest is so large that it satisfies it whoever is left out.
     """
-    if not method.jointly(requirement):
-        return kinds.counts
     enough = requirement.enough([part.whole for part in requirement.parts])
     n = method.n_by_lot(requirement, enough, kinds.n_people)
     return kinds.counts - drawn_counts(kinds.counts, n, source.child("left out by lot")) if n else kinds.counts

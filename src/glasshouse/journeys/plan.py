@@ -120,7 +120,7 @@ def plan_of(
             requirement = Requirement.in_groups(principle, left.table, counts=left.counts)
             requirement.check_eligible()
     method, recoding, claim = _settled(method, recoding, requirement, left.table)
-    staying = keep_by_lot(left, method, requirement, source)
+    staying = keep_by_lot(left, method, requirement, source) if method.jointly(requirement) else left.counts
     n_by_lot = left.n_people - int(staying.sum())
     if n_by_lot:
         kept = kept.copy()

@@ -85,7 +85,7 @@ def publish(
         in a recipe. By default `Mirror` where sensitive values are to be protected, else `Snug`; for perturbed
         generalization `Mondrian`.
     recoding
-        How groups are rewritten, in the same way. By default `Angel` for l-diversity of one sensitive
+        How groups are rewritten, in the same way. By default `Angel` for l-diversity, of each sensitive
         column, `Perturbed` for `RhoBreach` and `DeltaGrowth`, else `Boxes`.
     suppress
         Largest share of tuples that may be dropped where the table as a whole breaks the principle.

@@ -104,9 +104,9 @@ class Rerun:
             left = table if len(kept) == table.n_tuples else table.take(kept)
             requirement = Requirement.in_groups(self.principle, left)
             requirement.check_eligible()
-            kinds, of_row = kinds_of(left)
-            staying = keep_by_lot(kinds, self.method, requirement, source)
-            if staying is not kinds.counts:
+            if self.method.jointly(requirement):
+                kinds, of_row = kinds_of(left)
+                staying = keep_by_lot(kinds, self.method, requirement, source)
                 rows = np.sort(kinds.rows_kept(staying, np.argsort(of_row, kind="stable").astype(np.int32)))
                 kept, left = kept[rows], left.take(rows)
                 requirement = Requirement.in_groups(self.principle, left)
