@@ -91,7 +91,7 @@ class Knowledge:
         if not hasattr(self.external, "quasi"):
             raise InputError("external must be people as gh.read gives them: gh.read(file, identifier=..., quasi=...)")
         self.corrupted_rows()
-        object.__setattr__(self, "columns", (self.columns,) if isinstance(self.columns, str) else tuple(self.columns))
+        object.__setattr__(self, "columns", tuple(self.columns))
         for given in self.joint.values():
             if not isinstance(given, Mapping) or not all(isinstance(k, tuple) and len(k) == 2 for k in given):
                 raise InputError("joint must say for a column which pairs go together: {'drug': {('flu', 'x'): 2}}")

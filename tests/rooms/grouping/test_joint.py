@@ -23,7 +23,7 @@ PEOPLE = (4, 5, 6, 6, 7, 8)
 
 
 def test_who_knows_all_other_columns_believes_the_published_share() -> None:
-    found = try_known_columns("twin", twin, random_tables(1, tables(1_500), people=PEOPLE))
+    found = try_known_columns("twin", twin, random_tables(1, tables(2_000), people=PEOPLE))
 
     assert found.n_off == 0
     assert found.n_divided > 20, "a method that never divides proves nothing"

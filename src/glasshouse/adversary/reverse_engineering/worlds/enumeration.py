@@ -142,8 +142,9 @@ def exact_posterior(
 
     tally = _Tally(people.n_tuples)
     n_runs = 0
-    n_worlds = worlds.count * max(1, len(beside))
-    for number, (others, world) in enumerate(product(beside or [None], worlds)):
+    fillings: list[Beside | None] = [*beside] or [None]
+    n_worlds = worlds.count * len(fillings)
+    for number, (others, world) in enumerate(product(fillings, worlds)):
         if progress is not None and number % _TOLD_EVERY == 0:
             progress(max(number / n_worlds, n_runs / limit_runs))
         weight = weights(world) * (1 if others is None else others.weight(world))
