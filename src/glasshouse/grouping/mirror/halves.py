@@ -304,7 +304,7 @@ def shape_of(n: int, floor: int, step: int, least: int, most: int = 0) -> tuple[
     >>> shape_of(100, 8, 2, 8), shape_of(96, 8, 2, 8), shape_of(100, 8, 2, 9), shape_of(15, 8, 2, 8)
     ((3, 10), (3, 12), (3, 10), (0, 15))
     >>> shape_of(1001, 8, 1, 600), shape_of(1001, 8, 1, 600, most=10)
-    ((0, 1001), (6, 15))
+    ((0, 1001), (5, 31))
     """
     low = -(-floor // step) * step
     while 2 * low <= n:
