@@ -319,7 +319,7 @@ METHOD_VARIANTS = [
     gh.Anatomize(varied=True),
     gh.Sift(priority=("age",), weights={"age": "1.5"}),
     gh.Mirror(floor=5, inner="anatomize", priority=("age",), slack=1, start=1),
-    gh.Mirror(inner="none", mirrors=1),
+    gh.Mirror(inner="none", mirrors=1, leave_out="0.2"),
     gh.Mirror(inner="ace", slack="1.1", start="1.2", weights={"age": "1.5"}),
     gh.EvenSplit(extra=1),
     gh.Greedy(ordering="lexicographic", priority=("age",), last="drop", safe=True),

@@ -18,8 +18,13 @@ prod cap! e(v)! / (cap + e(v))!. The weight of e is thus proportional to prod 1 
 that the rule trims to the same cap. This is symmetric in the values, so a dropped person has each of the m values that
 are published most often with probability 1/m: with certainty, if there is one.
 
-*Where that is not known.* If a method leaves tuples out too, if several columns or principles were trimmed for, or if
-the list lacks people, what remains is a bound: a person who was dropped may have any value that is still possible.
+*Who was left out by lot* has each value as likely as beforehand. How many there were follows from the number of people
+and from the counts of the whole table, theirs among them: so that holds if it would be the same number whatever they
+have, and otherwise nothing is known of them.
+
+*Where that is not known.* If a method leaves tuples out because of their values, if several columns or principles were
+trimmed for, or if the list lacks people, what remains is a bound: a person who was dropped may have any value that is
+still possible.
 """
 
 from __future__ import annotations
@@ -27,19 +32,24 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import comb, factorial, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from glasshouse import catalog
 from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.permanents import connected, shared_out
 from glasshouse.adversary.posterior import Beliefs
 from glasshouse.adversary.task import stated_principle
 from glasshouse.errors import DomainError
 from glasshouse.grouping.suppression import common_cap
+from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
+from glasshouse.principles.principle import Requirement
+from glasshouse.release.contents import Published
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,14 +58,14 @@ if TYPE_CHECKING:
 
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.task import Task
+    from glasshouse.grouping.method import LeavesOut
     from glasshouse.principles.principle import Principle
     from glasshouse.release import Release
-    from glasshouse.release.contents import Published
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-__all__ = ["UNPUBLISHED", "count_dropped", "held_possible", "method_drops", "trimmed_shares"]
+__all__ = ["UNPUBLISHED", "count_dropped", "held_possible", "trimmed_shares"]
 
 UNPUBLISHED = "a value that is not published"
 """What a dropped person may have besides the values that are published, where nobody says which others there are."""
@@ -64,27 +74,32 @@ _MOST_TRIMMINGS = 5_000  # so many ways in which values may have been trimmed ar
 _SURE = 1e-12  # a person who is published with a probability nearer to 1 than this is published
 
 
-def method_drops(release: Release) -> bool:
-    """Whether the method of a release may leave tuples out, beside those that were suppressed."""
-    return release.recipe.method.get("last") == "drop"
+def _left_out_by_method(release: Release) -> LeavesOut:
+    """Whom the method of a release left out, beside those who were suppressed."""
+    if not release.recipe.method or release.n_dropped == 0:
+        return "nobody"
+    how = catalog.method_of(release.recipe).leaves_out
+    return "nobody" if how == "by lot" and release.n_dropped == release.n_suppressed else how
 
 
 def held_possible(task: Task) -> Published:
     """What is published, with the values that only people whom the method dropped may have.
 
     These are the values that a prior names, that the principle designates, or that corrupted people are known to have,
-    and that are published nowhere; without a prior also `UNPUBLISHED`, which stands for one more value. Suppression
-    drops nobody whose value is not published too, so there only published values are possible.
+    and that are published nowhere. Where people were dropped because of their values, and without a prior, also
+    `UNPUBLISHED`, which stands for one more value. Suppression drops nobody whose value is not published too, so there
+    only published values are possible.
     """
     published, knowledge = task.contents, task.knowledge
-    if not (task.release.n_dropped and method_drops(task.release)):
+    left_out = _left_out_by_method(task.release)
+    if left_out == "nobody":
         return published
     named: list[Any] = [value for value in knowledge.corrupted.values() if value is not ABSENT]
     named += [value for one in task.principles for inner in one.singles() for value in inner.terms.named]
     if knowledge.prior is not None:
         weights = list(knowledge.prior.values()) if knowledge.is_personal else [knowledge.prior]
         named += [value for own in weights for value in own]
-    else:
+    elif left_out == "by values":
         named.append(UNPUBLISHED)
     shown = {key_of(value) for value in published.values}
     more = {key_of(value): value for value in named if key_of(value) not in shown}
@@ -111,7 +126,7 @@ def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, 
         note = f"{lost:,} people fit nothing in the release: they are not in the table"
         return replace(found, notes=(note, *found.notes)) if lost else found
     out = _LeftOut.of(task)
-    chance, shares, is_exact = out.chance(more_corrupted), *out.shares(task.contents, more_corrupted)
+    chance, shares, is_exact = out.chance(more_corrupted), *out.shares(task, more_corrupted)
     if chosen is not None:
         shares = np.array([min(1.0, float(shares[chosen].sum()))])
     weight = np.where(known, 0.0, (1 - np.minimum(found.presence, 1.0)) * chance)
@@ -224,15 +239,24 @@ class _LeftOut:
         others = max(self.n_dropped, self.n_free - more_corrupted)  # some may be found not to be in the table
         return self.n_dropped / others if others else 0.0
 
-    def shares(self, published: Published, more_corrupted: int) -> tuple[Floats, bool]:
+    @cached_property
+    def by_lot(self) -> bool:
+        """Whether all of them were left out by lot, and would have been as many whatever they have."""
+        release = self.release
+        return not release.n_suppressed and _left_out_by_method(release) == "by lot" and _blindly(release)
+
+    def shares(self, task: Task, more_corrupted: int) -> tuple[Floats, bool]:
         """How likely a dropped person has each value; otherwise the largest that this can be, and False."""
+        published = task.contents
         every = np.ones(len(published.values)), False
+        if self.by_lot and not task.knowledge.is_personal:
+            return np.array([float(weight) for weight in task.knowledge.weights(list(published.values))]), True
         principle = stated_principle(self.release, published.column)
         if (
             principle is None
             or published.column in self.release.sets
             or len(self.release.recipe.sensitive) > 1
-            or method_drops(self.release)
+            or _left_out_by_method(self.release) != "nobody"
             or self.release.recipe.suppress == "0"
         ):
             return every
@@ -254,6 +278,8 @@ class _LeftOut:
                 f"{fit}{n:,} tuples were dropped, and the list lacks people: anybody not published may be one of them"
             )
         chance = f"a person who is not published was dropped with probability {self.chance(0):.4f}"
+        if is_exact and self.by_lot:
+            return f"{fit}{n:,} people were left out by lot: {chance}, and then has any value as likely as beforehand"
         if is_exact:
             return f"{fit}{n:,} tuples were dropped: {chance}, and then has one of the values published most often"
         why = "by the method" if recipe.suppress == "0" else "in a way that does not tell which values they have"
@@ -262,9 +288,38 @@ class _LeftOut:
     def sentence(self, *, is_exact: bool) -> str:
         """Why a dropped person is believed to have a value."""
         n = f"{self.release.n_dropped:,} tuples were dropped"
+        if is_exact and self.by_lot:
+            return f"{self.release.n_dropped:,} people were left out by lot, whatever they have"
         if is_exact:
             return f"{n}, all with the most frequent values, which are those that are published most often"
         return f"{n}, and what they have is not bounded by what is promised for published groups"
+
+
+def _blindly(release: Release) -> bool:
+    """Whether as many people would have been left out by lot if they had any other values.
+
+    The number depends on the size from which on every part of the whole table obeys. That lies between what the
+    published people need by themselves, and what all would need if those left out had the most frequent value of each
+    column; a number that is the same at both ends is the same in between (docs/several-columns.md).
+    """
+    n, d = release.n_tuples, release.n_dropped
+    requirement = Requirement.in_words(catalog.principle_of(release.recipe), release.recipe.sensitive)
+    sizes = []
+    for more in (0, d):
+        needed = []
+        for part in requirement.parts:
+            published = Published.of(release, None if part.column is None else part.column.name)
+            values = list(published.values)
+            column = code(pa.array(values), name=published.column, missing=None in values)
+            weights = np.bincount(published.codes, weights=published.counts, minlength=len(values)).astype(np.int32)
+            counts = Counts(column.codes, np.array([0, len(values)]), column.domain.size, weights + np.int32(more))
+            try:
+                needed.append(part.principle.enough(counts, column.domain))
+            except DomainError:  # a value that the principle names is published nowhere
+                return False
+        sizes.append(max(needed))
+    method = catalog.method_of(release.recipe)
+    return all(method.n_by_lot(requirement, enough, n + d) == d for enough in sizes)
 
 
 # --- what they have ---------------------------------------------------------------------------------------------------

@@ -17,6 +17,8 @@ from glasshouse.errors import InputError, ParameterError
 from glasshouse.microdata.domains import text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from glasshouse.microdata import Microdata
@@ -56,6 +58,12 @@ class Knowledge:
     prior
         How likely each sensitive value is beforehand: value -> weight, for everybody, or identifier -> such a
         mapping. Uniform by default. Weights are exact numbers; they need not sum to 1.
+    columns
+        Other sensitive columns that the attacker knows of everybody on the list, where a release has several: the
+        external table must have them as sensitive columns.
+    joint
+        How the attacked column goes together with others: name of another sensitive column -> (value, value of the
+        other column) -> weight. Pairs that are not named do not occur.
 
     Examples
     --------
@@ -63,17 +71,32 @@ class Knowledge:
     >>> voters = gh.read({"name": ["Ann", "Bob"], "age": [21, 30]}, identifier="name", quasi=["age"])
     >>> Knowledge(external=voters, corrupted={"Ann": "flu"})
     Knowledge(2 people, 1 of them corrupted, uniform prior)
+
+    An attacker who knows everybody's drug, and that it goes with the disease:
+
+    >>> people = {"age": [21, 30], "disease": ["flu", "gout"], "drug": ["x", "y"]}
+    >>> table = gh.read(people, quasi=["age"], sensitive=["disease", "drug"])
+    >>> Knowledge(external=table, columns=("drug",), joint={"drug": {("flu", "x"): 3, ("gout", "x"): 1}})
+    Knowledge(2 people, uniform prior, drug of everybody, how columns go together)
     """
 
     external: Microdata
     recipe: Recipe | None = None
     corrupted: Mapping[Any, Any] = field(default_factory=dict)
     prior: Mapping[Any, Any] | None = None
+    columns: tuple[str, ...] = ()
+    joint: Mapping[str, Mapping[tuple[Any, Any], Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not hasattr(self.external, "quasi"):
             raise InputError("external must be people as gh.read gives them: gh.read(file, identifier=..., quasi=...)")
         self.corrupted_rows()
+        object.__setattr__(self, "columns", tuple(self.columns))
+        for given in self.joint.values():
+            if not isinstance(given, Mapping) or not all(isinstance(k, tuple) and len(k) == 2 for k in given):
+                raise InputError("joint must say for a column which pairs go together: {'drug': {('flu', 'x'): 2}}")
+            for weight in given.values():
+                _exact(weight, "joint")
         if self.prior is not None and self.is_personal:
             for person in self.prior:
                 self.person(person)
@@ -81,12 +104,35 @@ class Knowledge:
     def __repr__(self) -> str:
         corrupted = f", {len(self.corrupted):,} of them corrupted" if self.corrupted else ""
         prior = "uniform prior" if self.prior is None else "a prior of her own"
-        return f"Knowledge({self.external.n_tuples:,} people{corrupted}, {prior})"
+        known = f", {', '.join(self.columns)} of everybody" if self.columns else ""
+        together = ", how columns go together" if self.joint else ""
+        return f"Knowledge({self.external.n_tuples:,} people{corrupted}, {prior}{known}{together})"
+
+    @property
+    def looks_beside(self) -> bool:
+        """Whether anything is known of other sensitive columns."""
+        return bool(self.columns or self.joint)
+
+    @property
+    def knows_both(self) -> bool:
+        """Whether another column of everybody is known, and how it goes together with the attacked one too."""
+        return any(name in self.joint for name in self.columns)
 
     @property
     def is_personal(self) -> bool:
         """Whether the prior is given by person."""
         return self.prior is not None and any(isinstance(weights, Mapping) for weights in self.prior.values())
+
+    def check_columns(self, sensitive: Sequence[str], column: str) -> None:
+        """Refuse columns that are not other sensitive columns of a release, or that the list does not have."""
+        for name in (*self.columns, *self.joint):
+            if name not in sensitive or name == column:
+                others = ", ".join(one for one in sensitive if one != column) or "none"
+                raise InputError(f"{name!r} is not another sensitive column of the release: these are {others}")
+        held = [one.name for one in self.external.sensitive]
+        for name in self.columns:
+            if name not in held:
+                raise InputError(f"the external table must have {name!r} as a sensitive column: the attacker knows it")
 
     def name(self, row: int) -> Any:
         """What a person is called: the identifier, or the row number, from 0."""
@@ -136,11 +182,11 @@ def key_of(value: Any) -> str:
     return "\0" if value is None else text_of(value)
 
 
-def _exact(weight: Any) -> Fraction:
+def _exact(weight: Any, name: str = "prior") -> Fraction:
     try:
         number = bounds.exact(weight)
     except (TypeError, ValueError):
-        raise ParameterError("Knowledge", "prior", "exact numbers of at least 0", weight) from None
+        raise ParameterError("Knowledge", name, "exact numbers of at least 0", weight) from None
     if number < 0:
-        raise ParameterError("Knowledge", "prior", "exact numbers of at least 0", weight)
+        raise ParameterError("Knowledge", name, "exact numbers of at least 0", weight)
     return number

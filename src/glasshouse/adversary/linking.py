@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from glasshouse.adversary.dropped_people import count_dropped
+from glasshouse.adversary.other_columns import in_own_groups, refuse_rows
 from glasshouse.adversary.permanents import exact_shares
 from glasshouse.adversary.perturbed_sample import PerturbedSample
 from glasshouse.adversary.posterior import Beliefs, entries_of
@@ -53,12 +54,17 @@ class Linking(Attack):
     called a mixture, and a note gives the largest belief that there can be. With several marginals each table is used
     by itself, and the most telling counts. *Perturbed samples*: CORRUPTION Equations 9 to 19.
 
+    *Other columns.* Who knows other sensitive columns of everybody, or how they go together, learns nothing from it
+    where each is published apart. Who knows both reckons inside a person's own group: see
+    `glasshouse.adversary.other_columns`.
+
     *Dropped people.* If tuples were dropped, people who are not published may be among those: see
     `glasshouse.adversary.dropped_people`.
     """
 
     name: ClassVar[str] = "linking"
     takes_sets: ClassVar[bool] = True
+    takes_columns: ClassVar[bool] = True
 
     column: str | None = None
     most_states: int = 1_000_000
@@ -76,6 +82,10 @@ class Linking(Attack):
                 "linking with corrupted people or a prior of her own",
                 instead="leave them out: linking counts what the release says, alike for everybody",
             )
+        if task.knowledge.looks_beside:
+            refuse_rows(task)
+        if task.knowledge.knows_both:
+            return in_own_groups(task)
         if is_sample:
             return PerturbedSample.of(task).posterior()
         return most_telling(self._with(task, seats) for seats in task.contents.seats)

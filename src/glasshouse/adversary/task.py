@@ -71,6 +71,9 @@ class Attack:
     takes_sets: ClassVar[bool] = False
     """Whether sensitive values may be sets; beliefs are then given in single values."""
 
+    takes_columns: ClassVar[bool] = False
+    """Whether it can reason from other sensitive columns, and from how they go together."""
+
     column: str | None = None
     """The sensitive column, where the release has several; or a part of a compound one."""
     others: tuple[Release, ...] = ()
@@ -126,6 +129,11 @@ class Task:
             )
         if attack.needs_ties:
             contents.refuse_untied()
+        if knowledge.looks_beside and not attack.takes_columns:
+            raise NotSupported(
+                f"other sensitive columns in the attack {attack.name!r}", instead="use linking or reverse engineering"
+            )
+        knowledge.check_columns(release.recipe.sensitive, contents.column)
         return cls(attack=attack.name, release=release, contents=contents, knowledge=coded, algorithm=algorithm)
 
     # --- the algorithm ------------------------------------------------------------------------------------------------

@@ -116,6 +116,9 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
 @click.option("--first", metavar="COLUMNS", help="Linkability: the columns on one list, separated by commas.")
 @click.option("--second", metavar="COLUMNS", help="Linkability: the columns on the other list.")
 @click.option("--column", metavar="COLUMN", help="The sensitive column, where the release has several.")
+@click.option(
+    "--columns", metavar="COLUMNS", help="Other sensitive columns of the release that she knows of everybody listed."
+)
 @options.rows_option("How many of the most exposed to list.", 5)
 @click.option("--save", is_flag=True, help="Write table, summary and plot into the audit folder beside the release.")
 @options.out_option("File for everybody's beliefs (CSV); keep it inside.")
@@ -254,7 +257,12 @@ def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowle
     if given["prior"] is not None:
         lines = _two_columns("--prior", given["prior"])
         prior = {by_text.get(text_of(value), value): weight for value, weight in lines}
-    return Knowledge(external=people, corrupted=_corrupted(given["corrupted"], people, by_text), prior=prior)
+    return Knowledge(
+        external=people,
+        corrupted=_corrupted(given["corrupted"], people, by_text),
+        prior=prior,
+        columns=tuple(options.names(given["columns"])),
+    )
 
 
 def _people(release: Release, file: str, given: dict[str, Any]) -> Microdata:
@@ -265,6 +273,8 @@ def _people(release: Release, file: str, given: dict[str, Any]) -> Microdata:
     choices = {name: value for name, value in options.chosen(given).items() if name in named}
     choices |= {"quasi": release.recipe.quasi, "missing": "category"}
     attack = catalog.ATTACKS[given["attack_"]]
+    if given["columns"]:
+        return read(file, **asked.read_arguments({**choices, "sensitive": options.names(given["columns"])}))
     if not (attack.needs_values or attack.takes_values):
         return read(file, **asked.read_arguments(choices))
     parts = {column.name: [part.name for part in column.parts] for column in release.columns if column.parts}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 from math import ceil
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from glasshouse.engines import Memory
 from glasshouse.errors import NotSupported, ParameterError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from glasshouse.principles.parameters import Exact
 
 __all__ = [
+    "LeavesOut",
     "Method",
     "at_ell",
     "check_monotone",
@@ -37,6 +38,8 @@ __all__ = [
     "quasi_claim",
     "times_e",
 ]
+
+LeavesOut = Literal["nobody", "by lot", "by values"]
 
 _SIZE = 8  # of a group, where nothing says which
 
@@ -63,6 +66,29 @@ class Method:
     def usual(cls) -> tuple[Method, ...]:
         """The method with the parameters in use, for a comparison of methods."""
         return (cls(),)
+
+    @property
+    def leaves_out(self) -> LeavesOut:
+        """Whom it may leave out of all groups: nobody, people whom a lot hits, or people because of their values."""
+        return "nobody"
+
+    def n_by_lot(self, requirement: Requirement, enough: int, n: int) -> int:
+        """How many of n people are left out by lot before the others are divided.
+
+        Parameters
+        ----------
+        requirement
+            What every group must satisfy.
+        enough
+            The number of people from which on every part of the table satisfies it: see `Requirement.enough`.
+        n
+            People in the table.
+        """
+        return 0
+
+    def jointly(self, requirement: Requirement) -> bool:
+        """Whether how likely groups are depends on each sensitive column by itself (docs/several-columns.md, J1)."""
+        return False
 
     @property
     def by_counts(self) -> bool:

@@ -32,6 +32,7 @@ from glasshouse.principles.principle import Adversary, Claim
 if TYPE_CHECKING:
     from glasshouse.engines import Memory
     from glasshouse.grouping.independence import Independent
+    from glasshouse.grouping.method import LeavesOut
     from glasshouse.microdata import Microdata
     from glasshouse.principles.principle import Requirement
     from glasshouse.randomness import Source
@@ -91,6 +92,11 @@ class Refined(Method):
     def usual(cls) -> tuple[Refined, ...]:
         """Tailor's groups are safe to divide."""
         return (cls(coarse=Tailor()),)
+
+    @property
+    def leaves_out(self) -> LeavesOut:
+        """Whom the coarse method leaves out."""
+        return self.coarse.leaves_out
 
     def independent(self, requirement: Requirement) -> Independent:
         """Inside groups that depend on multisets alone the inner method decides; inside others nothing is known."""

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suppression: drop as few tuples as make a table eligible, at random among those with the most frequent values.
+"""Suppression: who is dropped before a table is divided, because of too frequent values, or by lot.
 
 A table that breaks a principle as a whole can have no release that keeps it. Trimming the most frequent sensitive
 values to a common cap is the least that helps. Where values are sets, some people go with the single value that is most
 above its share, then with the next one, until no value is. Who is dropped is a uniform choice among the tuples with
-such a value; that a person was dropped tells that hers is one, so nothing is promised to those who are dropped.
+such a value; that a person was dropped tells that theirs is one, so nothing is promised to those who are dropped.
+
+A method may ask for a number of people that it can divide evenly. Who is left out for that is drawn from everybody.
 """
 
 from __future__ import annotations
@@ -25,13 +27,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from glasshouse.grouping.method import Method
     from glasshouse.microdata import Column, Domain
     from glasshouse.microdata.kinds import Kinds
     from glasshouse.microdata.set_members import Members
     from glasshouse.principles.principle import Part, Principle
     from glasshouse.randomness import Draws
 
-__all__ = ["common_cap", "keep_eligible"]
+__all__ = ["common_cap", "keep_by_lot", "keep_eligible"]
 
 
 def keep_eligible(
@@ -64,6 +67,16 @@ def keep_eligible(
         n_kept = int(kept.sum())
         if n_people - n_kept > allowed * n_people:
             raise _too_many(broken[0], n_people, n_kept, allowed)
+
+
+def keep_by_lot(kinds: Kinds, method: Method, requirement: Requirement, source: Draws) -> NDArray[np.int64]:
+    """How many people of each kind to keep where the method protects columns jointly, and leaves some out by lot.
+
+    ``requirement`` is bound to these people, and the rest is so large that it satisfies it whoever is left out.
+    """
+    enough = requirement.enough([part.whole for part in requirement.parts])
+    n = method.n_by_lot(requirement, enough, kinds.n_people)
+    return kinds.counts - drawn_counts(kinds.counts, n, source.child("left out by lot")) if n else kinds.counts
 
 
 def common_cap(histogram: NDArray[np.int64], principle: Principle, domain: Domain | None) -> int:

@@ -17,7 +17,7 @@ from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.grouping.cuts.snug import Snug
 from glasshouse.grouping.mirror.mirror import Mirror
 from glasshouse.grouping.sift.sift import Sift
-from glasshouse.grouping.suppression import keep_eligible
+from glasshouse.grouping.suppression import keep_by_lot, keep_eligible
 from glasshouse.log import step
 from glasshouse.principles.parameters import exact_share
 from glasshouse.principles.principle import Adversary, Principle, Requirement
@@ -59,6 +59,8 @@ class Plan:
         How people are divided and groups rewritten, every parameter fixed.
     suppress
         Largest share of people that may be dropped beforehand.
+    n_by_lot
+        How many people were left out by lot, as the method asks.
     """
 
     kinds: Kinds
@@ -70,11 +72,17 @@ class Plan:
     method: Method
     recoding: Recoding
     suppress: Any
+    n_by_lot: int = 0
+
+    @property
+    def n_dropped(self) -> int:
+        """How many people were dropped before the others are divided."""
+        return self.n_whole - self.kinds.n_people
 
     @property
     def n_suppressed(self) -> int:
         """How many people were dropped so that the others can satisfy the principle."""
-        return self.n_whole - self.kinds.n_people
+        return self.n_dropped - self.n_by_lot
 
     def recipe(self, source: Source) -> Recipe:
         """How the release is made, as plain data."""
@@ -113,6 +121,13 @@ def plan_of(
             requirement = Requirement.in_groups(principle, left.table, counts=left.counts)
             requirement.check_eligible()
     method, recoding, claim = _settled(method, recoding, requirement, left.table)
+    staying = keep_by_lot(left, method, requirement, source) if method.jointly(requirement) else left.counts
+    n_by_lot = left.n_people - int(staying.sum())
+    if n_by_lot:
+        kept = kept.copy()
+        kept[kept > 0] = staying
+        left = left.there(staying)
+        requirement = Requirement.in_groups(principle, left.table, counts=left.counts)
     return Plan(
         kinds=left,
         kept=kept,
@@ -123,6 +138,7 @@ def plan_of(
         method=method,
         recoding=recoding,
         suppress=suppress,
+        n_by_lot=n_by_lot,
     )
 
 
@@ -165,26 +181,31 @@ def default_method(requirement: Requirement, recoding: Recoding) -> Method:
     For l-diversity of one column Sift, which holds against an attacker who knows it and a little about people besides.
     Where cells enclose whole groups and l is 3 or more, Mirror, whose cells are smaller, and which holds against such
     an attacker with a weaker bound. Under other principles that judge sensitive values Mirror, which holds against an
-    attacker who knows it. For k-anonymity alone Snug, which then looks at no sensitive value, so that knowing it tells
-    nothing either. For perturbed generalization Mondrian, whose boxes are disjoint.
+    attacker who knows it, and of several sensitive columns jointly where the recoding publishes each of them apart.
+    For k-anonymity alone Snug, which then looks at no sensitive value, so that knowing it tells nothing either. For
+    perturbed generalization Mondrian, whose boxes are disjoint.
     """
     if requirement.target is not None:
         return Mondrian()
     ell = requirement.frequency_ell
     if ell is not None and (ell == 2 or not recoding.layout.around_groups):
         return Sift()
-    return Mirror() if requirement.columns else Snug()
+    if not requirement.columns:
+        return Snug()
+    return Mirror() if recoding.columns_apart else Mirror(leave_out=None)
 
 
 def default_recoding(requirement: Requirement) -> Recoding:
     """The recoding where none is named.
 
-    ANGEL with k = l for l-diversity of one sensitive column: batches hide the values, buckets hide who is there.
-    Perturbed generalization for promises about beliefs. Boxes for anything else.
+    ANGEL for l-diversity, with k = l: batches hide the values, buckets hide who is there; with several sensitive
+    columns each has its own l, k is the largest, and every column has a table of its own. Perturbed generalization for
+    promises about beliefs. Boxes for anything else.
     """
     if requirement.target is not None:
         return Perturbed()
-    return Boxes() if requirement.frequency_ell is None else Angel()
+    terms = [part.principle.terms for part in requirement.parts]
+    return Angel() if all(one.one_in is not None and not one.named for one in terms) else Boxes()
 
 
 def _attackable(method: Method) -> str:

@@ -95,7 +95,7 @@ def publish(
         in a recipe. By default `Mirror` where sensitive values are to be protected, else `Snug`; for perturbed
         generalization `Mondrian`.
     recoding
-        How groups are rewritten, in the same way. By default `Angel` for l-diversity of one sensitive
+        How groups are rewritten, in the same way. By default `Angel` for l-diversity, of each sensitive
         column, `Perturbed` for `RhoBreach` and `DeltaGrowth`, else `Boxes`.
     suppress
         Largest share of tuples that may be dropped where the table as a whole breaks the principle; by default none.
@@ -270,7 +270,7 @@ def journey(
         kinds, rows = tally(table, source.child("who is who"), engine)
     plan = plan_of(kinds, principle, method, recoding, suppress, source)
     kept, published = np.arange(table.n_tuples, dtype=np.int32), table
-    if plan.n_suppressed:
+    if plan.n_dropped:
         rows = kinds.rows_kept(plan.kept, rows)
         kept = np.sort(rows)
         published, rows = table.take(kept), np.searchsorted(kept, rows).astype(np.int32)
@@ -282,7 +282,7 @@ def journey(
         recipe=plan.recipe(source),
         guarantee=plan.guarantee(identified=table.identifier is not None),
         n_tuples=len(kept) - groups.n_dropped,
-        n_dropped=plan.n_suppressed + groups.n_dropped,
+        n_dropped=plan.n_dropped + groups.n_dropped,
         n_suppressed=plan.n_suppressed,
         identified=table.identifier is not None,
         native=table.source_kind,

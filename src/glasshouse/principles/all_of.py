@@ -111,6 +111,15 @@ class AllOf(Principle):
         """Judge each group by each of them."""
         return _BoundAll(self.principles).holds(counts)
 
+    @property
+    def size_suffices(self) -> bool:
+        """Whether each of them can say which size suffices."""
+        return all(principle.size_suffices for principle in self.principles)
+
+    def enough(self, whole: Counts, domain: Domain | None = None) -> int:
+        """The number of tuples from which on every part of a table obeys each of them."""
+        return max(principle.enough(whole, domain) for principle in self.principles)
+
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
         """Give the strictest of each of them that the whole table obeys."""
         nearest = [principle.feasible(whole, domain) for principle in self.principles]

@@ -155,6 +155,20 @@ class DistinctLDiversity(Principle):
         """What others need to know of it."""
         return Terms(asked={"distinct_ell": self.ell}, smallest_group=self.ell)
 
+    @property
+    def size_suffices(self) -> bool:
+        """A group that is larger than any l - 1 values together has another value."""
+        return True
+
+    def enough(self, whole: Counts, domain: Domain | None = None) -> int:
+        """The number of tuples from which on every part of a table obeys: one more than the l - 1 largest counts.
+
+        >>> from glasshouse.microdata.counts import Counts
+        >>> DistinctLDiversity(ell=3).enough(Counts.from_histograms([[5, 4, 3]]))
+        10
+        """
+        return 1 + int(np.sort(whole.dense[0])[::-1][: self.ell - 1].sum())
+
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds.
 

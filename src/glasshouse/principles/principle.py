@@ -196,6 +196,37 @@ class Principle:
         """Judge each group, exactly; a group without tuples obeys nothing."""
         raise NotImplementedError
 
+    @property
+    def size_suffices(self) -> bool:
+        """Whether every group of a table that is large enough obeys, so that `enough` can say how large that is."""
+        return self.terms.caps is not None
+
+    def enough(self, whole: Counts, domain: Domain | None = None) -> int:
+        """The number of tuples from which on every part of a table obeys, whoever is in it; see `size_suffices`.
+
+        Parameters
+        ----------
+        whole
+            Counts all tuples of the table as one group.
+        domain
+            That of the sensitive column.
+
+        Examples
+        --------
+        >>> from glasshouse.microdata.counts import Counts
+        >>> from glasshouse.principles.k_anonymity import AlphaKAnonymity
+        >>> AlphaKAnonymity(alpha="0.4", k=3).enough(Counts.from_histograms([[5, 4, 3]]))
+        13
+        """
+        counts = whole.dense[0]
+        concerned = counts[self.concerned(len(counts), domain)]
+        return max(
+            max(cap.least, -(-int(concerned.max(initial=0)) * cap.share.denominator // cap.share.numerator))
+            if cap.share < 1
+            else cap.least
+            for cap in self.terms.caps or ()
+        )
+
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
         """Give the strictest principle of this kind that the whole table obeys, or None where there is none."""
         raise NotImplementedError
@@ -405,6 +436,18 @@ class Requirement:
         """Judge each group by its counts of each of `columns`; with no column, by one that counts anything."""
         return reduce(np.logical_and, (part.holds(c) for part, c in zip(self.parts, counts, strict=True)))
 
+    @property
+    def size_suffices(self) -> bool:
+        """Whether every group that is large enough obeys in all columns: see `enough`."""
+        return all(part.principle.size_suffices for part in self.parts)
+
+    def enough(self, counts: Sequence[Counts]) -> int:
+        """The number of tuples from which on every part of a table obeys in all columns, whoever is in it.
+
+        ``counts`` has all tuples of the table as one group, for each of `columns`.
+        """
+        return max(part.principle.enough(c, part.domain) for part, c in zip(self.parts, counts, strict=True))
+
     def first_ineligible(self) -> tuple[Column | None, Bound] | None:
         """Find the first column whose principle the whole table does not obey, with that principle, bound."""
         for part in self.parts:
@@ -579,7 +622,9 @@ NOT_AGAINST = (
 class Claim:
     """What a method claims for groups under a requirement: against whom, why, and what it does not claim.
 
-    The promise is the requirement's own, unless the claim has another; assumptions are what must be true for it. A
+    The promise is the requirement's own, unless the claim has another; assumptions are what must be true for it.
+    ``jointly`` says that what holds of each sensitive column also holds against an attacker who knows all other
+    columns of everybody, or how columns go together, where they are published apart (docs/several-columns.md, J1). A
     claim against an algorithm-aware adversary has the limits of all such claims, `NOT_AGAINST`, before its own.
     """
 
@@ -588,6 +633,7 @@ class Claim:
     limits: tuple[str, ...] = ()
     promise: str = ""
     assumptions: tuple[str, ...] = ()
+    jointly: bool = False
 
     def __post_init__(self) -> None:
         if self.adversary is Adversary.ALGORITHM_AWARE:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Divide: TypeAlias = Callable[[Microdata, Requirement], Groups]
     DivideKinds: TypeAlias = Callable[[Kinds, Requirement], Groups]
 
-__all__ = ["EXACT", "KNOWN_NUMBERS", "RELATED", "PeopleTable", "Recoding", "check_names", "check_sensitive"]
+__all__ = ["EXACT", "JOINTLY", "KNOWN_NUMBERS", "RELATED", "PeopleTable", "Recoding", "check_names", "check_sensitive"]
 
 EXACT = "quasi-identifiers are published exactly: who is in the table, and who is not, can be seen"
 """What is not promised where that is so."""
@@ -47,6 +47,12 @@ RELATED = (
     "may: every person is protected alone, and groups that have one value in common give it away"
 )
 """What is not promised to people who are related, where every record is one person."""
+
+JOINTLY = (
+    "; nobody's value of any of these columns can be inferred above that, even by an attacker who also knows "
+    "everybody's other sensitive columns, or how the columns go together"
+)
+"""What is promised besides, where sensitive columns are protected jointly."""
 
 
 class Divided(Protocol):
@@ -91,6 +97,11 @@ class Recoding:
     name: ClassVar[str]
     in_words: ClassVar[str]  # what it does, told in a report to somebody who has read none of the papers
     layout: ClassVar[Layout]
+
+    @property
+    def columns_apart(self) -> bool:
+        """Whether nothing published tells how the sensitive columns of a group go together."""
+        return self.layout.columns_apart
 
     @property
     def shows_exact(self) -> bool:
@@ -177,7 +188,18 @@ class Recoding:
             *([RELATED] if requirement.columns and identified else []),
         ]
         limits = [*claim.limits, *people, *self.limits()]
-        if n_sensitive > 1:
+        promise, theorems = claim.promise or requirement.describe(), [claim.theorem, self.theorem()]
+        if n_sensitive > 1 and claim.jointly and self.columns_apart:
+            promise += JOINTLY
+            theorems.append(
+                "Theorem J1: how likely the groups are depends on each sensitive column by itself, and each is "
+                "published apart"
+            )
+            limits.append(
+                "the same bound against an attacker who knows both, other sensitive columns of people and how the "
+                "columns go together: inside a person's own group, and in no other, that tells more"
+            )
+        elif n_sensitive > 1:
             limits.append(
                 "each sensitive column is protected by itself: nothing is promised of what they reveal together"
             )
@@ -193,10 +215,10 @@ class Recoding:
                 "release has such a value, and who is only known to be in the table may have been dropped"
             )
         return Guarantee(
-            promise=claim.promise or requirement.describe(),
+            promise=promise,
             adversary=claim.adversary.value,
             adversary_knows=claim.adversary.knows,
-            theorem="; ".join(text for text in (claim.theorem, self.theorem()) if text),
+            theorem="; ".join(text for text in theorems if text),
             assumptions=tuple(assumptions),
             limits=tuple(limits),
         )

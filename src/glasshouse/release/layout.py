@@ -81,6 +81,7 @@ class Layout:
     exact: bool = False  # whether the cells of quasi-identifiers are the values themselves
     # whether cells enclose whole groups, so that a method does well to keep groups close together
     around_groups: bool = True
+    columns_apart: bool = False  # whether nothing tells how the sensitive columns of a group go together
     whole: bool = True  # whether the one table of quasi-identifiers has all of them
     meaning: str = "What a column means is told below."  # how its tables are to be read, for the README of a release
 
@@ -146,6 +147,7 @@ PERMUTATION: Final = Layout(
     number=GROUP,
     exact=True,
     around_groups=False,
+    columns_apart=True,
     meaning="A row is not a person. All quasi-identifiers and all sensitive values are exact, but inside every group "
     "(the rows with the same Group-ID) sensitive values have changed places at random. Counts by group mean "
     "something; what stands side by side in a row does not.",
@@ -166,6 +168,7 @@ ANATOMY: Final = Layout(
     counted="st",
     exact=True,
     around_groups=False,
+    columns_apart=True,
     meaning="Quasi-identifiers are exact, one row for each person, and every person has the number of a group. "
     "Sensitive values are in a table of their own, counted by group. Who of a group has which of its values is "
     "not told: a person of a group of ten in which a value occurs twice has it with probability 2/10.",
@@ -177,6 +180,7 @@ ANGEL: Final = Layout(
     people="gt",
     counted="bt",
     around_groups=False,
+    columns_apart=True,
     whole=False,
     meaning="Sensitive values are counted by batch in the table `bt`. Each table `gt`, `gt_2`, ... has one row for "
     "each person, with coarse quasi-identifiers and, where the table was made for sensitive values, the number of "

@@ -129,7 +129,7 @@ made and everybody's age, sex and zipcode."]
         return found
     plan = planned.plan
     found.method, found.recoding = plan.method, plan.recoding
-    found.n_left_out, found.warnings = plan.n_suppressed, planned.warnings
+    found.n_left_out, found.warnings = plan.n_dropped, planned.warnings
     found.guarantee = plan.guarantee(identified=sketch.identified).to_data()
     _told(found, sketch, principle, plan.claim)
     return found

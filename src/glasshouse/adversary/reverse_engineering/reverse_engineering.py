@@ -106,6 +106,8 @@ class ReverseEngineering(Attack):
 
     Parameters
     ----------
+    column
+        The sensitive column, where the release has several.
     how
         ``exact``: try every world, or ask the method for its likelihood, or refuse. ``bound``: take the theorem's
         bound, or refuse. ``sampled``: walk over worlds by a Markov chain, running the algorithm on each. None, the
@@ -137,7 +139,9 @@ class ReverseEngineering(Attack):
     runs_method: ClassVar[bool] = True
     needs_algorithm: ClassVar[bool] = True
     takes_sets: ClassVar[bool] = True
+    takes_columns: ClassVar[bool] = True
 
+    column: str | None = None
     how: str | None = None
     most_worlds: int = 100_000
     most_runs: int = 1_000_000
@@ -163,6 +167,8 @@ class ReverseEngineering(Attack):
         if self.how == "sampled":
             return [SampledWorlds(most_runs=self.most_runs, **given)]
         classes = STRATEGIES.get(type(task.method), _ANY)
+        if task.knowledge.looks_beside:
+            classes = tuple(one for one in classes if one.takes_columns)
         if self.how is not None:
             classes = tuple(one for one in classes if one.is_bound == (self.how == "bound"))
         limits: dict[str, Any] = {"most_worlds": self.most_worlds, "most_runs": self.most_runs}

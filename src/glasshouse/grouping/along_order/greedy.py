@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.engines import Memory
+    from glasshouse.grouping.method import LeavesOut
     from glasshouse.microdata import Microdata
     from glasshouse.principles.parameters import Exact
     from glasshouse.principles.principle import Part
@@ -109,6 +110,11 @@ class Greedy(Method):
         _check_last("Greedy", self.last)
         if not isinstance(self.safe, bool):
             raise ParameterError("Greedy", "safe", "True or False", self.safe)
+
+    @property
+    def leaves_out(self) -> LeavesOut:
+        """The last people of the order, where they cannot be a group."""
+        return "by values" if self.last == "drop" else "nobody"
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
@@ -212,6 +218,11 @@ class RandomisedGreedy(Method):
     def usual(cls) -> tuple[RandomisedGreedy, ...]:
         """With a p, for which there is no default."""
         return (cls(p="1/3"),)
+
+    @property
+    def leaves_out(self) -> LeavesOut:
+        """The last people of the order, where they cannot be a group."""
+        return "by values" if self.last == "drop" else "nobody"
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""

@@ -3,7 +3,9 @@
 
 A block has ``2^h k`` tuples. What is left over, a uniformly random subset, is a table of its own, and is parted in the
 same way. A draw counts only if the subset and the rest both obey the principle, and is repeated otherwise: how likely
-that is depends on the histogram of the whole table alone, so that it tells nothing about anybody.
+that is depends on the histogram of the whole table alone, so that it tells nothing about anybody. For several sensitive
+columns at once that would not be so, for it depends on how the columns go together: there the first draw counts, and
+parts are so large that whoever is in them obeys (`blocks_by_size`).
 
 Packed tuples are halved one candidate at a time, into halves of equal size.
 
@@ -46,8 +48,10 @@ __all__ = [
     "Block",
     "HalvedRows",
     "Parted",
+    "PartedRows",
     "Thresholds",
     "alike_together",
+    "blocks_by_size",
     "blocks_of",
     "dims_of",
     "parted_in_blocks",
@@ -290,15 +294,17 @@ class Block:
     faces: int = 1
 
 
-def shape_of(n: int, floor: int, step: int, least: int) -> tuple[int, int]:
+def shape_of(n: int, floor: int, step: int, least: int, most: int = 0) -> tuple[int, int]:
     """Choose (h, k) for n tuples: ``2^h k`` of them are halved, and r are left over.
 
-    Of all multiples k of ``step`` from ``floor`` to n / 2 that leave nothing over or at least ``least`` tuples, the one
-    with the smallest ``k (n + 4 r)``, of several the smallest: larger nodes and more tuples left over are both worse.
-    If there is none, the table is a single node: h = 0, k = n.
+    Of all multiples k of ``step`` from ``floor`` to n / 2 that leave nothing over, at least ``least`` tuples or at most
+    ``most``, and at least ``least`` to be halved, the one with the smallest ``k (n + 4 r)``, of several the smallest:
+    larger nodes and more tuples left over are both worse. If there is none, the table is a single node: h = 0, k = n.
 
     >>> shape_of(100, 8, 2, 8), shape_of(96, 8, 2, 8), shape_of(100, 8, 2, 9), shape_of(15, 8, 2, 8)
     ((3, 10), (3, 12), (3, 10), (0, 15))
+    >>> shape_of(1001, 8, 1, 600), shape_of(1001, 8, 1, 600, most=10)
+    ((0, 1001), (5, 31))
     """
     low = -(-floor // step) * step
     while 2 * low <= n:
@@ -306,7 +312,7 @@ def shape_of(n: int, floor: int, step: int, least: int) -> tuple[int, int]:
         k = np.arange(low, high + 1, step, dtype=np.int64)
         h = np.frexp((n // k).astype(np.float64))[1].astype(np.int64) - 1
         over = n - (k << h)
-        allowed = np.flatnonzero((over == 0) | (over >= least))
+        allowed = np.flatnonzero((over == 0) | (((over >= least) | (over <= most)) & (n - over >= least)))
         if len(allowed) and allowed[0] == 0:
             best = allowed[np.argmin(k[allowed] * (n + 4 * over[allowed]))]
             return int(h[best]), int(k[best])
@@ -329,7 +335,7 @@ def blocks_of(
     ``worth`` tells whether a table of so many tuples, of which so many have the most frequent value, would be halved at
     all; if it would not, it is one block, and nobody is left over.
     """
-    parted = parted_in_blocks(_Histograms(order, requirement), floor, step, source, worth)
+    parted = parted_in_blocks(PartedRows(order, requirement), floor, step, source, worth)
     return [Block(table.order, k) for table, k in parted]
 
 
@@ -350,6 +356,22 @@ def parted_in_blocks(
             return [*blocks, (table, k)]
         blocks.append((rest, k))
         table = remainder
+
+
+def blocks_by_size(table: Parted, floor: int, source: Draws) -> list[tuple[Any, int]]:
+    """Part a table into blocks by sizes alone: nobody is left over unless all parts of both sizes obey.
+
+    A remainder is drawn once and not tested: it and the rest have at least as many tuples as suffice, whoever is in
+    them, in all sensitive columns. So every remainder is as likely as every other, whatever the columns hold together.
+    """
+    blocks: list[tuple[Any, int]] = []
+    while True:
+        h, k = shape_of(table.size, floor, 1, max(floor, table.enough))
+        over = table.size - (k << h)
+        if over == 0:
+            return [*blocks, (table, k)]
+        rest, table = table.drawn(over, source.child("remainder", len(blocks)))
+        blocks.append((rest, k))
 
 
 def _drawn(table: Parted, floor: int, step: int, source: Draws) -> tuple[int, Any, Parted | None]:
@@ -378,12 +400,19 @@ class Parted(Protocol):
     def most_frequent(self) -> int:
         """How many tuples have the most frequent value of the first sensitive column."""
 
+    @property
+    def enough(self) -> int:
+        """The number of tuples from which on every part of it obeys."""
+
+    def drawn(self, n: int, source: Draws) -> tuple[Any, Any]:
+        """Draw n tuples: all others, and those drawn."""
+
     def parted(self, n: int, source: Draws) -> tuple[Any, Any] | None:
         """Draw n tuples: all others, and those drawn; None if one of the two parts breaks the requirement."""
 
 
-class _Histograms:
-    """A table's histograms, to judge a part of it and the rest by counting the part alone."""
+class PartedRows:
+    """A table's rows with their histograms, to judge a part of it and the rest by counting the part alone."""
 
     def __init__(self, order: NDArray[np.int32], requirement: Requirement) -> None:
         self.order = order
@@ -401,18 +430,28 @@ class _Histograms:
         """How many tuples have the most frequent value of the first sensitive column."""
         return int(self._whole[0].max())
 
-    def parted(self, n: int, source: Draws) -> tuple[_Histograms, _Histograms] | None:
+    @property
+    def enough(self) -> int:
+        """The number of tuples from which on every part of it obeys."""
+        return self._requirement.enough([_groups_of(whole) for whole in self._whole])
+
+    def drawn(self, n: int, source: Draws) -> tuple[PartedRows, PartedRows]:
+        """Draw n tuples: all others, and those drawn."""
+        return self._without(source.choose(len(self.order), n))
+
+    def parted(self, n: int, source: Draws) -> tuple[PartedRows, PartedRows] | None:
         """Draw n tuples: all others, and those drawn; None if one of the two parts breaks the requirement."""
         chosen = source.choose(len(self.order), n)
         part = self._count(self.order[chosen])
-        counts = [_two_groups(mine, whole - mine) for mine, whole in zip(part, self._whole, strict=True)]
-        if not self._requirement.holds(counts).all():
-            return None
+        counts = [_groups_of(mine, whole - mine) for mine, whole in zip(part, self._whole, strict=True)]
+        return self._without(chosen) if self._requirement.holds(counts).all() else None
+
+    def _without(self, chosen: NDArray[np.int64]) -> tuple[PartedRows, PartedRows]:
         marks = np.zeros(len(self.order), np.uint8)
         marks[chosen] = 1
-        rest, remainder = np.empty(len(self.order) - n, np.int32), np.empty(n, np.int32)
+        rest, remainder = np.empty(len(self.order) - len(chosen), np.int32), np.empty(len(chosen), np.int32)
         compiled(KERNELS).part_order(self.order, marks, rest, remainder)
-        return _Histograms(rest, self._requirement), _Histograms(remainder, self._requirement)
+        return PartedRows(rest, self._requirement), PartedRows(remainder, self._requirement)
 
     def _count(self, rows: NDArray[np.int32]) -> list[NDArray[np.int64]]:
         if not self._columns:
@@ -420,7 +459,9 @@ class _Histograms:
         return [np.bincount(codes[rows], minlength=size) for codes, size in self._columns]
 
 
-def _two_groups(first: NDArray[np.int64], second: NDArray[np.int64]) -> Counts:
-    values = [np.flatnonzero(histogram).astype(np.int32) for histogram in (first, second)]
-    weights = np.concatenate([first[values[0]], second[values[1]]]).astype(np.int32)
-    return Counts(np.concatenate(values), np.cumsum([0, *map(len, values)]), len(first), weights)
+def _groups_of(*histograms: NDArray[np.int64]) -> Counts:
+    values = [np.flatnonzero(histogram).astype(np.int32) for histogram in histograms]
+    weights = np.concatenate([histogram[own] for histogram, own in zip(histograms, values, strict=True)])
+    return Counts(
+        np.concatenate(values), np.cumsum([0, *map(len, values)]), len(histograms[0]), weights.astype(np.int32)
+    )

@@ -22,7 +22,16 @@ from glasshouse.errors import ParameterError
 from glasshouse.grouping.anatomize.anatomize import anatomize_segments, labelled_segments
 from glasshouse.grouping.anatomize.slots import hand_out
 from glasshouse.grouping.method import Method, check_priority, chosen_blindly, least_size, quasi_claim
-from glasshouse.grouping.mirror.halves import Block, HalvedRows, alike_together, blocks_of, dims_of, parted_in_blocks
+from glasshouse.grouping.mirror.halves import (
+    Block,
+    HalvedRows,
+    PartedRows,
+    alike_together,
+    blocks_by_size,
+    dims_of,
+    parted_in_blocks,
+    shape_of,
+)
 from glasshouse.grouping.perimeter import multipliers, read_weights, weigh, weighted_places
 from glasshouse.grouping.top.nodes import Bag, CountedBag, Halver, Node, histograms
 from glasshouse.grouping.top.piece import bound_to, whole_piece
@@ -32,15 +41,15 @@ from glasshouse.grouping.transparent.packed_rows import packed_rows
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.groups import Groups
-from glasshouse.principles.parameters import Exact, fraction, integer, plain
+from glasshouse.principles.parameters import Exact, fraction, in_percent, integer, plain
 from glasshouse.principles.principle import Adversary, Claim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from glasshouse.grouping.independence import Independent
+    from glasshouse.grouping.method import LeavesOut
+    from glasshouse.grouping.mirror.halves import Parted
     from glasshouse.grouping.perimeter import Places, Weights
     from glasshouse.grouping.top.piece import Piece
     from glasshouse.grouping.transparent.packed_rows import PackedRows
@@ -52,6 +61,11 @@ if TYPE_CHECKING:
 __all__ = ["Mirror", "balanced_segments", "balanced_slices", "group_size"]
 
 INNER = ("ace", "anatomize", "none")
+LEFT_OUT = (
+    "up to {share} of all people are left out by lot, so that the others can be divided evenly: nothing is published "
+    "of them, and who was left out has any value as likely as before, unless the table is so close to breaking a "
+    "principle that it decided how many were left out"
+)
 _FINEST = 10**6  # of the slack: what it is multiplied by must fit into 64 bits
 
 
@@ -61,7 +75,10 @@ class Mirror(Method):
 
     1. *Sizes.* ``2^h k`` tuples are halved, with k at least ``floor`` and such that few are left over. The remainder is
        a uniformly random subset, drawn again until it and the rest obey the principle (and made larger if that does
-       not come to an end), and is divided by the same method as a table of its own.
+       not come to an end), and is divided by the same method as a table of its own. Under several sensitive columns it
+       is drawn once, and only if the principles hold for every part of its size and every rest. Otherwise a few people
+       are left out by lot, before the table is divided; or there is no remainder, and nodes are as large as that makes
+       them.
     2. *Halving.* A node of more than k tuples has one candidate: of the halvings along each attribute the one with the
        least total perimeter, weighted if there are ``weights``, then the first attribute. Tuples with equal values are
        ordered by all quasi-identifiers, so that those who are alike stay together. The halving is made if both halves
@@ -91,6 +108,11 @@ class Mirror(Method):
         The same for the whole table and for a remainder: with less than this, they are not halved at all.
     mirrors
         Where leaves are groups, how many halvings of a node may fail before it is a leaf.
+    leave_out
+        Under several sensitive columns, the largest share of people who may be left out by lot, so that the others can
+        be halved again and again. They are not published. With 0 nobody is left out, and groups may be much larger.
+        With None a remainder is drawn until it obeys, as under a single column: groups are then smaller, and nothing is
+        promised of what columns reveal together.
     priority
         The quasi-identifiers that may be halved, the first of them preferred where perimeters are equal; all of them if
         it is empty. It must not be chosen by a look at this table's sensitive values. Public knowledge and earlier
@@ -105,7 +127,9 @@ class Mirror(Method):
     Holds against an *algorithm-aware* adversary, under every principle. Where leaves are groups, what she believes of
     anybody is exactly the published distribution of their group (Theorem M1), so that whatever the principle promises
     about published distributions holds for her beliefs. Where leaves are divided further she believes nothing above 1/l
-    (Theorem M2). She holds all tables equally likely beforehand and has corrupted nobody.
+    (Theorem M2). She holds all tables equally likely beforehand and has corrupted nobody. Under several sensitive
+    columns, where the principles say from which size on every group obeys, and where each column is published apart,
+    the same holds if she knows everybody's other sensitive columns, or how the columns go together (Theorem J1).
 
     Cost
     ----
@@ -136,6 +160,7 @@ class Mirror(Method):
     slack: Exact = "1.2"
     start: Exact = "1.2"
     mirrors: int = 3
+    leave_out: Exact | None = "0.01"
     priority: tuple[str, ...] = ()
     weights: Weights = ()
 
@@ -150,6 +175,9 @@ class Mirror(Method):
                 raise ParameterError("Mirror", name, "a number >= 1 with at most six digits", getattr(self, name))
             object.__setattr__(self, name, plain(share))
         object.__setattr__(self, "mirrors", integer("Mirror", "mirrors", self.mirrors, least=1))
+        if self.leave_out is not None:
+            share = fraction("Mirror", "leave_out", self.leave_out, least=0, below=1)
+            object.__setattr__(self, "leave_out", plain(share))
         object.__setattr__(self, "priority", check_priority("Mirror", self.priority))
         object.__setattr__(self, "weights", read_weights("Mirror", self.weights))
 
@@ -174,6 +202,7 @@ class Mirror(Method):
         if not requirement.columns:
             return quasi_claim(assumptions)
         if self._ell(requirement) is None:
+            jointly = self.jointly(requirement)
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
                 theorem=(
@@ -181,7 +210,11 @@ class Mirror(Method):
                     "table in which they could not be parted, so what she believes of anybody is exactly the published "
                     "distribution of their group, of which the principle speaks"
                 ),
+                limits=(LEFT_OUT.format(share=in_percent(Fraction(self.leave_out or 0))),)
+                if jointly and self.leaves_out == "by lot"
+                else (),
                 assumptions=assumptions,
+                jointly=jointly,
             )
         inner = "MINIMALITY Claim 4" if self.inner == "anatomize" else "TRANSPARENT Theorem 2"
         return Claim(
@@ -198,20 +231,40 @@ class Mirror(Method):
         """Divide ``table`` into groups that satisfy ``requirement``, by random choices of ``source``."""
         requirement.check_eligible()
         order = alike_together(table, source, engine)
-        return self._halved(
-            table, requirement, blocks_of(order, requirement, *self._shape(requirement, source)), source, engine
-        )
+        blocks = [Block(part.order, k) for part, k in self._parted(PartedRows(order, requirement), requirement, source)]
+        return self._halved(table, requirement, blocks, source, engine)
 
-    def _shape(
-        self, requirement: Requirement, source: Source
-    ) -> tuple[int, int, Source, Callable[[int, int], bool] | None]:
-        """How a table is parted into blocks: see `blocks_of`."""
+    def _parted(self, table: Parted, requirement: Requirement, source: Source) -> list[tuple[Any, int]]:
+        """The blocks of a table, each with its k."""
         ell = self._ell(requirement)
-        if ell is None:
-            return self.floor or least_size(requirement), 1, source, None
-        # failed leaves have 2 k tuples or more: whole groups
-        worth = partial(_has_slack, ell, Fraction(self.start))
-        return max(self.floor or 0, group_size(ell)), group_size(ell) // 2, source, worth
+        if ell is not None:  # failed leaves have 2 k tuples or more: whole groups
+            worth = partial(_has_slack, ell, Fraction(self.start))
+            return parted_in_blocks(table, max(self.floor or 0, group_size(ell)), group_size(ell) // 2, source, worth)
+        if self.jointly(requirement):
+            return blocks_by_size(table, self._least(requirement), source)
+        return parted_in_blocks(table, self._least(requirement), 1, source)
+
+    def _least(self, requirement: Requirement) -> int:
+        """The least size of a node, where leaves are groups."""
+        return self.floor or least_size(requirement)
+
+    def jointly(self, requirement: Requirement) -> bool:
+        """Whether groups depend on each sensitive column by itself (Theorem J1): where sizes can say what is safe."""
+        return self.leave_out is not None and len(requirement.columns) > 1 and requirement.size_suffices
+
+    @property
+    def leaves_out(self) -> LeavesOut:
+        """People whom a lot hits, under several sensitive columns."""
+        return "by lot" if Fraction(self.leave_out or 0) else "nobody"
+
+    def n_by_lot(self, requirement: Requirement, enough: int, n: int) -> int:
+        """So many that the others can be halved again and again, where that tells nothing of anybody."""
+        if not self.jointly(requirement):
+            return 0
+        floor = self._least(requirement)
+        h, k = shape_of(n, floor, 1, max(floor, enough), int(n * Fraction(self.leave_out or 0)))
+        over = n - (k << h)
+        return over if over < max(floor, enough) else 0
 
     def _places(self, table: Microdata) -> Places:
         """Where the codes of quasi-identifiers lie."""
@@ -252,9 +305,8 @@ class Mirror(Method):
         own = bound_to(requirement, kinds.table)
         halver = Halver(kinds, self._places(kinds.table), dims_of(self.priority, kinds.table))
         everybody = Bag(np.arange(len(kinds), dtype=np.int32), kinds.counts)
-        blocks = parted_in_blocks(CountedBag(everybody, own), *self._shape(requirement, source))
         found: list[Piece] = []
-        for number, (block, k) in enumerate(blocks):
+        for number, (block, k) in enumerate(self._parted(CountedBag(everybody, own), requirement, source)):
             waiting = [Node((block.bag,), block=number)]
             while waiting:
                 node = waiting.pop()

@@ -140,13 +140,21 @@ class CountedBag:
         """How many people have the most frequent value of the first sensitive column."""
         return int(histograms([Node((self.bag,))], self.requirement.columns)[0].largest[0])
 
+    @property
+    def enough(self) -> int:
+        """The number of people from which on every part of it obeys."""
+        return self.requirement.enough(histograms([Node((self.bag,))], self.requirement.columns))
+
+    def drawn(self, n: int, source: Draws) -> tuple[CountedBag, CountedBag]:
+        """Draw n people: all others, and those drawn."""
+        drawn, rest = self.bag.drawn(n, source)
+        return CountedBag(rest, self.requirement), CountedBag(drawn, self.requirement)
+
     def parted(self, n: int, source: Draws) -> tuple[CountedBag, CountedBag] | None:
         """Draw n people: all others, and those drawn; None if one of the two parts breaks the requirement."""
-        drawn, rest = self.bag.drawn(n, source)
-        counts = histograms([Node((drawn,)), Node((rest,))], self.requirement.columns)
-        if not self.requirement.holds(counts).all():
-            return None
-        return CountedBag(rest, self.requirement), CountedBag(drawn, self.requirement)
+        rest, drawn = self.drawn(n, source)
+        counts = histograms([Node((drawn.bag,)), Node((rest.bag,))], self.requirement.columns)
+        return (rest, drawn) if self.requirement.holds(counts).all() else None
 
 
 class Halver:

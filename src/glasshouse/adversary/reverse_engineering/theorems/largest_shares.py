@@ -26,7 +26,7 @@ from glasshouse.errors import NotSupported
 from glasshouse.grouping.mirror.mirror import Mirror
 from glasshouse.grouping.sift.sift import Sift
 from glasshouse.microdata.domains import text_of
-from glasshouse.principles.principle import Terms
+from glasshouse.principles.principle import Requirement, Terms
 from glasshouse.release.layout import BOXES
 
 if TYPE_CHECKING:
@@ -82,9 +82,19 @@ class PublishedShares(Strategy):
 
     methods = (Mirror, Sift)
     over_editions = True
+    takes_columns = True
 
     def refuses(self, task: Task) -> NotSupported | None:
-        """Its theorems are for an attacker who has corrupted nobody and has no prior for single people."""
+        """Its theorems are for an attacker who has corrupted nobody and has no prior for single people.
+
+        Theorem J1 adds those who know other columns, or how columns go together, and not both.
+        """
+        if task.knowledge.knows_both or (task.knowledge.looks_beside and not _jointly(task)):
+            return NotSupported(
+                "theorems for an attacker who knows other sensitive columns of people and how they go together, or of "
+                "a release that does not protect its columns jointly",
+                instead=f"{SMALL}; linking reckons inside a person's own group",
+            )
         if task.knowledge.is_personal or task.knowledge.corrupted:
             return NotSupported(
                 f"theorems on {type(task.method).__name__} for an attacker who has a prior for single people or has "
@@ -391,6 +401,8 @@ class _Believed:
                 f"{len(several):,} boxes may stand for several groups each, whose shares are not known: they are taken "
                 "to be as large as the principle and the least size of a group allow"
             )
+        if self.task.knowledge.looks_beside:
+            notes.append("other sensitive columns, or how they go together, tell nothing of this one (Theorem J1)")
         if self.task.knowledge.prior is not None:
             notes.append("all possible tables have the published values: a prior that is the same for all says nothing")
         return notes
@@ -408,6 +420,13 @@ class _Believed:
             share = f"that is the share of {value} in the {len(groups):,} groups of people like them"
         absent = f", such a person is in the table with {present:.4f}" if present < 1 else ""
         return f"{share}{absent}, and {self._theorem}"
+
+
+def _jointly(task: Task) -> bool:
+    """Whether the release protects its sensitive columns jointly (Theorem J1)."""
+    assert task.algorithm is not None
+    requirement = Requirement.in_words(task.algorithm.principle, task.release.recipe.sensitive)
+    return task.method.jointly(requirement) and task.recoding.columns_apart
 
 
 def _caps(principle: Principle | None, published: Published) -> Floats:

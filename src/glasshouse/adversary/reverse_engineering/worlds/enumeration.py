@@ -14,9 +14,10 @@ All that is given are people and what is published. Nothing here ever sees the t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from glasshouse.microdata.domains import Column, Domain, code
 from glasshouse.release import Release
 
 if TYPE_CHECKING:
+    from glasshouse.adversary.other_columns import Beside
     from glasshouse.microdata import Microdata
 
 __all__ = ["ExactBeliefs", "ImaginedTables", "exact_posterior", "runner_of", "scaled_priors"]
@@ -66,10 +68,12 @@ def exact_posterior(
     values: Mapping[Any, int] | Iterable[Hashable],
     n: int | Iterable[int] | None = None,
     sensitive: str | Domain = "sensitive",
+    order: Sequence[str] = (),
     prior: Mapping[Any, Any] | None = None,
     corrupted: Mapping[int, Any] | None = None,
     absent: Collection[int] = (),
     may: Mapping[int, Collection[Any]] | None = None,
+    beside: Sequence[Beside] = (),
     seen: Callable[[Any], Hashable] | None = None,
     limit_worlds: int = 100_000,
     limit_runs: int = 1_000_000,
@@ -94,9 +98,13 @@ def exact_posterior(
         What leaves worlds possible, as for `Worlds`.
     sensitive
         Name of the sensitive column, or its domain where order or taxonomy matter.
+    order
+        The names of all sensitive columns in the order of the table, where there are several.
     prior
         Value -> weight, for everybody, or row -> such a mapping; uniform by default. A world weighs the product of its
         people's weights, those of a person scaled to the same sum for all.
+    beside
+        Where there are other sensitive columns, every way to fill them; an algorithm is then run on all of them.
     seen
         Turns what is published into what is compared. By default tables of a recoding are compared up to the random
         numbering of groups (`replay` says why that is right), and those of a function exactly as they stand, for
@@ -124,42 +132,44 @@ def exact_posterior(
     ({'a': Fraction(1, 1)}, 60, 4)
     """
     worlds = Worlds(n_people=people.n_tuples, values=values, n=n, corrupted=corrupted, absent=absent, may=may)
-    worlds.check(limit_worlds)
+    worlds.check(limit_worlds // max(1, len(beside)))
     run = runner_of(algorithm, seen)
     wanted = run.seen(published)
     if isinstance(published, Release) and not published.other_writer:
         people = replace(people, identifier=None)
     weights = _weights(prior, worlds)
-    tables = ImaginedTables(people, sensitive, tuple(worlds.least))
+    tables = ImaginedTables(people, sensitive, tuple(worlds.least), order)
 
     tally = _Tally(people.n_tuples)
     n_runs = 0
-    for number, world in enumerate(worlds):
+    fillings: list[Beside | None] = [*beside] or [None]
+    n_worlds = worlds.count * len(fillings)
+    for number, (others, world) in enumerate(product(fillings, worlds)):
         if progress is not None and number % _TOLD_EVERY == 0:
-            progress(max(number / worlds.count, n_runs / limit_runs))
-        weight = weights(world)
+            progress(max(number / n_worlds, n_runs / limit_runs))
+        weight = weights(world) * (1 if others is None else others.weight(world))
         if not weight:
             continue
         if n_runs >= limit_runs:
             raise NotSupported(
-                f"an exact belief over {worlds.count:,} worlds, some of which were not reached in {n_runs:,} runs of "
+                f"an exact belief over {n_worlds:,} worlds, some of which were not reached in {n_runs:,} runs of "
                 f"the algorithm, where {limit_runs:,} are allowed",
                 instead="take fewer people, raise the limit, or sample",
             )
-        outcomes, runs = run.chances(tables.of(world), limit_runs - n_runs)
+        outcomes, runs = run.chances(tables.of(world, () if others is None else others.columns), limit_runs - n_runs)
         n_runs += runs
         likelihood = outcomes.get(wanted)
         if likelihood:
             tally.add(world, weight * likelihood)
     if not tally.total:
         raise InputError(
-            f"no table of these people can have given this release ({worlds.count:,} were tried): the people, the "
+            f"no table of these people can have given this release ({n_worlds:,} were tried): the people, the "
             "counts, the algorithm or its parameters are others"
         )
     return ExactBeliefs(
         of={row: {v: w / tally.total for v, w in joint.items()} for row, joint in enumerate(tally.joint)},
         presence={row: sum(joint.values(), Fraction(0)) / tally.total for row, joint in enumerate(tally.joint)},
-        n_worlds=worlds.count,
+        n_worlds=n_worlds,
         n_possible=tally.n_possible,
         n_runs=n_runs,
     )
@@ -228,18 +238,24 @@ class ImaginedTables:
     people: Microdata
     sensitive: str | Domain
     values: tuple[Any, ...]
+    order: Sequence[str] = ()
     _known: dict[tuple[int, ...], Microdata] = field(default_factory=dict)
     _domains: dict[frozenset[Any], tuple[Domain, dict[Any, int]]] = field(default_factory=dict)
 
-    def of(self, world: World) -> Microdata:
-        """The table that a world is."""
+    def of(self, world: World, others: Sequence[Column] = ()) -> Microdata:
+        """The table that a world is; ``others`` are the other sensitive columns, of everybody on the list."""
         if world.present not in self._known:
             if len(self._known) >= _KEPT:
                 self._known.clear()
             self._known[world.present] = self._of_people(np.array(world.present, np.int64))
         domain, codes = self._domain(frozenset(world.values))
         column = Column(domain, np.array([codes[value] for value in world.values], np.int32))
-        return replace(self._known[world.present], sensitive=(column,))
+        rows = np.array(world.present, np.int64)
+        own = [column, *(_read_again(Column(other.domain, other.codes[rows])) for other in others)]
+        return replace(
+            self._known[world.present],
+            sensitive=tuple(sorted(own, key=lambda one: self.order.index(one.name) if others else 0)),
+        )
 
     def _of_people(self, rows: Any) -> Microdata:
         taken = self.people.take(rows)

@@ -11,8 +11,9 @@ import numpy as np
 from glasshouse.adversary.dropped_people import UNPUBLISHED
 from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.matching import match
+from glasshouse.adversary.other_columns import columns_beside
 from glasshouse.adversary.posterior import Beliefs
-from glasshouse.adversary.reverse_engineering.strategies import Strategy
+from glasshouse.adversary.reverse_engineering.strategies import SMALL, Strategy
 from glasshouse.adversary.reverse_engineering.worlds.enumeration import ExactBeliefs, exact_posterior
 from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.adversary.reverse_engineering.worlds.walk import SampledBeliefs, sampled_posterior
@@ -34,6 +35,12 @@ class SampledWorlds(Strategy):
     """Walk over worlds by a Markov chain, running the algorithm on each; at most ``most_runs`` times over all."""
 
     most_runs: int = 1_000_000
+
+    def refuses(self, task: Task) -> NotSupported | None:
+        """A walk fills one column."""
+        if len(task.release.recipe.sensitive) > 1:
+            return NotSupported("a walk over tables with several sensitive columns", instead=SMALL)
+        return super().refuses(task)
 
     def believe(self, task: Task) -> Posterior:
         """As several chains find it."""
@@ -58,6 +65,8 @@ class SampledWorlds(Strategy):
 class EveryWorld(SampledWorlds):
     """Try every world and every random choice (TRANSPARENT Proposition 1); at most ``most_worlds``."""
 
+    takes_columns = True
+
     most_worlds: int = 100_000
 
     def refuses(self, task: Task) -> NotSupported | None:
@@ -68,7 +77,7 @@ class EveryWorld(SampledWorlds):
                 f"an exact belief about {unknown:,} people whose values are not known",
                 instead=f"take at most {_MOST_UNKNOWN}, of whom few enough worlds can be made",
             )
-        return super().refuses(task)
+        return Strategy.refuses(self, task)
 
     def believe(self, task: Task) -> Posterior:
         """The share of the worlds, each weighed by how likely it gives the release."""
@@ -91,7 +100,7 @@ class EveryWorld(SampledWorlds):
     def _tried(self, task: Task, numbers: range) -> tuple[ExactBeliefs, int]:
         """Try with so many more values as there must be; and how many these are."""
         given = _given(task)
-        values = given.pop("values")
+        values, beside = given.pop("values"), columns_beside(task, self.most_worlds)
         for n_others in numbers:
             try:
                 found = exact_posterior(
@@ -100,6 +109,8 @@ class EveryWorld(SampledWorlds):
                     task.release.tables,
                     **given,
                     values={**values, **dict.fromkeys(_stand_ins(list(values), n_others), 0)},
+                    order=task.release.recipe.sensitive,
+                    beside=beside,
                     limit_worlds=self.most_worlds,
                     limit_runs=self.most_runs,
                     progress=self.progress,

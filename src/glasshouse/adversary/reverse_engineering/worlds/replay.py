@@ -25,7 +25,7 @@ from glasshouse.adversary.reverse_engineering.worlds.draws import chances
 from glasshouse.engines import Memory
 from glasshouse.errors import DomainError, Infeasible, InputError
 from glasshouse.grouping.cuts.mondrian import Mondrian
-from glasshouse.grouping.suppression import keep_eligible
+from glasshouse.grouping.suppression import keep_by_lot, keep_eligible
 from glasshouse.microdata import Groups
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.kinds import kinds_of
@@ -109,6 +109,12 @@ class Rerun:
             left = table if len(kept) == table.n_tuples else table.take(kept)
             requirement = Requirement.in_groups(self.principle, left)
             requirement.check_eligible()
+            if self.method.jointly(requirement):
+                kinds, of_row = kinds_of(left)
+                staying = keep_by_lot(kinds, self.method, requirement, source)
+                rows = np.sort(kinds.rows_kept(staying, np.argsort(of_row, kind="stable").astype(np.int32)))
+                kept, left = kept[rows], left.take(rows)
+                requirement = Requirement.in_groups(self.principle, left)
             ties: Any = _Ties(draws, left)
             groups = self.method.divide(left, requirement, source=ties, engine=_ONE_THREAD)
         except (Infeasible, DomainError):  # the latter if a value that the principle names does not occur
