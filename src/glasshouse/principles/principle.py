@@ -297,10 +297,18 @@ class Part:
         """The domain of the values that it judges: where values are sets, that of the single values in them."""
         return None if self.column is None else self.column.domain.singles
 
-    def holds(self, counts: Counts) -> NDArray[np.bool_]:
-        """Judge each group by its counts of the column; of a column of sets, by how many tuples have each value."""
+    def _judged(self, counts: Counts) -> Counts:
+        """What is judged of counts of the column: of a column of sets, how many tuples have each single value."""
         members = None if self.column is None else self.column.domain.members
-        return self.bound.holds(counts if members is None else members.counts(counts))
+        return counts if members is None else members.counts(counts)
+
+    def holds(self, counts: Counts) -> NDArray[np.bool_]:
+        """Judge each group by its counts of the column."""
+        return self.bound.holds(self._judged(counts))
+
+    def enough(self, counts: Counts) -> int:
+        """The number of tuples from which on every part of a table, of which these are the counts, obeys."""
+        return self.principle.enough(self._judged(counts), self.domain)
 
     @property
     def is_eligible(self) -> bool:
@@ -446,7 +454,7 @@ class Requirement:
 
         ``counts`` has all tuples of the table as one group, for each of `columns`.
         """
-        return max(part.principle.enough(c, part.domain) for part, c in zip(self.parts, counts, strict=True))
+        return max(part.enough(c) for part, c in zip(self.parts, counts, strict=True))
 
     def first_ineligible(self) -> tuple[Column | None, Bound] | None:
         """Find the first column whose principle the whole table does not obey, with that principle, bound."""
