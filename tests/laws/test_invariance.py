@@ -249,7 +249,9 @@ def test_what_says_the_same_in_other_words_is_published_byte_by_byte_alike() -> 
 
     assert isinstance(expected, dict)
     assert expected == outcome(table, principle={"b": gh.TCloseness(t="1/2"), "a": diverse}, suppress=0.2)
-    assert expected == outcome(table, principle={"a": diverse, "b": close}, suppress="0.20", method=gh.Mirror())
+    assert expected == outcome(
+        table, principle={"a": diverse, "b": close}, suppress="0.20", method=gh.Mirror(leave_out=None)
+    )
 
 
 @pytest.mark.parametrize(("method", "recoding"), by_turns([gh.Boxes(), gh.Anatomy(), gh.Permutation(), gh.Angel()]))

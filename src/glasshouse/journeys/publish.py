@@ -230,7 +230,7 @@ def _made(
     if past is None:
         principle, method, recoding, suppress = asked
         release, groups, achieved = journey(
-            people, principle, method, recoding, suppress or 0, carry, source, threads
+            people, principle, method, recoding, 0 if suppress is None else suppress, carry, source, threads
         )  # fmt: skip
         return release if edition is None else as_first(release, edition), groups, achieved
     alike = past.made_alike(*asked)

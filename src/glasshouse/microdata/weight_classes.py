@@ -45,7 +45,7 @@ class WeightClasses:
 
     >>> classes = WeightClasses.of(np.array([1.0, 1.2, 7.0]), np.array([60, 60, 90]))
     >>> classes.means, classes.cuts, classes.deviations
-    ((1.0, 1.2, 7.0), (1.2, 7.0), (0.0, 0.0, 0.0))
+    ((1.0, 1.2, 7.0), (1.1, 7.0), (0.0, 0.0, 0.0))
     >>> classes.classed(np.array([0.3, 1.4, 900.0])).tolist()
     [1.0, 1.2, 7.0]
     """

@@ -57,6 +57,12 @@ WRONG = {
         "sample out/release --out out/release/flat",
         "sample out/release --out out",
     ],
+    "sign": [
+        "sign",
+        "sign out/release",
+        "sign out/release --key missing.pem --signer Office",
+        "sign out/audit --new-key a/b/c.pem --signer Office",
+    ],
     "show": ["show nothing", "show patients.csv", "show out/release --rows -1"],
     "compare": [
         "compare missing.csv --quasi age --sensitive disease --ell 2",

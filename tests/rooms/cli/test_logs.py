@@ -54,6 +54,7 @@ LINES = {
     "query": "query out/release 'SELECT disease, COUNT(*) GROUP BY disease'",
     "sample": "sample out/release --tables 2 --out flat",
     "show": "show out/release",
+    "sign": "sign out/release --new-key steward.pem --signer Office",
     "compare": f"compare patients.csv {ROLES} --ell 3 --methods mirror --recodings boxes",
     "reproduce": "reproduce angel --rows 300 --questions 5",
     "studio": "studio patients.csv --no-browser",

@@ -189,7 +189,7 @@ def test_quasi_identifiers_keep_their_types_and_only_values_that_occur_are_in_di
         assert "gone" not in tables[name][column].chunk(0).dictionary.to_pylist()
 
 
-def test_several_sensitive_columns_have_a_table_each_and_nothing_is_promised_of_them_together() -> None:
+def test_several_sensitive_columns_have_a_table_each_and_what_is_promised_of_them_together_is_said() -> None:
     columns = {"age": [1, 2, 3, 4], "a": list("xyxy"), "b": list("uvvu"), "c": list("pqqp")}
     table = gh.read(columns, quasi=["age"], sensitive=["a", "b", "c"])
     release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy())
@@ -198,7 +198,12 @@ def test_several_sensitive_columns_have_a_table_each_and_nothing_is_promised_of_
     assert [["Group-ID", name, "Count"] for name in "abc"] == [
         release.tables[f"st_{i}"].column_names for i in (1, 2, 3)
     ]
-    assert any("reveal together" in limit for limit in release.guarantee.limits)
+    assert "even by an attacker who also knows everybody's other sensitive columns" in release.guarantee.promise
+    assert not any("reveal together" in limit for limit in release.guarantee.limits)
+    method = gh.Mirror(leave_out=None)
+    apart = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy(), method=method)
+    assert "also knows" not in apart.guarantee.promise
+    assert any("reveal together" in limit for limit in apart.guarantee.limits)
 
 
 # What it does not do

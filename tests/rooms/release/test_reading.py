@@ -230,10 +230,10 @@ def test_a_manifest_that_is_too_large_is_not_even_read(tmp_path: Path) -> None:
 def test_a_release_of_a_format_to_come_is_refused_with_what_to_do(tmp_path: Path) -> None:
     folder = write("boxes", tmp_path, "parquet")
     manifest = manifest_of(folder)
-    manifest["glasshouse"]["format_version"] = 5
+    manifest["glasshouse"]["format_version"] = 6
     put(folder, manifest)
 
-    with pytest.raises(gh.SourceError, match=r"has format 5.*reads up to 4: install a newer one"):
+    with pytest.raises(gh.SourceError, match=r"has format 6.*reads up to 5: install a newer one"):
         gh.load(folder)
 
 

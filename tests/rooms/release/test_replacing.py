@@ -64,7 +64,7 @@ def publish_again(patients: Path, out: Path) -> Result:
 
 def test_a_pair_with_its_report_and_saved_attacks_is_replaced_as_a_whole(patients: Path, out: Path) -> None:
     listed = {file["path"] for file in json.loads((out / "audit" / CONTENTS).read_text())["files"]}
-    assert listed == {"report.json", "report.html", "partition.parquet", "published.json", *ATTACKED}
+    assert listed == {"report.json", "report.html", "partition.parquet", "published.json", "ledger.parquet", *ATTACKED}
     assert listed | {CONTENTS} == {path.name for path in (out / "audit").iterdir()}
 
     assert publish_again(patients, out).exit_code == 0
@@ -161,6 +161,7 @@ def test_a_release_of_an_earlier_format_is_replaced_if_its_files_have_the_sums_o
 
 def as_earlier_versions_wrote_it(out: Path) -> None:
     (out / "audit" / CONTENTS).unlink()
+    (out / "audit" / "ledger.parquet").unlink()
 
 
 def test_an_audit_without_a_list_is_replaced_if_all_of_it_can_be_told_by_what_is_in_it(
