@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from tests.doors.postgres import server
-from tests.tiers import LOOK, THINNED, kept
+from tests.tiers import LONG, LOOK, THINNED, kept
 
 # The gate must not flake: hypothesis tries the same examples every time, on every machine. With GLASSHOUSE_LOOK=1, as
 # in `make prove`, it goes on looking.
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of tests with many cases `make test` runs some."""
+    """Of tests with many cases `make test` runs some, and of those that take long none."""
     if LOOK:
         return
     groups: dict[tuple[str, int], list[Any]] = defaultdict(list)
@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         one_in = THINNED.get(file.removeprefix("tests/"), {}).get(test.partition("[")[0], 1)
         if one_in > 1 and hasattr(item, "callspec"):
             groups[test.partition("[")[0], one_in].append(item)
-    left: set[str] = set()
+    left: set[str] = {item.nodeid for item in items if item.nodeid in LONG}
     for (_, one_in), cases in groups.items():
         run = kept([(case.nodeid, tuple(case.callspec._idlist)) for case in cases], one_in)
         left |= {case.nodeid for case in cases} - run

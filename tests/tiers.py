@@ -125,6 +125,16 @@ THINNED = {
 }
 
 
+LONG = {
+    "tests/benchmarks/test_growth.py::test_twice_as_much_is_about_twice_the_work[values-group by, anatomy]",
+    "tests/rooms/adversary/test_exact.py::test_beliefs_after_other_recodings_are_those_of_the_slow_twin[Ace-angel]",
+    "tests/rooms/adversary/test_intersection.py::test_sampled_shares_are_within_their_errors_of_counted_ones[False]",
+    "tests/rooms/adversary/test_sequences.py"
+    "::test_corrupted_people_with_one_value_may_stand_anywhere_among_those_like_them",
+}
+"""Tests that take long, beside others of the same thing that `make test` runs; `make prove` runs them too."""
+
+
 def kept(cases: Sequence[tuple[str, tuple[str, ...]]], one_in: int) -> set[str]:
     """Which cases of a test run, by their names: one in so many, and at least one with every value of a parameter.
 

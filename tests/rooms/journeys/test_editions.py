@@ -158,15 +158,15 @@ def test_the_release_is_one_for_verification_and_questions(three: tuple[str, lis
 
 
 def test_beliefs_after_all_editions_are_one_in_l(three: tuple[str, list[gh.Release], Path]) -> None:
-    _, releases, _ = three
+    recoding, releases, _ = three
     own = people(range(260))
     came = [2026 if i < 120 else 2027 if i < 200 else 2028 for i in own["id"]]
     external = gh.read({**own, "edition": came}, identifier="id", quasi=["edition", "age", "sex"])
     knowledge = gh.Knowledge(external=external)
-    for attack in (gh.Linking(), gh.Intersection(), gh.ReverseEngineering()):
+    # of coarse cells Intersection says after long work what is possible, and no more
+    attacks = [gh.Linking(), gh.ReverseEngineering(), *([] if recoding == "angel" else [gh.Intersection()])]
+    for attack in attacks:
         found = gh.attack(releases[2], attack, knowledge=knowledge)
-        if found.attack == "intersection" and found.how == "bound":  # coarse cells: only what is possible is said
-            continue
         assert found.worst().belief == pytest.approx(1 / 3), attack
     with pytest.raises(gh.NotSupported, match="edition_of"):
         gh.attack(releases[2], gh.ReverseEngineering(how="sampled"), knowledge=knowledge)
