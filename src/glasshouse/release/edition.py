@@ -140,7 +140,7 @@ def over_editions(guarantee: Guarantee, editions: Sequence[Edition]) -> Guarante
     if not editions:
         return guarantee
     limits = [
-        "that somebody came, and has left, is not hidden: the edition of everybody is published, and so is who left",
+        "to hide that somebody came, or has left: the edition of everybody is published, and so is who left",
         *(
             f"edition {edition.label} is missing: {edition.n_dropped:,} people came who could not be published under "
             "the principle, and nothing is promised to them; that it is missing tells that too many of them had the "

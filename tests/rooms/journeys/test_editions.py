@@ -157,6 +157,23 @@ def test_the_release_is_one_for_verification_and_questions(three: tuple[str, lis
         gh.query(release, "SELECT COUNT(*)", as_of=2030)
 
 
+def test_a_question_names_its_edition_in_sql(three: tuple[str, list[gh.Release], Path]) -> None:
+    _, releases, _ = three
+    release, words = releases[2], {"model": "uniform"}
+    for label in (2026, 2027, 2028):
+        expected = gh.query(release, "SELECT COUNT(*) WHERE sex = 'F'", as_of=label, **words)
+        asked = f"SELECT COUNT(*) FROM release FOR VERSION AS OF {label} WHERE sex = 'F'"
+        found = gh.query(release, asked, **words)
+        assert (found.value, found.error, found.notes) == (expected.value, expected.error, expected.notes)
+        assert gh.query(release, asked, as_of=label, **words).value == expected.value
+    with pytest.raises(gh.InputError, match="give one of them"):
+        gh.query(release, "SELECT COUNT(*) FROM release FOR VERSION AS OF 2026", as_of=2027, **words)
+    with pytest.raises(gh.InputError, match="no edition 2030"):
+        gh.query(release, "SELECT COUNT(*) FROM release FOR VERSION AS OF 2030", **words)
+    with pytest.raises(gh.InputError, match="is not supported"):
+        gh.query(release, "SELECT COUNT(*) FROM release FOR VERSION BETWEEN 1 AND 2", **words)
+
+
 def test_beliefs_after_all_editions_are_one_in_l(three: tuple[str, list[gh.Release], Path]) -> None:
     recoding, releases, _ = three
     own = people(range(260))

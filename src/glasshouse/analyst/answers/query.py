@@ -80,7 +80,7 @@ def query(
     as_of
         Of a release with editions: the edition that is asked about. Counted are people who had come by then and had not
         left by then; by default everybody who was ever published. Values are those of the edition in which a person
-        came.
+        came. The question can say it too: ``FROM release FOR VERSION AS OF 2027``.
     weighted
         Whether people count by their survey weights. By default they do where the release has weights, and the answer
         says so; False counts records.
@@ -115,6 +115,9 @@ def query(
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
     question, notes = settled(evidence, question_of(sql, evidence.asked_kinds, evidence.clock))
     labels: tuple[int | str, ...] = ()
+    if as_of is not None and question.as_of is not None and str(as_of) != str(question.as_of):
+        raise InputError(f"the question is as of edition {question.as_of!r}, and as_of is {as_of!r}: give one of them")
+    as_of = question.as_of if as_of is None else as_of
     if as_of is not None:
         editions = release.editions[: place_in(release.editions, as_of) + 1]
         labels = tuple(edition.label if are_numbers(release.editions) else str(edition.label) for edition in editions)

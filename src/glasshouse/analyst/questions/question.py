@@ -88,6 +88,7 @@ class Question:
     where: Condition = EVERYBODY  # of which tuples
     group_by: tuple[str, ...] = ()  # apart for each combination of values of these columns
     headings: tuple[str, ...] = ()  # how these columns are called in the answer; by their own names unless told
+    as_of: int | str | None = None  # the edition that is asked about: who had come by then, and had not left
 
     def __post_init__(self) -> None:
         if not self.headings:

@@ -111,6 +111,14 @@ def question_of(sql: str, columns: Mapping[str, str], clock: Callable[[str], Clo
     return _Reader(columns, clock or (lambda column: Clock(column, frozenset()))).question(_parsed(sql))
 
 
+def _edition(version: Any) -> int | str:
+    """The edition that a question names: ``FROM release FOR VERSION AS OF 2027``."""
+    named = version.args.get("expression")
+    if str(version.args.get("kind")).upper() != "AS OF" or named is None or named.key != "literal":
+        raise _unsupported("another version than AS OF an edition", "write FROM release FOR VERSION AS OF 2027")
+    return str(named.this) if named.is_string or not str(named.this).isdecimal() else int(named.this)
+
+
 @dataclass(eq=False)
 class _Reader:
     """Turns the parser's tree into a question about some columns."""
@@ -118,6 +126,7 @@ class _Reader:
     columns: Mapping[str, str]
     clock: Callable[[str], Clock]
     tables: set[str] = field(default_factory=lambda: {"release"})
+    as_of: int | str | None = None
 
     def question(self, select: Any) -> Question:
         for name, value in select.args.items():
@@ -134,18 +143,20 @@ class _Reader:
         grouped = self._grouped(args.get("group"), selected)
         self._check_selection(measures, selected, grouped)
         where = self.condition(args["where"].this) if args.get("where") else EVERYBODY
-        return Question(tuple(measures), where, tuple(selected), tuple(selected.values()))
+        return Question(tuple(measures), where, tuple(selected), tuple(selected.values()), self.as_of)
 
     def _read_table(self, table: Any) -> None:
         if table.key != "table" or table.this.key != "identifier":
             raise _unsupported("FROM with a subquery or a function", _QUESTION)
-        extra = [name for name, value in table.args.items() if value and name not in ("this", "alias")]
+        extra = [name for name, value in table.args.items() if value and name not in ("this", "alias", "version")]
         if extra:
             raise _unsupported(_CLAUSES.get(extra[0], extra[0].upper()) + " in FROM", _QUESTION)
         if table.name.casefold() != "release":
             raise InputError(f"there is no table {_shown(table.name)}: the only one is called release")
         if table.alias:
             self.tables = {table.alias.casefold()}
+        if table.args.get("version"):
+            self.as_of = _edition(table.args["version"])
 
     def _read_item(self, item: Any, measures: list[Measure], selected: dict[str, str]) -> None:
         """One entry of SELECT: a measure or a column."""

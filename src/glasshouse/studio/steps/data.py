@@ -91,7 +91,8 @@ def _standing(desk: Desk, seen: dict[str, Any] | None) -> dict[str, Any]:
 
 _HINTS = {
     "missing='category'": "Choose above what happens to rows with missing values.",
-    "was there before": "Choose another column as identifier. If people have several rows, make one row of them first.",
+    "was there before": "Choose another column as identifier. If people have several rows, the command line publishes "
+    "one record of each person (--repeated together), or draws one row of each (--repeated sample).",
     "the identifier": "Choose another column as identifier, or none.",
     "taxonomy": "Change above how the values of this column are coarsened.",
     "infinite values": "Say above, under “More about”, which value stands for everything beyond it.",
