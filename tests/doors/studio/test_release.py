@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import shutil
 import time
 import zipfile
 from collections.abc import Callable
+from fnmatch import fnmatch
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -313,7 +315,8 @@ def test_an_earlier_release_is_replaced_only_when_that_is_said_and_the_table_may
 
 
 def stages(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob(".*.partial") if path.is_dir()]
+    # unlike rglob, walk passes over folders that go away meanwhile
+    return [Path(at) / name for at, names, _ in os.walk(folder) for name in names if fnmatch(name, ".*.partial")]
 
 
 @pytest.mark.parametrize("how", ["cancelled", "cancelled in place of another", "stopped"])
