@@ -85,6 +85,27 @@ def test_a_signed_release_can_be_replaced_by_its_owner(signed: Path) -> None:
     assert signature_in(signed / "out" / "release") is None
 
 
+@pytest.mark.parametrize(
+    "text", ["my own notes", "{}", '{"signer": "x", "date": "", "key": "", "manifest": "", "signature": ""}']
+)
+def test_a_file_of_that_name_that_is_no_signature_of_this_release_is_somebodys_own(signed: Path, text: str) -> None:
+    file = signed / "out" / "release" / "signature.json"
+    file.write_text(text)
+    with pytest.raises(gh.OutputError, match=r"signature\.json"):
+        gh.publish(gh.synthetic.hospital(80, seed=2), principle="3-diversity", out=signed / "out", force=True)
+    with pytest.raises(gh.InputError, match="is not signed"):
+        gh.sign(file.parent, key=signed / "steward.pem", signer="The office")
+    assert file.read_text() == text
+
+
+def test_a_release_is_signed_again(signed: Path) -> None:
+    gh.sign(signed / "out" / "release", key=signed / "steward.pem", signer="Another office")
+    signature = signature_in(signed / "out" / "release")
+    assert signature is not None
+    assert signature.signer == "Another office"
+    assert gh.verify(signed / "out", signed_by=signed / "steward.pem.pub").holds
+
+
 def test_keys_are_not_replaced_and_may_have_a_password(tmp_path: Path) -> None:
     gh.new_key(tmp_path / "steward.pem", password=b"long")
     with pytest.raises(gh.OutputError, match="a key is not replaced"):
