@@ -87,8 +87,9 @@ class Address:
         given = [(unquote(key), unquote(value)) for key, _, value in pairs]
         if password or any(key.lower() in _SECRET for key, _ in given):
             raise InputError(
-                "the address holds a password, which history, process lists and logs would show: leave it out and set "
-                "PGPASSWORD, or use a password file (~/.pgpass) or a service file (postgresql://?service=NAME)"
+                "the address contains a password, which would appear in the shell history, process lists and logs: "
+                "leave it out and set PGPASSWORD, or use a password file (~/.pgpass) or a service file "
+                "(postgresql://?service=NAME)"
             )
         database = unquote(parts.path.removeprefix("/"))
         hosts = [_HOST.fullmatch(one) for one in host.split(",")]
@@ -127,8 +128,8 @@ class Address:
 
 def _not_understood() -> InputError:
     return InputError(
-        "the address of the database cannot be understood: it reads postgresql://user@host:port/database?option=value, "
-        "with no password in it, and with special signs written as %XX"
+        "the address of the database cannot be understood: write it as "
+        "postgresql://user@host:port/database?option=value, without a password, and with special characters as %XX"
     )
 
 
@@ -147,9 +148,11 @@ def quoted(*names: str) -> str:
     """
     for name in names:
         if not name or "\0" in name:
-            raise InputError("the name of a table, schema or column is empty or holds a NUL")
+            raise InputError("the name of a table, schema or column is empty or contains a NUL character")
         if len(name.encode("utf-8", "surrogatepass")) > _MOST_BYTES:
-            raise InputError(f"the name {name!r} is longer than the {_MOST_BYTES} bytes that PostgreSQL keeps of it")
+            raise InputError(
+                f"the name {name!r} is longer than the {_MOST_BYTES} bytes that PostgreSQL allows: choose a shorter one"
+            )
     return ".".join('"' + name.replace('"', '""') + '"' for name in names)
 
 

@@ -27,18 +27,27 @@ READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
 # What libpq and the server say when no connection comes about, in the order in which it is looked for.
 _NO_CONNECTION = (
-    ("no password supplied", "wants a password: set PGPASSWORD, or use a password file (~/.pgpass) or a service file"),
+    (
+        "no password supplied",
+        "asks for a password: set PGPASSWORD, or use a password file (~/.pgpass) or a service file",
+    ),
     ("authentication failed", "does not accept this user or password: check PGUSER, PGPASSWORD, ~/.pgpass"),
-    ("pg_hba.conf", "lets nobody in from here as this user: its pg_hba.conf decides"),
-    ('role "', "knows no such user: check the address, or PGUSER"),
-    ('database "', "has no such database, or keeps this user out of it: check the address, or PGDATABASE"),
-    ("permission denied for database", "keeps this user out of the database"),
+    (
+        "pg_hba.conf",
+        "does not allow this user to connect from this machine: ask its administrator to change pg_hba.conf",
+    ),
+    ('role "', "does not know this user: check the address, or PGUSER"),
+    ('database "', "has no such database, or does not allow this user to use it: check the address, or PGDATABASE"),
+    ("permission denied for database", "does not allow this user to use the database: ask its administrator"),
     ("could not translate host name", "cannot be found: check the name of the host"),
     ("timeout expired", "did not answer in time: check host and port, or raise connect_timeout"),
-    ("Connection refused", "is not there: check host and port, and that it runs"),
-    ("No such file or directory", "is not there: no socket in that folder. Check host and port, and that it runs"),
+    ("Connection refused", "does not answer: check host and port, and that the server is running"),
+    (
+        "No such file or directory",
+        "does not answer: there is no socket in that folder. Check host and port, and that the server is running",
+    ),
     ("definition of service", "is not defined: there is no such service in the service file (PGSERVICEFILE)"),
-    ("SSL", "and this machine do not agree on encryption: check sslmode and the certificates"),
+    ("SSL", "and this machine cannot agree on encryption: check sslmode and the certificates"),
     ("too many", "has too many connections: try again later"),
     ("the database system is", "is starting or stopping: try again later"),
     ("invalid", "cannot be reached with these options: one in the address, environment or service file is not valid"),
@@ -48,10 +57,10 @@ _NO_CONNECTION = (
 _MEANINGS = {
     "25006": "only reading is allowed here: the statement would write",
     "25001": "only reading is allowed here: the statement would change the transaction",
-    "42501": "this user may not do that: ask the owner for the right (GRANT)",
-    "55P03": "a table stayed locked by somebody else: try again later",
+    "42501": "this user is not allowed to do that: ask the owner of the table for the right (GRANT)",
+    "55P03": "a table is locked by another user: try again later",
     "57014": "the server stopped the statement (a time limit, or an administrator)",
-    "22": "a value does not fit what is asked of it, such as a text that is no number or a division by zero",
+    "22": "a value does not fit the operation, such as a text that is not a number or a division by zero",
     "08": "the connection broke",
     "53": "the server ran out of memory, disk or connections",
     "57": "the server was shut down, or an administrator ended the connection",
@@ -127,6 +136,6 @@ def _why(error: BaseException) -> str:
     if state:
         return f"the server refused it (SQLSTATE {state})"
     return (
-        "the server stopped on the way (a value that does not fit, a time limit, a broken connection): run the "
+        "the server stopped before the end (a value that does not fit, a time limit, a broken connection): run the "
         "statement by itself to see why"
     )

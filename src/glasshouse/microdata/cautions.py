@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cautions: what was found in a table that must be mended, or accepted by name, before the table is published.
+"""Cautions: what was found in a table that must be corrected, or accepted by name, before the table is published.
 
 ::
 
-    joined-records    values that look like several records of the table, run into each other
+    joined-records    values that look like several records of the table in one
     line-breaks       values that hold line breaks
     long-values       values that are far longer than all others of their column
     look-alikes       sensitive values that differ only in case, blanks, invisible characters or the like
     same-numbers      sensitive values that are texts of one number: 1, 1.0 and 01
-    missing-words     several sensitive values that stand for a missing one: unknown, n/a
+    missing-words     several sensitive values that mean that the value is missing: unknown, n/a
+    free-text         sensitive values that are sentences, of which hardly one repeats
 
 The first three tell of a table that was written or read wrongly, and may hold whole records where a value should be.
-The others make a promise hollow: two spellings of one disease satisfy 2-diversity. A notice is less: it says what was
-assumed, and stops nothing. Of quasi-identifiers, look-alikes are a notice.
+The others weaken a guarantee: two spellings of one disease satisfy 2-diversity. A notice is less: it says what was
+assumed, and does not stop publishing. Of quasi-identifiers, look-alikes are a notice.
 
 A caution counts, and names a column and a line; the values themselves are in ``examples``, for the
 data steward's eyes.
@@ -51,7 +52,7 @@ __all__ = [
     "with_breaks",
 ]
 
-CAUTIONS = ("joined-records", "line-breaks", "long-values", "look-alikes", "missing-words", "same-numbers")
+CAUTIONS = ("free-text", "joined-records", "line-breaks", "long-values", "look-alikes", "missing-words", "same-numbers")
 """The names of all cautions, by which they are accepted."""
 
 Role = Literal["identifier", "quasi", "sensitive", "none"]
@@ -61,11 +62,13 @@ _FAR_LONGER = 5  # times as long as the longest value before the gap
 _LONG = 100  # characters, below which nothing is long
 _A_BREAK = "[\n\r\v\f\x85\u2028\u2029]"
 _MOST_EXAMPLES = 10
+_WORDS = 8  # in a value on average, from which on it is a sentence
+_HARDLY_REPEATS = 0.5  # different values per record, from which on hardly a value repeats
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caution:
-    """Something that must be mended, or accepted by its name, before the table is published.
+    """Something that must be corrected, or accepted by its name, before the table is published.
 
     Parameters
     ----------
@@ -124,8 +127,8 @@ def accepted_names(given: Sequence[str] | str | None, columns: Sequence[str]) ->
         name, sign, column = text.partition(":") if isinstance(text, str) else (repr(text), "", "")
         if name not in CAUTIONS:
             near = get_close_matches(name, CAUTIONS, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(CAUTIONS)}"
-            raise InputError(f"accept: there is no caution {name[:60]!a}: {hint}")
+            hint = f"did you mean {near[0]!r}?" if near else f"the names are {', '.join(CAUTIONS)}"
+            raise InputError(f"accept: there is no caution named {name[:60]!a}: {hint}")
         if sign and column not in columns:
             raise SchemaError.unknown(column, columns, role=f"accept={text!r}")
     return tuple(dict.fromkeys(names))
@@ -146,12 +149,14 @@ def refuse_unanswered(cautions: Iterable[Caution], accepted: Iterable[str]) -> N
     what = "a caution is" if len(open_ones) == 1 else f"{len(open_ones)} cautions are"
     listed = ". ".join(f"{caution}: {caution.mend}" for caution in open_ones)
     how = _how_to_accept(list(dict.fromkeys(caution.name for caution in open_ones)))
-    raise CautionError(f"nothing is published until {what} answered. {listed}. Or {how}", cautions=open_ones)
+    raise CautionError(
+        f"nothing is published until {what} corrected or accepted. {listed}. Or {how}", cautions=open_ones
+    )
 
 
 def _how_to_accept(names: list[str]) -> str:
     what = "it as it is" if len(names) == 1 else "them as they are"
-    return f"accept {what}: accept={names} (--accept {','.join(names)}, or accept in [source] of a policy)"
+    return f"accept {what} with accept={names}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -189,9 +194,10 @@ class Findings:
         self._look_for_alike(name, role, values, rows)
         if role == "sensitive":
             self._look_for_missing(name, values, rows, gaps=gaps)
+            self._look_for_sentences(name, values, rows)
 
     def look_through(self, name: str, role: Role, column: pa.ChunkedArray) -> None:
-        """Look at a column as it was read, without counting its values beforehand."""
+        """Look at a column as it was read, without counting its values first."""
         counted = pc.value_counts(column)
         values, rows = counted.field("values"), np.asarray(counted.field("counts"))
         there = np.asarray(values.is_valid())
@@ -230,7 +236,7 @@ class Findings:
             len(found),
             f"column {name!r} has {_n(len(found), 'value')} with line breaks"
             f"{_line(breaks.first_line if breaks else 0)}",
-            "see whether a quotation mark is not closed, or take the line breaks out",
+            "see whether a quotation mark is not closed, or remove the line breaks",
         )
 
     def _is_joined(self, text: str) -> bool:
@@ -243,9 +249,9 @@ class Findings:
             "joined-records",
             name,
             count,
-            f"column {name!r} has {_n(count, 'value')} that look{'s' * one} like several records of the table, run "
-            f"into each other{_line(line)}",
-            "see whether a quotation mark is not closed, for people may be missing or mixed up",
+            f"column {name!r} has {_n(count, 'value')} that look{'s' * one} like several records of the table in one "
+            f"value{_line(line)}",
+            "see whether a quotation mark is not closed, because people may be missing or mixed up",
         )
 
     def _look_for_long(self, name: str, values: pa.Array, rows: NDArray[np.int64]) -> None:
@@ -265,8 +271,22 @@ class Findings:
             int(far.sum()),
             f"column {name!r} has {_n(int(far.sum()), 'value')} of {shortest:,} characters or more, and all others "
             f"have at most {longest:,}",
-            "see whether something else ran into them",
+            "see whether something was added to them by mistake",
         )
+
+    def _look_for_sentences(self, name: str, values: pa.Array, rows: NDArray[np.int64]) -> None:
+        """Find free text: every sentence counts as another value, and may name somebody."""
+        words = pc.mean(pc.count_substring(values, " ")).as_py() + 1
+        if words >= _WORDS and len(values) >= _HARDLY_REPEATS * int(rows.sum()):
+            self._add(
+                "free-text",
+                name,
+                len(values),
+                f"the sensitive column {name!r} looks like free text: it has {_n(len(values), 'different value')} of "
+                f"{words:.0f} words on average, each of which counts as a value of its own and may name a person, and "
+                "they are published as they are",
+                "leave the column out, or replace the texts by a few categories",
+            )
 
     # ------------------------------------------------------------------------------------------------ spelled variously
 
@@ -274,20 +294,22 @@ class Findings:
         kinds = alike(values)
         count = sum(map(len, kinds))
         what = "that differ from another only in case, blanks, invisible characters, dashes or the like"
-        merge = f"merge them with normalise=[{name!r}] (--normalise {name})"
+        merge = f"merge them with normalise=[{name!r}]"
         if kinds and role == "sensitive":
             self._add(
                 "look-alikes",
                 name,
                 count,
-                f"the sensitive column {name!r} has {count:,} values {what}, which count as different",
+                f"the sensitive column {name!r} has {count:,} values {what}, and that count as different values",
                 merge,
                 _examples(kinds, values, rows),
             )
         elif kinds and role == "identifier":
-            self.notices.append(f"{count:,} values of the identifier {name} {what[5:]}: is somebody there twice?")
+            self.notices.append(
+                f"{count:,} values of the identifier {name} {what[5:]}: see whether somebody is in the table twice"
+            )
         elif kinds:
-            self.notices.append(f"{name} has {count:,} values {what}: {merge}, if they are the same")
+            self.notices.append(f"{name} has {count:,} values {what}: if they mean the same, {merge}")
         numbers = same_numbers(values) if role in ("quasi", "sensitive") else []
         count = sum(map(len, numbers))
         if numbers and role == "sensitive":
@@ -295,13 +317,15 @@ class Findings:
                 "same-numbers",
                 name,
                 count,
-                f"the sensitive column {name!r} has {count:,} values that are several texts of one number, as 1, 1.0 "
-                "and 01 are, and count as different",
+                f"the sensitive column {name!r} has {count:,} values that write the same number in different ways, as "
+                "1, 1.0 and 01 do, and that count as different values",
                 "write each number in one way",
                 _examples(numbers, values, rows),
             )
         elif numbers:
-            self.notices.append(f"{name} has {count:,} values that are several texts of one number, as 1 and 01 are")
+            self.notices.append(
+                f"{name} has {count:,} values that write the same number in different ways, as 1 and 01 do"
+            )
 
     def _look_for_missing(self, name: str, values: pa.Array, rows: NDArray[np.int64], *, gaps: bool) -> None:
         short = np.flatnonzero(np.asarray(pc.utf8_length(values)) <= 40)
@@ -311,17 +335,17 @@ class Findings:
         n_rows = int(rows[places].sum())
         if len({key(values[place].as_py()) for place in places}) + gaps == 1:
             self.notices.append(
-                f"the sensitive column {name} has a value that is a word for a missing one, in {_n(n_rows, 'row')}: it "
-                "counts as a value like any other"
+                f"the sensitive column {name} has a value that means that the value is missing, in "
+                f"{_n(n_rows, 'row')}: it counts as a value like any other"
             )
             return
-        also = ", besides values that are missing," if gaps else ""
+        also = ", besides empty ones," if gaps else ""
         self._add(
             "missing-words",
             name,
             len(places),
-            f"the sensitive column {name!r} has {_n(len(places), 'value')} that stand{'s' * (len(places) == 1)} for a "
-            f"missing one{also} in {_n(n_rows, 'row')}, which count as different",
+            f"the sensitive column {name!r} has {_n(len(places), 'value')} that mean{'s' * (len(places) == 1)} that "
+            f"the value is missing{also} in {_n(n_rows, 'row')}, and that count as different values",
             "write missing values in one way",
             _examples([places], values, rows),
         )

@@ -2,8 +2,8 @@
 """Compound columns: several sensitive columns published as one, so that analysts see how they go together.
 
 A value of the compound column is the list of a person's values (`glasshouse.cells.compound`). What a principle asks,
-it asks of these lists: under l-diversity no list is believed of anybody beyond 1/l. A single value in it may be more
-frequent in a group than any list that it is part of, and is not promised by itself.
+it asks of these lists: under l-diversity the attacker's probability of a list is at most 1/l. A single value in it may
+be more frequent in a group than any list that it is part of, and nothing is guaranteed for it alone.
 """
 
 from __future__ import annotations
@@ -37,14 +37,16 @@ def check_together(together: Sequence[Sequence[str]], roles: Roles, columns: Seq
     for names in together:
         roles.check_option("together", names, roles.sensitive)
         if len(names) < 2:
-            raise SchemaError(f"together: {', '.join(names)} is not two columns: name those that become one")
+            raise SchemaError(f"together: {', '.join(names)} is only one column: name at least two that become one")
         for name in names:
             if name in taken:
-                raise SchemaError(f"together: column {name!r} is named twice: it is part of one column", column=name)
+                raise SchemaError(f"together: column {name!r} is named twice: name each column once", column=name)
             taken.add(name)
         if compound_name(names) in columns:
             raise SchemaError(
-                f"together: the table has a column {compound_name(names)!r} already: rename it", column=names[0]
+                f"together: the table already has a column {compound_name(names)!r}, which is the name of the new "
+                "one: rename it",
+                column=names[0],
             )
 
 

@@ -57,15 +57,15 @@ class Counts:
     Parameters
     ----------
     codes
-        The sensitive codes of all tuples, group after group.
+        The sensitive codes of all records, group after group.
     offsets
         Group ``g`` holds ``codes[offsets[g]:offsets[g + 1]]``; one more entry than there are groups.
     n_values
         Size of the sensitive domain: codes are ``0 .. n_values - 1``.
     weights
-        How many tuples each code stands for; one unless given.
+        How many records each code stands for; one unless given.
     sizes
-        Tuples in each group, where a tuple has several codes; as many as there are codes unless given.
+        Records in each group, where a record has several codes; as many as there are codes unless given.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class Counts:
 
     @_kept
     def sizes(self) -> NDArray[np.int64]:
-        """Tuples in each group."""
+        """Records in each group."""
         if self._sizes is not None:
             return self._sizes
         if self._weights is None:
@@ -130,7 +130,7 @@ class Counts:
 
     @_kept
     def largest(self) -> NDArray[np.int64]:
-        """Tuples of the most frequent value in each group."""
+        """Records of the most frequent value in each group."""
         largest = np.empty(len(self), np.int64)
         scratch = np.zeros(self.n_values, np.int64)
         _kernels().largest_counts(self._codes, self.offsets, scratch, largest, self._weights)
@@ -145,7 +145,7 @@ class Counts:
     def histogram(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
         """Sparse histograms ``(offsets, values, counts)``.
 
-        Group ``g`` has ``counts[i]`` tuples of ``values[i]`` for ``offsets[g] <= i < offsets[g + 1]``; values ascend
+        Group ``g`` has ``counts[i]`` records of ``values[i]`` for ``offsets[g] <= i < offsets[g + 1]``; values ascend
         within a group, counts are positive.
         """
         offsets = np.empty(len(self) + 1, np.int64)
@@ -183,7 +183,7 @@ class Counts:
         return Counts(self._codes, self.offsets[[0, -1]], self.n_values, self._weights, sizes)
 
     def of_members(self, members: Members) -> Counts:
-        """Count single values, where codes are those of sets: a tuple counts once under every value of its set.
+        """Count single values, where codes are those of sets: a record counts once under every value of its set.
 
         The sizes of groups stay as they are.
         """

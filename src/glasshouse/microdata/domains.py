@@ -81,7 +81,7 @@ class Domain:
 
     @property
     def missing_code(self) -> int:
-        """The code of a missing value; no tuple has it unless `missing`."""
+        """The code of a missing value; no record has it unless `missing`."""
         return len(self.values)
 
     @cached_property
@@ -172,7 +172,7 @@ class Domain:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One attribute of a table: its domain and a code for every tuple."""
+    """One attribute of a table: its domain and a code for every record."""
 
     domain: Domain
     codes: NDArray[np.int32]
@@ -184,11 +184,11 @@ class Column:
 
     @property
     def rows(self) -> NDArray[np.int64]:
-        """How many tuples have each value, missing aside."""
+        """How many records have each value, missing aside."""
         return self.rows_of(None)
 
     def rows_of(self, weights: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        """How many rows have each value, missing aside, where a tuple stands for several rows."""
+        """How many rows have each value, missing aside, where a record stands for several rows."""
         n_values = len(self.domain.values)
         return np.bincount(self.codes, weights, minlength=n_values)[:n_values].astype(np.int64, copy=False)
 
@@ -204,7 +204,7 @@ def code(
     normalised: bool = False,
     weights: NDArray[np.int64] | None = None,
 ) -> Column:
-    """Code a column: its distinct values in their order, and the code of each tuple's value.
+    """Code a column: its distinct values in their order, and the code of each record's value.
 
     An ``order`` that nobody declared, but that was taken from the values, has ``declared=False``. ``weights`` says how
     many rows each value stands for; one unless given.
@@ -225,7 +225,7 @@ def code(
     )
     if taxonomy is not None:
         bound = taxonomy.bind(name, distinct, counts=Column(domain, codes).rows_of(weights))
-        # leaves out of their own order: an interval of numbers would then say what no tuple of the group says
+        # leaves out of their own order: an interval of numbers would then say what no record of the group says
         ordered = domain.ordered and bool(np.all(np.diff(bound.order) > 0))
         domain = replace(domain, taxonomy=bound, tree=taxonomy, ordered=ordered)
         return _reorder(Column(domain, codes), np.asarray(bound.order))
@@ -252,7 +252,7 @@ def kind_of(kind: pa.DataType, name: str) -> str:
     if is_text(kind):
         return "category"
     raise DomainError(
-        f"column {name!r} has type {kind}, which cannot be coded: cast it to text or numbers", column=name
+        f"column {name!r} has type {kind}, which cannot be used: change it to text or numbers", column=name
     )
 
 
@@ -275,7 +275,7 @@ def _factorise(values: pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:
 
 
 def _only_used(values: pa.DictionaryArray) -> pa.DictionaryArray:
-    """Leave out the entries of a dictionary that no tuple has: they are no part of the domain."""
+    """Leave out the entries of a dictionary that no record has: they are no part of the domain."""
     used = np.zeros(len(values.dictionary), bool)
     used[values.indices.drop_null().to_numpy()] = True
     places = pa.array(np.cumsum(used, dtype=np.int32) - np.int32(1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups: a partition of a table's tuples, as a label per tuple; and the order that breaks ties between equal tuples.
+"""Groups: a partition of a table's records, as a label for each; and the order that breaks ties between equal records.
 
 TRANSPARENT breaks ties by identifier, which must say nothing about the sensitive value. With a declared identifier that
 is its order. Without one it is a secret uniform random order, drawn for the run; never a row's position in the file,
@@ -32,9 +32,9 @@ __all__ = ["Groups", "alike", "canonical_order", "secret_order", "tie_order"]
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """A label for every tuple: ``0 .. n_groups - 1``, or -1 for a tuple that is not published.
+    """A label for every record: ``0 .. n_groups - 1``, or -1 for a record that is not published.
 
-    Labels say which tuples are together and nothing else. A method numbers groups as it likes, so labels are never
+    Labels say which records are together and nothing else. A method numbers groups as it likes, so labels are never
     published as they come: `renumbered` first.
 
     >>> groups = Groups(np.array([1, 0, 1, -1], np.int32), 2)
@@ -49,14 +49,14 @@ class Groups:
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """Tuples in each group."""
+        """Records in each group."""
         sizes = np.zeros(self.n_groups, np.int64)
         _kernels().label_sizes(self.labels, sizes)
         return sizes
 
     @property
     def n_dropped(self) -> int:
-        """Tuples that are not published."""
+        """Records that are not published."""
         return len(self.labels) - int(self.offsets[-1])
 
     @cached_property
@@ -66,7 +66,7 @@ class Groups:
 
     @cached_property
     def order(self) -> NDArray[np.int32]:
-        """Tuples (row numbers), group after group."""
+        """Records (row numbers), group after group."""
         order = np.empty(int(self.offsets[-1]), np.int32)
         _kernels().group_order(self.labels, self.offsets[:-1].copy(), order)
         return order
@@ -114,7 +114,7 @@ def _kernels() -> Any:
 
 
 def alike(columns: Sequence[Column]) -> Groups:
-    """Put tuples with equal values in all columns into a group.
+    """Put records with equal values in all columns into a group.
 
     >>> import pyarrow as pa
     >>> from glasshouse.microdata.domains import code
@@ -124,31 +124,31 @@ def alike(columns: Sequence[Column]) -> Groups:
     labels = np.zeros(len(columns[0].codes), np.int64)
     n_labels = 1
     for column in columns:
-        # labels and codes are below 2^31 each; numbered anew, they are again
+        # labels and codes are below 2^31 each; numbered again, they still are
         distinct, found = np.unique(labels * column.domain.size + column.codes, return_inverse=True)
         labels, n_labels = found.reshape(-1).astype(np.int64), len(distinct)
     return Groups(labels.astype(np.int32), n_labels)
 
 
 def tie_order(table: Microdata, source: Source) -> NDArray[np.int32]:
-    """Return the tuples (row numbers) in the order that breaks ties: by identifier, or else a secret one."""
+    """Return the records (row numbers) in the order that breaks ties: by identifier, or else a secret one."""
     if table.identifier is not None:
         return np.asarray(pc.array_sort_indices(table.identifier)).astype(np.int32)
     return secret_order(table, source)
 
 
 def secret_order(table: Microdata, source: Source) -> NDArray[np.int32]:
-    """Return the tuples (row numbers) in a uniformly random order.
+    """Return the records (row numbers) in a uniformly random order.
 
     A seeded source must give the same release for every order of the input's rows: the shuffle is then drawn over a
-    canonical order, in which only tuples that are equal in every column may change places.
+    canonical order, in which only records that are equal in every column may change places.
     """
     shuffled = source.permutation(table.n_tuples)
     return canonical_order(table)[shuffled] if source.is_seeded else shuffled.astype(np.int32)
 
 
 def canonical_order(table: Microdata) -> NDArray[np.int32]:
-    """Sort tuples by all their codes, then by identifier. For seeded runs only; no method ever sees such a position."""
+    """Sort records by all their codes, then by identifier. For seeded runs only; no method ever sees the position."""
     keys = [column.codes for column in (*table.quasi, *table.sensitive)]
     if table.identifier is not None:
         keys.append(np.argsort(pc.array_sort_indices(table.identifier)).astype(np.int32))

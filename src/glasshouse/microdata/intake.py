@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intake: what is done to the columns of every table that comes in, between its door and its codes.
+"""Intake: what is done to the columns of every table that comes in, between its source and its codes.
 
 Look-alikes get one spelling, limits are kept, missing values are refused, dropped or made a value, amounts are binned,
 and values are coded and looked at. Each of these asks a column for its different values and how many rows have each.
@@ -94,26 +94,33 @@ class Options:
         roles.check_repeated(self.repeated)
         if self.repeated == "together" and self.together:
             raise SchemaError(
-                "columns that are published together, of people whose rows are published together: a value would be a "
-                "set of pairs. Draw one row of each person (repeated='sample'), or leave together= out"
+                "together= and repeated='together' cannot be combined, because a value would then be a set of pairs: "
+                "draw one row of each person (repeated='sample'), or leave together= out"
             )
         check_together(self.together, roles, columns)
         for name in (name for names in self.together for name in names):
             if name in self.ordered or name in self.taxonomies:
                 raise SchemaError(
-                    f"column {name!r} is published together with others, and a compound column has no order and no "
-                    "taxonomy: leave them out, or bins= in their place",
+                    f"column {name!r} is published as one column with others, which can have no order and no "
+                    "taxonomy: leave them out, or use bins= instead",
                     column=name,
                 )
         for option in ("ordered", "taxonomies", "bins", "categorical"):
             roles.check_option(option, getattr(self, option))
         for name in self.taxonomies:
             if name in self.ordered:
-                raise SchemaError(f"column {name!r} has an order and a taxonomy, which has one: give one", column=name)
+                raise SchemaError(
+                    (
+                        f"column {name!r} has both an order and a taxonomy, which already gives the values an order: "
+                        "give only one of them"
+                    ),
+                    column=name,
+                )
         for option in ("ordered", "taxonomies", "categorical", "normalise", "bottom", "top"):
             if roles.weight in getattr(self, option):
                 raise SchemaError(
-                    f"column {roles.weight!r} is the weight, which becomes classes: bins= says which, not {option}=",
+                    f"column {roles.weight!r} is the survey weight: leave {option}= out for it. bins= says into which "
+                    "classes it is put",
                     column=roles.weight,
                 )
         roles.check_option("normalise", self.normalise, roles.columns)
@@ -123,9 +130,9 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class Arrival:
-    """What the door knows of a table besides its values."""
+    """What is known about the source of a table besides its values."""
 
-    kind: str  # which door it was
+    kind: str  # what kind of source it was
     columns: tuple[str, ...]  # all columns of the source, in their order
     notices: tuple[str, ...]  # what was assumed
     written: Written  # how the source writes records
@@ -196,7 +203,9 @@ class Intake:
         self.findings = Findings(arrival.written)
         self.notices = [*arrival.notices, *roles.notices(arrival.columns)]
         if roles.identifier is None and arrival.kind == "postgres":
-            self.notices.append("the rows of a database have no order: to add marginals later, name an identifier")
+            self.notices.append(
+                "the rows of a database have no order: name an identifier if you want to add marginals later"
+            )
 
     @property
     def n_rows(self) -> int:
@@ -234,10 +243,10 @@ class Intake:
                 self.raw[name] = self.raw[name].cast(pa.int64())
         for name, limit in bottom.items():
             self.raw[name] = clipped(self.raw[name], name, limit, pc.max_element_wise)
-            self.notices.append(f"{name} is bottom-coded: the smallest value stands for itself and everything below")
+            self.notices.append(f"{name} is bottom-coded: its smallest value means this value or less")
         for name, limit in top.items():
             self.raw[name] = clipped(self.raw[name], name, limit, pc.min_element_wise)
-            self.notices.append(f"{name} is top-coded: the largest value stands for itself and everything above")
+            self.notices.append(f"{name} is top-coded: its largest value means this value or more")
 
     def must_drop(self) -> bool:
         """Apply the one rule for missing values as far as columns go: whether rows with gaps are to be dropped."""
@@ -293,7 +302,10 @@ class Intake:
         self.raw[name], classes = classed_weights(self.raw[name], name, self.weights.get(name), builder)
         self.classes[name] = classes
         n_classes = len(classes.means)
-        self.notices.append(f"{name} is the weight: it is published as the mean of its class, of {n_classes} classes")
+        self.notices.append(
+            f"{name} is the survey weight: weights are put into {n_classes} classes, and the mean of a class is "
+            "published"
+        )
 
     def coded(self, identifiers: Any = None) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
         """Code the quasi-identifiers and the sensitive columns, and look at their values.
@@ -357,12 +369,15 @@ class Intake:
 def refuse_identifiers(name: str, *, n_missing: int, n_repeated: int) -> None:
     """Refuse identifiers that are missing in so many rows, or were there before in so many."""
     if n_missing:
-        raise DomainError(f"the identifier {name!r} is missing in {n_missing:,} rows", column=name)
+        raise DomainError(
+            f"the identifier {name!r} is missing in {n_missing:,} rows: fill it in, or remove these rows", column=name
+        )
     if n_repeated:
         raise InputError(
-            f"rows whose identifier {name!r} was there before: {n_repeated:,}. The guarantee needs one record per "
-            "person: use repeated='together' to make one record of all rows of a person, or repeated='sample' to draw "
-            "one of them at random; or leave identifier out to promise per row"
+            f"{n_repeated:,} rows have an identifier {name!r} that an earlier row has. The guarantee needs one "
+            "record for each person: use repeated='together' to make one record of all rows of a person, or "
+            "repeated='sample' to draw one of them at random. Without an identifier, the guarantee is given for "
+            "each row only"
         )
 
 
@@ -387,7 +402,11 @@ def _limit(values: pa.Array, limit: Any) -> Any:
 def clipped(values: pa.Array, name: str, limit: Any, keep: Any) -> pa.Array:
     """Replace values beyond a limit by the limit, which may be given as its text."""
     if kind_of(values.type, name) in ("category", "boolean"):
-        raise DomainError(f"column {name!r} is not numeric: it cannot be top- or bottom-coded", column=name)
+        raise DomainError(
+            f"column {name!r} has no numbers or dates: it cannot have a smallest or largest value, so leave bottom= "
+            "and top= out",
+            column=name,
+        )
     try:
         bound = pa.scalar(limit).cast(values.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):

@@ -34,7 +34,7 @@ class Kinds:
     Parameters
     ----------
     table
-        One tuple for each kind.
+        One record for each kind.
     counts
         How many people are of each kind.
 
@@ -81,12 +81,12 @@ class Kinds:
         return rows[within < np.repeat(counts, self.counts)]
 
     def people(self) -> Microdata:
-        """A tuple for each person, kind after kind."""
+        """A record for each person, kind after kind."""
         return self.table.take(np.repeat(np.arange(len(self), dtype=np.int32), self.counts))
 
 
 def kinds_of(table: Microdata, weights: NDArray[np.int64] | None = None) -> tuple[Kinds, NDArray[np.int32]]:
-    """The kinds of people in a table, and which of them everybody is; a tuple may stand for several people."""
+    """The kinds of people in a table, and which of them everybody is; a record may stand for several people."""
     columns = (*table.quasi, *table.sensitive)
     distinct, number, counts = distinct_rows(columns)
     if weights is not None:
@@ -100,7 +100,7 @@ def kinds_of(table: Microdata, weights: NDArray[np.int64] | None = None) -> tupl
 def distinct_rows(
     columns: Sequence[Column],
 ) -> tuple[list[NDArray[np.int32]], NDArray[np.int32], NDArray[np.int64]]:
-    """The different combinations of codes, ascending; which of them each tuple has; and how many tuples have each."""
+    """The different combinations of codes, ascending; which of them each record has; and how many records have each."""
     n = len(columns[0].codes)
     number, n_distinct = np.zeros(n, np.int64), 1
     parts: list[list[Column]] = [[]]

@@ -33,8 +33,8 @@ def refuse_in_batches(repeated: Any, where: str) -> None:
     """Refuse to bring rows of a person together where rows go by in batches."""
     if repeated != "error":
         raise NotSupported(
-            f"repeated='{repeated}' {where}, where the rows of a person are never together",
-            instead="use the engine in memory, or make one row per person beforehand",
+            f"repeated='{repeated}' {where}, which never has all rows of a person at once",
+            instead="use engine='memory', or make one row for each person before",
         )
 
 
@@ -59,10 +59,10 @@ def drawn_rows(columns: Mapping[str, pa.Array], identifier: str, source: Source)
 
 def sampled_notice(n_people: int, n_left_out: int, source: Source) -> str:
     """Say how many rows were left out, and what a promise is then about."""
-    seeded = " (from a fixed seed: for tests alone)" if source.is_seeded else ""
+    seeded = " (with a fixed seed, which is only for tests)" if source.is_seeded else ""
     return (
-        f"one row was drawn at random{seeded} of each of {n_people:,} people, and {n_left_out:,} rows were left out: "
-        "what is promised is about the drawn rows"
+        f"one row of each of {n_people:,} people was drawn at random{seeded}, and {n_left_out:,} rows were left out: "
+        "the guarantee is about the drawn rows"
     )
 
 
@@ -78,9 +78,12 @@ def people_of(table: Microdata) -> Microdata:
     _refuse_different(table, person, first)
     sets = tuple(set_column(column, person, n_people) for column in table.sensitive)
     n_joined = table.n_tuples - n_people
-    told = f"the rows of each person are one record: {n_joined:,} rows were joined to others, {n_people:,} people"
+    told = (
+        f"all rows of a person became one record: there are {n_people:,} people, and {n_joined:,} rows were "
+        "joined to others"
+    )
     if sets:
-        told += f"; {', '.join(c.name for c in sets)}: the set of a person's values, each of which counts once"
+        told += f". A value of {', '.join(c.name for c in sets)} is the set of a person's values, each counted once"
     return replace(
         table,
         quasi=tuple(Column(column.domain, column.codes[first]) for column in table.quasi),
@@ -98,7 +101,7 @@ def _refuse_different(table: Microdata, person: NDArray[np.int64], first: NDArra
     if len(people):
         listed = ", ".join(f"{name} of {len(found):,}" for name, found in differs.items() if len(found))
         raise InputError(
-            f"people whose rows do not have the same quasi-identifiers: {len(people):,} ({listed}). With "
-            "repeated='together' a person is one record: give everybody one value beforehand, bin the column or leave "
-            "it out, or draw one row of each person with repeated='sample'"
+            f"people whose rows have different quasi-identifiers: {len(people):,} ({listed}). With "
+            "repeated='together' a person is one record: give each person the same value in all rows, put the column "
+            "into coarser ranges or leave it out, or draw one row of each person with repeated='sample'"
         )

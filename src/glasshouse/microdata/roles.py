@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Roles: which column is what, and the rules that every table must keep, in memory or read in batches.
 
-The *identifier* names the person and is never published; *quasi-identifiers* are what an adversary may know about
+The *identifier* names the person and is never published; *quasi-identifiers* are what an attacker may know about
 everyone; *sensitive* columns are what must not be learned about a person. A survey's *weight* is known about everyone
 too: it is the last quasi-identifier. A column with no role is not published.
 """
@@ -56,13 +56,15 @@ class Roles:
         weights = [] if weight is None else names_given("weight", [weight])
         known = tuple(names_given("quasi", quasi))
         if not known:
-            raise SchemaError("name at least one quasi-identifier: what may an adversary know about everyone?")
+            raise SchemaError(
+                "name at least one quasi-identifier (quasi=): a column whose values an attacker may know about people"
+            )
         roles = cls((*known, *weights), tuple(names_given("sensitive", sensitive)), name, next(iter(weights), None))
         taken: dict[str, str] = {}
         for name, role in roles._words():
             if name in taken:
                 twice = f"{role} twice" if taken[name] == role else f"{taken[name]} and {role}"
-                raise SchemaError(f"column {name!r} is named as {twice}: give it one role", column=name)
+                raise SchemaError(f"column {name!r} is named as {twice}: give it only one role", column=name)
             taken[name] = role
         return roles
 
@@ -105,7 +107,7 @@ class Roles:
             raise ParameterError("read", "repeated", "'error', 'sample' or 'together'", repeated)
         if repeated != "error" and self.identifier is None:
             raise SchemaError(
-                f"repeated='{repeated}' must know whose a row is: name the column that names the person as identifier"
+                f"repeated='{repeated}' needs the column that says who a row is about: name it (identifier=)"
             )
 
     def without(self, columns: Sequence[str]) -> list[str]:
@@ -118,7 +120,10 @@ class Roles:
         if left_out := self.without(columns):
             yield f"columns with no role are not published: {', '.join(left_out)}"
         if self.identifier is None:
-            yield "no identifier was named: the guarantee is per row, and holds per person if nobody has two rows"
+            yield (
+                "no identifier was named: the guarantee is given for each row, and for each person if nobody has two "
+                "rows"
+            )
 
 
 def names_given(option: str, given: Any) -> list[str]:
@@ -129,8 +134,8 @@ def names_given(option: str, given: Any) -> list[str]:
     for name in names:
         if not isinstance(name, str):
             raise SchemaError(
-                f"{option}: a column is named by a text, not by a {type(name).__name__}. (Columns of a frame whose "
-                "names are numbers are read under the texts of these: '0', '1')"
+                f"{option}: a column is named by a text, not by a {type(name).__name__}. (If the columns of a "
+                "frame have numbers as names, write these numbers as texts: '0', '1')"
             )
         if not is_unicode(name):
             raise SchemaError(f"{option}: the name {name!a} is not Unicode text")
@@ -170,13 +175,14 @@ def refuse_gaps(gaps: Mapping[str, int], n_rows: int, missing: Missing) -> None:
     """Refuse columns without any value, and missing values unless something is said of them."""
     for name, count in gaps.items():
         if count == n_rows:
-            raise DomainError(f"column {name!r} has no value at all: leave it out", column=name)
+            raise DomainError(f"column {name!r} has no values: leave it out", column=name)
     if gaps and missing == "error":
         listed = ", ".join(f"{name} ({count:,} of {n_rows:,})" for name, count in gaps.items())
         raise DomainError(
-            f"missing values in {listed}: use missing='category' to make missing a value of its own, or missing='drop' "
-            "to drop these rows",
+            f"missing values in {listed}: use missing='category' to count missing as a value of its own, or "
+            "missing='drop' to drop these rows",
             column=next(iter(gaps)),
+            situation="missing",
         )
 
 
@@ -184,7 +190,9 @@ def refuse_infinite(name: str, count: int) -> None:
     """Refuse a quasi-identifier with so many infinite values, if there are some."""
     if count:
         raise DomainError(
-            f"column {name!r} has {count:,} infinite values: give them a bottom or top code or drop them", column=name
+            f"column {name!r} has {count:,} infinite values: give a smallest or largest value (bottom=, top=), or "
+            "drop them",
+            column=name,
         )
 
 
@@ -194,8 +202,9 @@ def refuse_amounts(kind: pa.DataType, name: str, categorical: Sequence[str]) -> 
     if holds in ("category", "boolean") or name in categorical:
         return
     raise DomainError(
-        f"the sensitive column {name!r} holds amounts ({holds}): distinct amounts satisfy l-diversity and protect "
-        f"nothing. Bin it (bins={{{name!r}: gh.Taxonomy.intervals(...)}}), or list it in categorical= if its numbers "
-        "are names",
+        f"the sensitive column {name!r} holds amounts ({holds}): amounts that differ a little satisfy l-diversity and "
+        f"protect nothing. Put them into ranges, such as bins={{{name!r}: 'intervals:10'}}, or list the column in "
+        "categorical= if its numbers are codes",
         column=name,
+        situation="amounts",
     )

@@ -63,7 +63,7 @@ class Members:
         return len(self.offsets) - 1
 
     def counts(self, counts: Counts) -> Counts:
-        """How many tuples of each group have each single value; the size of a group stays that of its tuples."""
+        """How many records of each group have each single value; the size of a group stays that of its records."""
         return counts.of_members(self)
 
     def values_of(self, codes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -119,7 +119,9 @@ def members_of_texts(name: str, texts: Sequence[Any]) -> Members:
     try:
         found = [members_in(text) for text in texts]
     except NotAValue:
-        raise DomainError(f"column {name!r} holds sets of values, and has a value that is none", column=name) from None
+        raise DomainError(
+            f"column {name!r} must have sets of values, and has a value that is not a set", column=name
+        ) from None
     members = pa.array([member for one in found for member in one], pa.string())
     singles = code(members, name=name, missing=members.null_count > 0)
     ends = np.cumsum([0, *map(len, found)])

@@ -208,7 +208,7 @@ def declared_spellings(texts: Iterable[str], *, name: str) -> dict[str, str]:
     for text in texts:
         if found.setdefault(key(text), text) != text:
             raise DomainError(
-                f"column {name!r} is normalised, and two of the texts declared for it are look-alikes: "
+                f"column {name!r} is normalised, and two of the values declared for it differ only in spelling: "
                 f"{found[key(text)]!a} and {text!a}. Declare one of them",
                 column=name,
                 values=[found[key(text)], text],
@@ -219,7 +219,7 @@ def declared_spellings(texts: Iterable[str], *, name: str) -> dict[str, str]:
 def spellings(counts: Mapping[str, int], declared: Mapping[str, str] | None = None) -> dict[str, str | None]:
     """Which spelling replaces each text, where that is another; None where nothing is left of it.
 
-    ``counts`` says how many rows have each text; spellings that were ``declared`` win whatever their counts are.
+    ``counts`` says how many rows have each text; spellings that were ``declared`` win with any counts.
 
     >>> spellings({"Flu": 3, "flu ": 2, "flu": 2, "ulcer": 1, " ": 4})
     {'Flu': 'flu', 'flu ': 'flu', ' ': None}

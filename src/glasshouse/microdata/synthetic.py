@@ -390,7 +390,7 @@ def hospital(n: int = 1_000, seed: int = 0, *, quasi: Sequence[str] = ("age", "s
     expects; the zip code, a text that may begin with zero, is no help.
 
     >>> hospital(100)
-    Microdata(100 tuples; quasi-identifiers age (60), sex (2), zipcode (28); sensitive disease (14))
+    Microdata(100 records; quasi-identifiers age (60), sex (2), zipcode (28); sensitive disease (14))
     """
     columns = ["patient", *quasi, "disease"]
     table = hospital_table(n, seed)

@@ -39,7 +39,7 @@ __all__ = ["Microdata", "read"]
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Microdata:
-    """A table about people: one tuple per person, columns coded to integers, roles fixed. Never changed once made.
+    """A table about people: one record per person, columns coded to integers, roles fixed. Never changed once made.
 
     Make one with `read`. The order of ``quasi`` is the order of dimensions in tie-breaks; the order of columns in the
     file means nothing. It is not published as long as one of its ``cautions`` is not ``accepted``.
@@ -60,7 +60,7 @@ class Microdata:
     def __repr__(self) -> str:
         quasi = ", ".join(f"{c.name} ({len(c.domain.values):,})" for c in self.quasi)
         sensitive = ", ".join(f"{c.name} ({len(c.domain.values):,})" for c in self.sensitive) or "none"
-        return f"Microdata({self.n_tuples:,} tuples; quasi-identifiers {quasi}; sensitive {sensitive})"
+        return f"Microdata({self.n_tuples:,} records; quasi-identifiers {quasi}; sensitive {sensitive})"
 
     def column(self, name: str) -> Column:
         """Find a quasi-identifier or sensitive column by name."""
@@ -95,7 +95,7 @@ class Microdata:
         return replace(self, sensitive=tuple(map(spelled, self.sensitive)))
 
     def take(self, rows: NDArray[Any]) -> Microdata:
-        """Keep some tuples; domains stay as they are.
+        """Keep some records; domains stay as they are.
 
         >>> import numpy as np
         >>> from glasshouse.microdata import examples
@@ -197,7 +197,7 @@ def read(
     Examples
     --------
     >>> read({"age": [30, 40], "disease": ["flu", "ulcer"]}, quasi=["age"], sensitive="disease")
-    Microdata(2 tuples; quasi-identifiers age (2); sensitive disease (2))
+    Microdata(2 records; quasi-identifiers age (2); sensitive disease (2))
     >>> stays = {"patient": [1, 1, 2], "age": [30, 30, 40], "disease": ["flu", "gout", "flu"]}
     >>> people = read(stays, identifier="patient", repeated="together", quasi=["age"], sensitive="disease")
     >>> people.sensitive[0].domain.values.to_pylist()

@@ -106,10 +106,10 @@ def classed_weights(
     ``people`` says how many people each value stands for, one unless given; ``bins`` are classes that a steward gives.
     """
     if kind_of(values.type, name) not in ("integer", "float"):
-        raise DomainError(f"the weight {name!r} holds no numbers: a weight is a positive number", column=name)
+        raise DomainError(f"the weight {name!r} has no numbers: a weight must be a positive number", column=name)
     if values.null_count:
         raise DomainError(
-            f"the weight {name!r} is missing for {values.null_count:,} rows, and nobody can be counted without: drop "
+            f"the weight {name!r} is missing in {values.null_count:,} rows, which cannot be counted without it: drop "
             "these rows (missing='drop'), or give them a weight",
             column=name,
         )
@@ -117,8 +117,8 @@ def classed_weights(
     wrong = int((~(np.isfinite(weights) & (weights > 0))).sum())
     if wrong:
         raise DomainError(
-            f"the weight {name!r} has {wrong:,} values that are not positive, or infinite: a weight is a positive "
-            "number. Leave out those who do not count",
+            f"the weight {name!r} has {wrong:,} values that are not positive or are infinite: a weight must be a "
+            "positive number. Remove people who do not count",
             column=name,
         )
     different, first, place = np.unique(weights, return_index=True, return_inverse=True)
@@ -129,7 +129,10 @@ def classed_weights(
         number = {text: at for at, text in enumerate(order)}
         labels = np.array([number[text] for text in texts.to_pylist()], np.int64)
         if (np.diff(labels) < 0).any():
-            raise DomainError(f"the bins of the weight {name!r} are no ranges of numbers: give ranges", column=name)
+            raise DomainError(
+                f"the bins of the weight {name!r} are not ranges of numbers: give ranges, such as intervals:10",
+                column=name,
+            )
     classes = WeightClasses.of(different, counts, labels)
     return pa.array(classes.classed(different)[place.reshape(-1)]), classes
 

@@ -2,7 +2,7 @@
 """How large a file becomes when it is unpacked, found out without unpacking anything.
 
 `budget` is what a table may take; `parquet` and `arrow_ipc` add up what a file would. `headroom` is how much memory
-there is.
+there is. `zip_members` looks through a zip archive before anything of it is unpacked.
 """
 
 from glasshouse.unpacking.parquet import Growth, Refused, Unpacked, growth_of, measure

@@ -119,7 +119,7 @@ def _places(file: pa.NativeFile) -> list[int]:
     file.seek(max(end, 0))
     (length,) = struct.unpack("<i", bytes(file.read(4)))
     if not 0 < length <= end - len(_MARK):
-        raise ValueError("an Arrow file without an end")
+        raise ValueError("it is an Arrow file without an end")
     file.seek(end - length)
     footer = _Table.root(memoryview(file.read(length)))
     places = [block[0] for field in _BLOCKS for block in footer.structs(field, _BLOCK)]

@@ -25,11 +25,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Room", "is_text", "watched", "written_out"]
+__all__ = ["Room", "is_text", "most_unpacked", "watched", "written_out"]
 
 _TIMES = 100
 _LEAST = 1 << 29
 _VALUE = 8  # bytes of a number
+
+
+def most_unpacked(n_bytes: int) -> int:
+    """How many bytes a packed file of this size may become: a hundred times as many, and half a gigabyte in any case.
+
+    >>> most_unpacked(1_000), most_unpacked(10_000_000)
+    (536870912, 1000000000)
+    """
+    return max(_TIMES * n_bytes, _LEAST)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,14 +51,15 @@ class Room:
     @classmethod
     def of(cls, path: Path) -> Room:
         """A hundred times the file, and half a gigabyte in any case."""
-        return cls(path=path, most=max(_TIMES * path.stat().st_size, _LEAST))
+        return cls(path=path, most=most_unpacked(path.stat().st_size))
 
     def check(self, n_bytes: int) -> None:
         """Refuse what takes more."""
         if n_bytes > self.most:
             raise SourceError(
-                f"{self.path} would take more than {self.most:,} bytes when unpacked, which is far more than its size: "
-                "it was not read. If you trust it, unpack it, or read it with another tool and pass the frame",
+                f"{self.path} would take more than {self.most:,} bytes when unpacked, which is far more than its "
+                "size, so it was not read. If you trust it, unpack it yourself, or read it with another tool and pass "
+                "the frame",
                 source=self.path,
             )
 

@@ -41,7 +41,9 @@ def refuse_without_room(n_bytes: int, doing: str, *, instead: str) -> None:
     left = memory_left()
     if left is not None and n_bytes > left:
         raise NotSupported(
-            f"{doing} takes about {n_bytes / 1e9:,.1f} GB of memory, and {left / 1e9:,.1f} GB are left", instead=instead
+            f"{doing} needs about {n_bytes / 1000000000.0:,.1f} GB of memory, but only {left / 1000000000.0:,.1f} GB "
+            "are free",
+            instead=instead,
         )
 
 

@@ -165,7 +165,7 @@ def measure(content: bytes, *, most_rows: int, most_bytes: int) -> Unpacked:
     kinds = _kinds(_many(footer, _FILE["schema"]))
     n_rows = _whole(footer, _FILE["n_rows"])
     if n_rows > most_rows:
-        raise Refused(f"it has {n_rows:,} rows, and there are {most_rows:,} tuples")
+        raise Refused(f"it has {n_rows:,} rows, but the release has {most_rows:,} records")
     n_bytes = seen = 0
     for group in _many(footer, _FILE["groups"]):
         _known(group, "group")
@@ -222,7 +222,7 @@ def _about(chunk: Mapping[int, Any], kind: int) -> Mapping[int, Any]:
     if about.get(_ABOUT["kind"]) != kind:
         _unfit()
     if _whole(about, _ABOUT["codec"]) not in (_UNPACKED, _ZSTD):
-        raise Refused("it is packed in a way that Glasshouse does not use")
+        raise Refused("it is compressed in a way that Glasshouse does not use")
     return about
 
 
@@ -245,7 +245,7 @@ def _column(content: bytes, end: int, about: Mapping[int, Any], n_rows: int, mos
             raise Refused("a page has more values than rows")
         start += page.packed
     if start != stop or n_values != n_rows:
-        raise Refused("its pages do not add up")
+        raise Refused("its pages do not add up to its rows")
     return n_bytes
 
 

@@ -13,7 +13,7 @@ A function is named after the paper and its own name for the table (``transparen
 Examples
 --------
 >>> transparent_t1()
-Microdata(8 tuples; quasi-identifiers Age (5), Zipcode (5); sensitive Disease (5))
+Microdata(8 records; quasi-identifiers Age (5), Zipcode (5); sensitive Disease (5))
 """
 
 from __future__ import annotations

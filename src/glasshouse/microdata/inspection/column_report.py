@@ -7,8 +7,6 @@ Words tell a role, and numbers say when values do: rules of thumb all of them.
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -17,32 +15,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.microdata.domains import Column, code, text_of
+from glasshouse.microdata.inspection.role_words import NAMES, NUMBERS, ORIGIN, PERSONAL, QUASI, SENSITIVE, first_match
 from glasshouse.microdata.inspection.uniqueness import n_unique, percent, share
+from glasshouse.microdata.inspection.value_topics import topic_of_values
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
-__all__ = [
-    "NAMES",
-    "NUMBERS",
-    "PERSONAL",
-    "QUASI",
-    "SENSITIVE",
-    "WEIGHTS",
-    "ColumnReport",
-    "Match",
-    "Measured",
-    "first_match",
-    "measure",
-    "with_roles",
-]
+__all__ = ["ColumnReport", "Measured", "Role", "measure", "with_roles"]
 
 Role = Literal["identifier", "quasi", "sensitive", "leave out"]
 
 NEARLY_DISTINCT = 0.95  # share of different values from which text or whole numbers look like a key
 HARDLY_REPEATS = 0.3  # the same for a column that is called a number or a key: a person may have several rows
 FINGERPRINT = 0.1  # share of rows from which a column of unknown meaning singles out too many alone
+_UNKNOWN = "meaning unknown"
 FREE_TEXT_WORDS = 8  # mean number of words in a value from which a column is prose
 
 
@@ -65,6 +53,8 @@ class ColumnReport:
         Rows whose value no other row has; missing counts as a value.
     role, reason
         ``identifier``, ``quasi``, ``sensitive`` or ``leave out``; and why, in a phrase.
+    open_question
+        What must be decided about the role, where neither the name nor the values tell it; else empty.
     """
 
     name: str
@@ -77,6 +67,7 @@ class ColumnReport:
     unique: int
     role: Role = "leave out"
     reason: str = ""
+    open_question: str = ""
 
     @property
     def most_frequent_share(self) -> float:
@@ -152,26 +143,52 @@ def measure(name: str, values: pa.Array) -> Measured:
     return Measured(report, column, is_prose)
 
 
-def with_roles(measured: Sequence[Measured], *, sensitive: str | None) -> tuple[list[ColumnReport], str | None]:
-    """Suggest a role for each column; return the reports and the sensitive column, the named or else the likeliest."""
-    topics = {m.report.name: topic for m in measured if (topic := _topic(m)) is not None}
-    chosen = sensitive or _likeliest([m.report for m in measured], topics)
+def with_roles(
+    measured: Sequence[Measured], *, sensitive: str | None, decided: Mapping[str, Role]
+) -> tuple[list[ColumnReport], str | None]:
+    """Suggest a role for each column; return the reports and the sensitive column, the named or else the likeliest.
+
+    Columns whose role was ``decided`` have it; one that was decided to be sensitive is likelier than others.
+    """
+    open_ones = [m for m in measured if m.report.name not in decided]
+    topics = {m.report.name: topic for m in open_ones if (topic := _topic(m)) is not None}
+    named = [name for name, role in decided.items() if role == "sensitive"]
+    chosen = sensitive or next(iter(named), None) or _likeliest([m.report for m in open_ones], topics)
     reports = []
     for m in measured:
         role, reason = _role(m, topics.get(m.report.name))
         if m.report.name == sensitive:
             role, reason = "sensitive", "named as the sensitive column"
+        elif m.report.name in decided:
+            role, reason = decided[m.report.name], "decided by you"
         elif role == "sensitive" and topics[m.report.name].name == "work" and m.report.name != chosen:
             role, reason = "quasi", f"others may know it ({topics[m.report.name].piece!r})"
-        reports.append(replace(m.report, role=role, reason=reason))
+        is_settled = m.report.name == sensitive or m.report.name in decided
+        question = "" if is_settled else _question(m.report.name, role, reason)
+        reports.append(replace(m.report, role=role, reason=reason, open_question=question))
     return reports, chosen
 
 
+def _question(name: str, role: Role, reason: str) -> str:
+    """What must be decided about a column of which neither the name nor the values tell enough."""
+    if role == "quasi" and first_match(name, ORIGIN):
+        return "others may see it, and many laws protect it: is it a quasi-identifier, or sensitive?"
+    if reason.startswith(_UNKNOWN):
+        return "neither its name nor its values tell what it is: is it known to others, sensitive, or to be left out?"
+    return ""
+
+
 class _Topic(NamedTuple):
-    """The sensitive topic that a column's name tells of, and the piece of the name that does."""
+    """The sensitive topic that a column's name or its values tell of, and the piece of the name, or what they are."""
 
     name: str
     piece: str
+    by_values: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why, in a phrase."""
+        return f"{self.name} (its values {self.piece})" if self.by_values else f"{self.name} ({self.piece!r})"
 
 
 def _topic(m: Measured) -> _Topic | None:
@@ -182,9 +199,10 @@ def _topic(m: Measured) -> _Topic | None:
     known = first_match(name, QUASI)
     for topic, words in SENSITIVE.items():
         found = first_match(name, words)
-        if found and (known is None or found.position < known.position):
+        if found and (known is None or found.precedes(known)):
             return _Topic(topic, found.piece)
-    return None
+    told = None if known else topic_of_values(m.column)
+    return None if told is None else _Topic(*told, by_values=True)
 
 
 def _likeliest(reports: Sequence[ColumnReport], topics: dict[str, _Topic]) -> str | None:
@@ -203,22 +221,22 @@ def _role(m: Measured, topic: _Topic | None) -> tuple[Role, str]:
     """Suggest a role: first by what the values rule out, then by words, then by what the values suggest."""
     report, name = m.report, m.report.name
     if report.distinct == 0:
-        return "leave out", "no value at all"
+        return "leave out", "has no values"
     if found := first_match(name, PERSONAL):
-        return "identifier", f"names or reaches a person ({found.piece!r})"
+        return "identifier", f"names a person or is an address of one ({found.piece!r})"
     if report.distinct == 1:
-        return "leave out", "one value only"
+        return "leave out", "has only one value"
     if m.is_prose:
-        return "leave out", "free text: cannot be generalised, may name people"
+        return "leave out", "free text, which cannot be generalised and may name people"
     if topic:
-        return "sensitive", f"{topic.name} ({topic.piece!r})"
+        return "sensitive", topic.reason
     if found := first_match(name, QUASI):
         return "quasi", f"others may know it ({found.piece!r})"
     if found := first_match(name, NAMES):
         return "identifier", f"names a person ({found.piece!r})"
     found = first_match(name, NUMBERS)
     if found and report.kind in ("integer", "category", "text") and report.distinct_share >= HARDLY_REPEATS:
-        return "identifier", f"a number of people ({found.piece!r}), hardly repeats"
+        return "identifier", f"may number people ({found.piece!r}): values hardly repeat"
     return _role_by_values(report)
 
 
@@ -229,8 +247,8 @@ def _role_by_values(report: ColumnReport) -> tuple[Role, str]:
     if report.kind in ("text", "integer") and _nearly_distinct(report):
         return "identifier", "no value repeats" if report.distinct_share == 1 else "hardly any value repeats"
     if report.unique_share >= FINGERPRINT:
-        return "leave out", f"meaning unknown, singles out {percent(report.unique_share)} of rows alone"
-    return "quasi", "meaning unknown: others may know it"
+        return "leave out", f"{_UNKNOWN}, and it alone singles out {percent(report.unique_share)} of rows"
+    return "quasi", f"{_UNKNOWN}, so assume that others may know it"
 
 
 def _nearly_distinct(report: ColumnReport) -> bool:
@@ -248,116 +266,3 @@ def _plain(values: pa.Array, index: int) -> bool | int | float | str:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if isinstance(value, bool | int | float | str) else text_of(value)
-
-
-# --- words in a column's name that tell its role: plain data, meant to be read and extended ---------------------------
-#
-# How a word matches. A column's name is cut at separators and where capitals begin (``patientZIP_code`` gives
-# *patient*, *zip*, *code*); accents and capitals are ignored. A word matches a whole piece, or two or three neighbours
-# written together (*zipcode*); a word with a star matches how they begin (``diagnos*``: diagnosis, Diagnose,
-# diagnostico). English, German, French, Spanish, Italian and Portuguese words stand side by side: lists this short need
-# no language.
-#
-# Which list wins. `PERSONAL` says identity whatever else the name holds. Then the leftmost word of `QUASI` and
-# `SENSITIVE` decides (*age at diagnosis* is an age, *diagnosis date* a diagnosis). `NAMES` and `NUMBERS` come last, for
-# *country name* is a country and *diagnosis code* a diagnosis.
-
-PERSONAL = """
-    ssn socialsecurity* nationalid* taxid passport* driverslicen* licenceplate* licenseplate* kennzeichen
-    email* mail phone* telephone* telefon* telefono* mobile fax iban creditcard* accountn* kontonummer ipaddress url
-    surname lastname familyname firstname forename givenname fullname maidenname nachname vorname nom prenom
-    apellido* cognome sobrenome address* adresse* direccion* indirizzo* street* strasse* mrn medicalrecord*
-    insurancenumber* versichertennummer steuernummer dni nif cpf nir
-"""
-"""Direct identifiers: each names or reaches one person, however often it repeats."""
-
-QUASI = """
-    age alter edad eta idade birth* born dob geburt* naissance* nacimiento* nascita* nascimento*
-    sex gender geschlecht sexe sexo sesso genero genre
-    zip* postcode* postal* plz postleitzahl* cap cep city town village municipal* county state region* provin* district*
-    suburb stadt gemeinde* bundesland kreis ville commune departement ciudad* municipio* citta cidade* residen* wohnort
-    location latitude longitude country* nation* citizen* land pays pais paese staatsang*
-    race ethnic* ancestry origin hispanic* herkunft* language* sprache langue idioma lingua
-    education* degree school* studies bildung* abschluss* etudes educacion* istruzione escolaridade
-    marital* married spouse familienstand estadocivil etatcivil statocivile relationship household* children
-    kinder enfants hijos figli filhos
-    employer* workclass veteran* military height
-    hospital* ward admission* admitted discharge* death* deceased*
-"""
-"""What a neighbour, an employer or a public register knows about a person."""
-
-SENSITIVE = {
-    "health": """
-        disease* diagnos* icd icd9 icd10 illness* sickness* condition* symptom* disorder* medication* drug* treatment*
-        therap* prescription* procedure* surgery hiv cancer* tumo* disab* pregnan* addiction* genetic* mutation*
-        krankheit* medikament* behandlung* maladie* traitement* enfermedad* tratamiento* malattia* doenca*
-    """,
-    "conviction": """
-        relig* faith konfession* politic* party partei vote* voting ideolog* orientation* union gewerkschaft* syndicat*
-        crime* criminal* offence* offense* arrest* conviction* delit* straftat*
-    """,
-    "money": """
-        salar* income* wage* earning* payroll capitalgain* capitalloss* dividend* debt* loan*
-        credit* wealth asset* bankrupt* gehalt* einkommen* lohn* vermogen* schuld*
-        revenu* sueldo* ingreso* renta stipendio reddito renda
-    """,
-    "work": """
-        occupation* profession* job beruf* metier ocupacion* ocupacao* occupazione
-    """,
-}
-"""What must not be learned about a person, by topic, the gravest first. Work is on both sides: sensitive where the
-table holds nothing better to protect, and a quasi-identifier otherwise."""
-
-NAMES = """
-    name nombre nome username login
-"""
-"""Names of people, unless a word above says of what they are the name."""
-
-NUMBERS = """
-    id ids uid uuid guid pid key number num nr numero nummer record* code index
-    person individual respondent* patient* client* customer* member* employee*
-    student* subject* user* kunde* kundennummer cliente* matricul* account*
-"""
-"""Numbers of people or of things: an identifier only if the values hardly repeat."""
-
-
-WEIGHTS = """
-    weight weights wgt wt pond* fnlwgt pspwght hochrechnung* poids peso
-"""
-"""Survey weights, unless it is people whose bodies are weighed."""
-
-
-class Match(NamedTuple):
-    """The piece of a name that matched, and where it begins."""
-
-    position: int
-    piece: str
-
-
-def first_match(name: str, words: str) -> Match | None:
-    """Find the leftmost piece of a column's name that one of the words matches.
-
-    >>> first_match("dateOfBirth", QUASI)
-    Match(position=2, piece='birth')
-    >>> first_match("ZIP-Code", QUASI).piece, first_match("código_postal", QUASI).piece
-    ('zip', 'postal')
-    >>> first_match("agency", QUASI) is None
-    True
-    """
-    pieces = _pieces(name)
-    wanted = words.split()
-    whole = {word for word in wanted if not word.endswith("*")}
-    beginnings = tuple(word[:-1] for word in wanted if word.endswith("*"))
-    for position in range(len(pieces)):
-        for length in (1, 2, 3):
-            piece = "".join(pieces[position : position + length])
-            if piece in whole or piece.startswith(beginnings):
-                return Match(position, piece)
-    return None
-
-
-def _pieces(name: str) -> list[str]:
-    """Cut a name at its separators and where capitals begin; drop accents and capitals."""
-    cut = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
-    bare = "".join(c for c in unicodedata.normalize("NFKD", cut) if not unicodedata.combining(c))
-    return re.findall(r"[^\W_]+", bare.casefold())

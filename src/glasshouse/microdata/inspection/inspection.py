@@ -11,25 +11,19 @@ Its ``repr``, which ends up in logs, does not.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glasshouse.errors import SchemaError
+from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.domains import text_of
-from glasshouse.microdata.inspection.column_report import (
-    WEIGHTS,
-    ColumnReport,
-    Measured,
-    first_match,
-    measure,
-    with_roles,
-)
+from glasshouse.microdata.inspection.column_report import ColumnReport, Measured, Role, measure, with_roles
 from glasshouse.microdata.inspection.repetition import repetition_notices
+from glasshouse.microdata.inspection.role_words import WEIGHTS, first_match
 from glasshouse.microdata.inspection.uniqueness import (
     Uniqueness,
     best_pairs_and_triples,
@@ -42,11 +36,11 @@ from glasshouse.microdata.roles import names_given
 from glasshouse.visible import in_lines, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from glasshouse.microdata.cautions import Caution
 
-__all__ = ["ColumnReport", "Inspection", "SensitiveReport", "Uniqueness", "inspect", "inspected"]
+__all__ = ["ColumnReport", "Inspection", "SensitiveReport", "Uniqueness", "inspect", "inspected", "inspection_text"]
 
 MOST_CANDIDATES = 12  # pairs and triples are tried among so many quasi-identifiers: 66 pairs and 220 triples
 WIDTH = 100  # of the printed report
@@ -80,13 +74,14 @@ class SensitiveReport:
     def __str__(self) -> str:
         text = f"{self.column}: ell can be at most {self.largest_ell:,}"
         if self.largest_ell_complete != self.largest_ell:
-            text += f", or {self.largest_ell_complete:,} without the rows that miss it"
+            text += f", or {self.largest_ell_complete:,} if the rows without a value are dropped"
         if self.largest_ell < 2:
             text += " (more than half of the rows have the same value)"
         if self.must_be_binned:
             text += (
-                "; but it holds amounts, and distinct amounts satisfy l-diversity and protect nothing: bin it (bins=), "
-                "which lowers ell, or list it in categorical= if its numbers are names"
+                "; but it contains amounts, and l-diversity does not protect amounts that differ only a little: put "
+                "them into ranges (bins=), which lowers ell, or list the column in categorical= if its numbers are "
+                "codes"
             )
         return text
 
@@ -111,6 +106,8 @@ class Inspection:
         What reading assumed, and what to mind.
     cautions
         What stops publishing, with these roles, until it is mended or accepted.
+    held
+        The sensitive column as it was read, from which is computed what can be promised for it; never in the ``repr``.
     """
 
     n_tuples: int
@@ -121,6 +118,7 @@ class Inspection:
     sensitive: SensitiveReport | None
     notices: tuple[str, ...]
     cautions: tuple[Caution, ...] = ()
+    held: pa.Table | None = field(default=None, repr=False, compare=False)
 
     @property
     def suggested(self) -> dict[str, Any]:
@@ -133,6 +131,11 @@ class Inspection:
             "quasi": [column.name for column in self.columns if column.role == "quasi"],
             "sensitive": self.sensitive.column if self.sensitive else None,
         }
+
+    @property
+    def undecided(self) -> tuple[ColumnReport, ...]:
+        """The columns whose role somebody must decide, for neither their names nor their values tell it."""
+        return tuple(column for column in self.columns if column.open_question)
 
     @property
     def risk(self) -> tuple[str, ...]:
@@ -157,19 +160,26 @@ class Inspection:
             "together": _uniqueness_dict(self.together) if self.together else None,
             "sensitive": asdict(self.sensitive) if self.sensitive else None,
             "suggested": self.suggested,
+            "undecided": {column.name: column.open_question for column in self.undecided},
             "risk": list(self.risk),
             "notices": list(self.notices),
             "cautions": [{**caution.to_dict(), "examples": list(caution.shown)} for caution in self.cautions],
         }
 
     def __str__(self) -> str:
-        return in_lines(_lines(self))
+        return inspection_text(self)
+
+
+def inspection_text(report: Inspection, *, said: Callable[[str], str] = str, reading: bool = True) -> str:
+    """Print a report; ``said`` rewrites its sentences, and ``reading`` says how to read the table in Python."""
+    return in_lines(_lines(report, said, reading=reading))
 
 
 def inspect(
     source: Any,
     *,
     sensitive: str | None = None,
+    roles: Mapping[str, Role] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str = ".",
@@ -186,9 +196,11 @@ def inspect(
     Parameters
     ----------
     source
-        A path, the address of a database or a frame: whatever `read` takes.
+        A path, the address of a database, a frame, or anything else that `read` takes.
     sensitive
         The sensitive column, if it is known; otherwise the likeliest one is suggested.
+    roles
+        The roles of columns that were decided: ``identifier``, ``quasi``, ``sensitive`` or ``leave out``, by column.
     delimiter, encoding, decimal
         Of a CSV file, where the detection should not decide.
     table, query
@@ -210,17 +222,22 @@ def inspect(
     opened = open_source(
         source, delimiter=delimiter, encoding=encoding, decimal=decimal, table=table, query=query
     )  # fmt: skip
-    return inspected(opened, sensitive)
+    return inspected(opened, sensitive, roles)
 
 
-def inspected(opened: Source, sensitive: str | None = None) -> Inspection:
+def inspected(opened: Source, sensitive: str | None = None, roles: Mapping[str, Role] | None = None) -> Inspection:
     """Look at a table that is open already; see `inspect`."""
     table: pa.Table = opened.table
+    for name, role in (roles or {}).items():
+        if name not in table.column_names:
+            raise SchemaError.unknown(name, table.column_names, role="a column with a role")
+        if role not in get_args(Role):
+            raise ParameterError("inspect", f"roles[{name!r}]", f"one of {', '.join(get_args(Role))}", role)
     if sensitive is not None and sensitive not in table.column_names:
         raise SchemaError.unknown(sensitive, table.column_names, role="sensitive")
 
     measured = [measure(name, table.column(name).combine_chunks()) for name in table.column_names]
-    reports, chosen = with_roles(measured, sensitive=sensitive)
+    reports, chosen = with_roles(measured, sensitive=sensitive, decided=roles or {})
     quasi = [m.column for m, report in zip(measured, reports, strict=True) if report.role == "quasi"]
     findings = _findings(opened, measured, reports)
     pairs, triples = best_pairs_and_triples(most_distinguishing(quasi, most=MOST_CANDIDATES))
@@ -233,6 +250,7 @@ def inspected(opened: Source, sensitive: str | None = None) -> Inspection:
         sensitive=next((_outlook(r, named=sensitive is not None) for r in reports if r.name == chosen), None),
         notices=(*opened.notices, *_warnings(measured, reports, chosen), *findings.notices),
         cautions=tuple(findings.cautions),
+        held=None if chosen is None else table.select([chosen]),
     )
 
 
@@ -263,19 +281,25 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
     quasi = [report for report in reports if report.role == "quasi"]
     if len(quasi) > MOST_CANDIDATES:
         tried = f"the {MOST_CANDIDATES} most distinguishing of {len(quasi)} quasi-identifiers"
-        yield f"pairs and triples were tried among {tried} only"
+        yield f"pairs and triples of columns were tried only among {tried}"
     if not quasi:
-        yield "no column looks like a quasi-identifier: name what others may know about everyone (quasi=)"
+        yield (
+            "no column looks like a quasi-identifier: name the columns whose values others may know about people "
+            "(quasi=)"
+        )
     if chosen is None:
-        yield "no column looks sensitive: name the one that must not be learned (sensitive=)"
+        yield ("no column looks sensitive: name the column whose value nobody may learn about a person (sensitive=)")
     others = [report.name for report in reports if report.role == "sensitive" and report.name != chosen]
     if others:
-        yield f"also sensitive, and not published unless named: {', '.join(others)}"
+        yield f"these columns look sensitive too, and are not published unless you name them: {', '.join(others)}"
     yield from _weights(reports)
     if not any(map(_is_key, reports)):
         repeated = [report.name for report in reports if report.role == "identifier"]
         why = f": values of {', '.join(repeated)} repeat or are missing" if repeated else ""
-        yield f"no column can serve as identifier{why}; the guarantee is per row, so see that nobody has two rows"
+        yield (
+            f"no column can be the identifier{why}. The guarantee is then given for each row: make sure that nobody "
+            "has two rows"
+        )
     yield from repetition_notices(measured, reports)
     gaps = [report for report in reports if report.missing and (report.role == "quasi" or report.name == chosen)]
     if gaps:
@@ -284,14 +308,14 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
     for m, report in zip(measured, reports, strict=True):
         values = m.column.domain.values
         if report.role == "quasi" and report.kind == "float" and pc.any(pc.is_inf(values)).as_py():
-            yield f"{report.name} has infinite values: give it a bottom or top code"
+            yield f"{report.name} has infinite values: give it a smallest or largest value (bottom=, top=)"
 
 
 def _weights(reports: Sequence[ColumnReport]) -> Iterator[str]:
     """Name the columns that may be survey weights by their names."""
     for report in reports:
         if report.kind in ("integer", "float") and first_match(report.name, WEIGHTS):
-            yield f"{report.name} may be a survey weight: if it is, name it as such (weight=)"
+            yield f"{report.name} may be a survey weight: if it is one, name it as the weight (weight=)"
 
 
 def _is_key(report: ColumnReport) -> bool:
@@ -302,7 +326,7 @@ def _uniqueness_dict(found: Uniqueness) -> dict[str, Any]:
     return {"columns": list(found.columns), "unique": found.unique, "share": found.share}
 
 
-def _lines(report: Inspection) -> Iterator[str]:
+def _lines(report: Inspection, said: Callable[[str], str], *, reading: bool) -> Iterator[str]:
     """Print the columns, their roles, the risk, the sensitive value, the notices and the call that comes next."""
     yield f"{report.n_tuples:,} rows, {len(report.columns):,} columns"
     yield ""
@@ -314,8 +338,15 @@ def _lines(report: Inspection) -> Iterator[str]:
             if column.role == role:
                 name = _printable(column.name, NAME_WIDTH)
                 yield from _item(f"{role:<10}  {name:<{NAME_WIDTH}}  {column.reason}", indent=NAME_WIDTH + 16)
+    if report.undecided:
+        yield from ("", "Decide")
+        for question in dict.fromkeys(column.open_question for column in report.undecided):
+            names = [
+                _printable(column.name, NAME_WIDTH) for column in report.undecided if column.open_question == question
+            ]
+            yield from _item(f"decide: {', '.join(names)}: {question}")
     sections = {
-        "How identifying (missing counts as a value)": report.risk,
+        "How many people stand out (a missing value counts as a value)": report.risk,
         "Sensitive value": [str(report.sensitive)] if report.sensitive else [],
         "Notices": report.notices,
     }
@@ -323,17 +354,17 @@ def _lines(report: Inspection) -> Iterator[str]:
         if sentences:
             yield from ("", head)
             for sentence in sentences:
-                yield from _item(sentence)
+                yield from _item(said(sentence))
     if report.cautions:
-        yield from ("", "Cautions (nothing is published until each is answered)")
+        yield from ("", "Cautions (nothing is published until each is corrected or accepted)")
         for caution in report.cautions:
             yield from _item(str(caution))
             for example in caution.shown:
                 yield from _item(f"    {example}", indent=8)
-            yield from _item(f"    {caution.answer}", indent=8)
-    if report.suggested["quasi"]:
-        yield from ("", "To read it with these roles")
+            yield from _item(f"    {said(caution.answer)}", indent=8)
+    if reading and report.suggested["quasi"]:
         roles = ", ".join(f"{role}={names!r}" for role, names in report.suggested.items() if names)
+        yield from ("", "To read it with these roles")
         yield from _item(f"gh.read(source, {roles})", indent=10)
 
 

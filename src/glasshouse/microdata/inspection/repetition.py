@@ -6,10 +6,9 @@ Names of columns and how often their values repeat are signs, and no more: what 
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import TYPE_CHECKING
 
-from glasshouse.microdata.inspection.column_report import first_match
+from glasshouse.microdata.inspection.role_words import first_match
 from glasshouse.microdata.kinds import distinct_rows
 
 if TYPE_CHECKING:
@@ -48,16 +47,16 @@ def repetition_notices(measured: Sequence[Measured], reports: Sequence[ColumnRep
             told = True
             n_before = report.n_tuples - report.missing - report.distinct
             yield (
-                f"{report.name} repeats: {n_before:,} rows have a value that was there before. If it names the person, "
-                f"people have several rows: {_read_as(report.name)}, which makes one record of each person, or "
-                "repeated='sample' (--repeated sample), which draws one row of each"
+                f"values of {report.name} repeat: {n_before:,} rows have a value that an earlier row has. If the "
+                f"column says who a row is about, people have several rows. Then {_read_as(report.name)}, which makes "
+                "one record of each person, or with repeated='sample', which draws one row of each"
             )
     _, _, counts = distinct_rows([m.column for m in measured])
     n_same = int((counts - 1).sum())
     if n_same and not told:
         yield (
-            f"rows that are equal to an earlier one in every column: {n_same:,}. They are of people who are alike, or "
-            "of people with several rows. If a column names the person, read the table with identifier= and with "
+            f"rows that are equal to an earlier one in every column: {n_same:,}. They belong to people who are alike, "
+            "or to people with several rows. If a column says who a row is about, name it (identifier=), and give "
             "repeated='together' or repeated='sample'"
         )
 
@@ -82,12 +81,11 @@ def _is_key(name: str) -> bool:
 
 def _of_household(name: str) -> str:
     return (
-        f"{name} looks like a key of households or addresses that several rows share. People who live together may "
-        "share a sensitive value, and each is protected alone: an attacker who knows that they share it learns more. "
-        f"To promise per household, {_read_as(name)}"
+        f"{name} looks like a number of households or addresses that several rows share. People who live together may "
+        "have the same sensitive value, and the guarantee is given for each person alone: an attacker who knows that "
+        f"they have the same value learns more. To protect whole households, {_read_as(name)}"
     )
 
 
 def _read_as(name: str) -> str:
-    option = f"--identifier {quote(name)} --repeated together"
-    return f"read the table with identifier={name!r} and repeated='together' ({option})"
+    return f"read the table with identifier={name!r} and repeated='together'"

@@ -48,8 +48,8 @@ def read_database_file(
         raise
     except Exception as error:
         raise SourceError(
-            f"{path} cannot be read as a {_TITLES[kind]}, or the query failed ({type(error).__name__}): run it by "
-            "itself to see why",
+            f"{path} cannot be read as a {_TITLES[kind]}, or the query failed ({type(error).__name__}): run the query "
+            "in another program to see why",
             source=path,
         ) from None
 
@@ -91,7 +91,7 @@ def _statement(path: Path, kind: str, connection: Any, selected: Mapping[str, st
     """The statement that gives the rows: of a query, of the table that is named, or of the only one."""
     table, query = selected.get("table"), selected.get("query")
     if table is not None and query is not None:
-        raise InputError("name one table, or give one query, not both")
+        raise InputError("give either the name of a table (table=) or a query (query=), not both")
     if query is not None:
         return query
     names = [row[0] for row in connection.execute(_TABLES[kind]).fetchall()]

@@ -257,8 +257,8 @@ def _infer_columns(file: Delimited, start: str) -> pa.Schema:
     for place, name in enumerate(names, start=1):
         if is_joined(count_breaks(name), name.count(file.delimiter or ","), len(names)):
             raise SchemaError(  # the name is not shown, for it holds records
-                f"{file.path}: the name of column {place:,} looks like several records, run into each other: close the "
-                "quotation mark in line 1"
+                f"{file.path}: the name of column {place:,} looks like several records in one: close the quotation "
+                "mark in line 1"
             )
     return looks
 
@@ -274,7 +274,7 @@ def checked_breaks(file: Delimited, quotes: Quotes, names: Sequence[str]) -> dic
 def _unclosed(file: Delimited, line: int) -> SourceError:
     return SourceError(
         f"{file.path}: a quotation mark in line {line:,} opens a value and is not closed before the file ends: "
-        "everything after it would be one value. Close the mark, or take it out",
+        "everything after it would be one value. Close the mark, or remove it",
         source=file.path,
     )
 
@@ -295,15 +295,15 @@ def _open_line(file: Delimited) -> int | None:
 def quotes_notices(file: Delimited, quotes: Quotes) -> Iterator[str]:
     if quotes.n_astray:
         yield (
-            f"quoted values of {file.path.name} that go on after the mark that closes them: {quotes.n_astray:,}, first "
-            f"in line {quotes.first_astray:,}. A mark within a value is written twice"
+            f"quoted values of {file.path.name} that go on after their closing quotation mark: {quotes.n_astray:,}, "
+            f"first in line {quotes.first_astray:,}. Write a quotation mark inside a value twice"
         )
 
 
 def _read_columns(
     file: Delimited, columns: Collection[str], *, as_text: Collection[str], quotes: Quotes | None = None
 ) -> dict[str, pa.ChunkedArray]:
-    # Not closed by hand: a thread of Arrow that still read ahead would read from whatever file is opened next under the
+    # Not closed by hand: a thread of Arrow that still read ahead would read from the file that is opened next under the
     # same number. (The streaming reader, which is not used here, does read on after it is closed.)
     with translated_errors(file):
         table = arrow_csv.read_csv(file.open(quotes), **file.options(columns=columns, as_text=as_text))
@@ -411,7 +411,7 @@ def encoding_of(file: Delimited) -> str:
         detected = detect_encoding(iter(lambda: bytes(stream.read(1 << 20)), b""))
     if detected is None:
         raise SourceError(
-            f"{file.path} is not UTF-8, and its encoding could not be told: pass encoding=, such as 'cp1252'",
+            f"{file.path} is not UTF-8, and its encoding could not be found: give it (encoding=), such as 'cp1252'",
             source=file.path,
         )
     return detected
@@ -419,7 +419,10 @@ def encoding_of(file: Delimited) -> str:
 
 def taken_for(file: Delimited) -> str:
     """Say which encoding was guessed."""
-    return f"{file.path.name} is not UTF-8 and is taken for {file.encoding}: if letters look wrong, pass encoding="
+    return (
+        f"{file.path.name} is not UTF-8, and {file.encoding} is assumed: if letters look wrong, give the encoding "
+        "(encoding=)"
+    )
 
 
 def undecodable(file: Delimited) -> SourceError:
@@ -453,7 +456,7 @@ def translated_errors(file: Delimited) -> Iterator[None]:
             why = error.strerror or "I/O error"
             raise SourceError(f"{file.path} cannot be read: {why}", source=file.path) from None
         raise SourceError(
-            f"{file.path} is damaged or cut short ({file.compression}): copy it or compress it again", source=file.path
+            f"{file.path} is damaged or incomplete ({file.compression}): copy or compress it again", source=file.path
         ) from None
     else:
         return
@@ -470,7 +473,7 @@ def translated_errors(file: Delimited) -> Iterator[None]:
 def no_rows(file: Delimited) -> SourceError:
     if (line := _open_line(file)) is not None:
         return _unclosed(file, line)
-    return SourceError(f"{file.path} has a header and no rows", source=file.path)
+    return SourceError(f"{file.path} has column names but no rows", source=file.path)
 
 
 def _ragged(file: Delimited) -> SourceError:
@@ -494,21 +497,22 @@ def _ragged(file: Delimited) -> SourceError:
             found = 0
     if not found:
         return SourceError(
-            f"{file.path}: the record that begins in line {line + 1:,} does not end: is a quotation mark not closed?",
+            f"{file.path}: the record that begins in line {line + 1:,} does not end: see whether a quotation mark is "
+            "not closed",
             source=file.path,
         )
     fields = "1 field" if found == 1 else f"{found:,} fields"
     return SourceError(
         f"{file.path}: line {line + 1:,} has {fields} and the header has {width:,}, separated by "
-        f"{DELIMITERS.get(delimiter, repr(delimiter))}: mend the line, or pass delimiter= if fields are "
-        "separated otherwise",
+        f"{DELIMITERS.get(delimiter, repr(delimiter))}: correct the line, or give the delimiter (delimiter=) if "
+        "another character separates the fields",
         source=file.path,
     )
 
 
 def _delimiter_notices(file: Delimited, detected: str | None) -> Iterator[str]:
     if detected is None:
-        yield f"no delimiter was found in {file.path.name}: it is read as one column"
+        yield f"no delimiter was found in {file.path.name}: it is read as a single column"
     elif detected != "," and not (detected == "\t" and ".tsv" in file.path.name.lower()):
         yield f"the fields of {file.path.name} are taken to be separated by {DELIMITERS[detected]}"
 
@@ -519,14 +523,14 @@ def column_notices(file: Delimited, header: Sequence[str], table: pa.Table, kept
         yield kept_notice(kept)
     commas = [name for name in table.column_names if _has_decimal_commas(table.column(name))]
     if commas and file.decimal == ".":
-        yield f"read as text, though they look like numbers with a decimal comma (decimal=','): {', '.join(commas)}"
+        yield f"read as text, although they look like numbers with a decimal comma (decimal=','): {', '.join(commas)}"
     if all(_reads_as_number(name) for name in header):
-        yield f"the first line of {file.path.name} is taken for column names, though it holds numbers"
+        yield f"the first line of {file.path.name} is read as the names of the columns, although it has numbers"
 
 
 def kept_notice(names: Sequence[str]) -> str:
     """Say which columns of digits stay texts."""
-    return f"kept as text, for numbers would lose leading zeros, plus signs or digits: {', '.join(names)}"
+    return f"kept as text, because numbers would lose leading zeros, plus signs or digits: {', '.join(names)}"
 
 
 def _has_decimal_commas(column: pa.ChunkedArray) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One form for every table that comes in, so that nothing behind the door depends on which door it was.
+"""One form for every table that comes in, so that nothing later depends on where it came from.
 
 A normalised column is one contiguous array of one of eight types: ``int64``, ``float64``, ``bool``, ``string``,
 ``date32``, ``timestamp`` and ``time64`` in microseconds (nanoseconds where they are needed; time zones stay), and
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -85,8 +86,8 @@ def _normal(column: pa.ChunkedArray, name: str) -> pa.Array:
         return pa.nulls(len(plain)) if plain.null_count == len(plain) else contiguous(plain)
     except pa.ArrowInvalid:  # its text would show a value
         raise DomainError(
-            f"column {name!r} has values beyond the range of its type in the normal form, {column.type}: "
-            "give it as text, or in a smaller range",
+            f"column {name!r} has values that are too large for the type {column.type}: give it as text, or in a "
+            "smaller range",
             column=name,
         ) from None
 
@@ -105,9 +106,17 @@ def _flat(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     if pa.types.is_binary_view(kind):  # neither can Arrow take bytes from views, and bytes are refused in any case
         raise _unknown_type(kind, name)
     if pa.types.is_string_view(kind):
-        size = pa.large_string() if column.nbytes > _MOST_STRING_BYTES else pa.string()
+        size = pa.large_string() if _bytes_of_views(column) > _MOST_STRING_BYTES else pa.string()
         return pa.chunked_array([_empty_where_missing(c) for c in column.chunks], kind).cast(size)
     return column
+
+
+def _bytes_of_views(texts: pa.ChunkedArray) -> int:
+    """How many bytes texts take; where an earlier Arrow cannot count a part of them, those of the whole."""
+    try:
+        return int(texts.nbytes)
+    except pa.ArrowTypeError:
+        return int(texts.get_total_buffer_size())
 
 
 def _empty_where_missing(texts: pa.Array) -> pa.Array:
@@ -119,7 +128,10 @@ def _empty_where_missing(texts: pa.Array) -> pa.Array:
     mended = np.frombuffer(memoryview(views)[: 16 * stop], np.uint8).reshape(stop, 16).copy()
     mended[texts.offset :][texts.is_null().to_numpy(zero_copy_only=False)] = 0
     buffers = [valid, pa.py_buffer(mended), *elsewhere]
-    return pa.Array.from_buffers(texts.type, len(texts), buffers, texts.null_count, texts.offset)
+    try:
+        return pa.Array.from_buffers(texts.type, len(texts), buffers, texts.null_count, texts.offset)
+    except ValueError:  # an earlier Arrow takes no views from buffers: one text after the other, which is slow
+        return pa.array(texts.to_pylist(), texts.type)
 
 
 def refuse_nested(schema: pa.Schema, names: Iterable[str]) -> None:
@@ -131,7 +143,7 @@ def refuse_nested(schema: pa.Schema, names: Iterable[str]) -> None:
 def _refuse_nested(kind: pa.DataType, name: str) -> None:
     if pa.types.is_nested(kind) and not pa.types.is_run_end_encoded(kind):
         raise DomainError(
-            f"column {name!r} holds lists or records ({kind}): unpack it into columns of plain values", column=name
+            f"column {name!r} has lists or records ({kind}): unpack it into columns of plain values", column=name
         )
 
 
@@ -186,7 +198,7 @@ def _plain(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     if pa.types.is_time(kind):
         return _in_day(_first_exact(column, pa.time64("us"), kind if kind.unit == "ns" else None), name)
     if pa.types.is_duration(kind) or pa.types.is_interval(kind):
-        raise DomainError(f"column {name!r} holds durations: give it as a number of days or seconds", column=name)
+        raise DomainError(f"column {name!r} has durations: give it as a number of days or seconds", column=name)
     raise _unknown_type(kind, name)
 
 
@@ -221,7 +233,8 @@ def _from_decimal(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
             exact = False
         if not exact:
             raise DomainError(
-                f"column {name!r} has decimals with more digits than a float holds: round it, or give it as text",
+                f"column {name!r} has decimals with more digits than a floating-point number can have: round it, or "
+                "give it as text",
                 column=name,
             )
     return wide
@@ -245,7 +258,7 @@ def _in_calendar(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
             pa.scalar(0, column.type).as_py()
         except (pa.ArrowException, ValueError, LookupError, OSError):
             raise DomainError(
-                f"column {name!r} has times of an unknown time zone: give it as text", column=name
+                f"column {name!r} has times in an unknown time zone: give it as text", column=name
             ) from None
     a_day = 1 if pa.types.is_date(column.type) else _A_DAY[column.type.unit]
     whole = column.cast(pa.int32()) if pa.types.is_date32(column.type) else column.cast(pa.int64())
@@ -253,7 +266,8 @@ def _in_calendar(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     kept = 0 if zone is None else 1
     if ends["min"] // a_day < _FIRST_DAY + kept or ends["max"] // a_day > _LAST_DAY - kept:
         raise DomainError(
-            f"column {name!r} has dates outside the years 1 to 9999: mend them, or give the column as text", column=name
+            f"column {name!r} has dates outside the years 1 to 9999: correct them, or give the column as text",
+            column=name,
         )
     return column
 
@@ -261,7 +275,7 @@ def _in_calendar(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 def _in_day(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     bounds = pc.min_max(column.cast(pa.int64())).as_py()
     if bounds["min"] < 0 or bounds["max"] >= _A_DAY[column.type.unit]:
-        raise DomainError(f"column {name!r} has times of day outside 0 to 24 hours: mend them", column=name)
+        raise DomainError(f"column {name!r} has times of day outside 0 to 24 hours: correct them", column=name)
     return column
 
 
@@ -311,13 +325,15 @@ def column_of_values(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
         return pa.array(values, from_pandas=True)
     except UnicodeEncodeError:
         raise DomainError(
-            f"column {name!r} holds texts that are not Unicode (with a lone half of a surrogate pair): decode them "
-            "with the right encoding, or with errors='replace'",
+            f"column {name!r} has texts that are not Unicode (half of a surrogate pair): decode them with the right "
+            "encoding, or with errors='replace'",
             column=name,
         ) from None
     except (pa.ArrowException, TypeError, ValueError, OverflowError):  # their texts would show a value
+        if any(isinstance(value, UUID) for value in values):  # an earlier Arrow does not know them
+            return column_of_values([str(value) if isinstance(value, UUID) else value for value in values], name)
         raise DomainError(
-            f"column {name!r} mixes types, or holds values that Arrow does not know: make it all text, all numbers or "
-            "all dates",
+            f"column {name!r} has values of several types, or of a type that Arrow does not know: make it all text, "
+            "all numbers or all dates",
             column=name,
         ) from None

@@ -37,10 +37,12 @@ def member_of(path: Path) -> zipfile.ZipInfo:
         with zipfile.ZipFile(path) as archive:
             members = [one for one in archive.infolist() if not one.is_dir() and not _is_beside(one.filename)]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        raise SourceError(f"{path} cannot be read: this zip archive is damaged or cut short", source=path) from None
+        raise SourceError(
+            f"{path} cannot be read: this zip archive is damaged or incomplete: copy it again", source=path
+        ) from None
     if len(members) != 1:
         raise SourceError(
-            f"{path} is a zip archive with {len(members):,} files: unpack it, and pass the one that holds the table",
+            f"{path} is a zip archive with {len(members):,} files: unpack it, and give the file with the table",
             source=path,
         )
     if members[0].flag_bits & 1:
@@ -78,7 +80,7 @@ def unpacked(path: Path, compression: str) -> Iterator[Path]:
 def standard_input() -> Iterator[Path]:
     """What comes from standard input, as a path that can be opened while the context lasts."""
     if sys.stdin is None or sys.stdin.isatty():
-        raise SourceError("nothing comes from standard input: pipe a table into the command, or pass a path")
+        raise SourceError("nothing comes from standard input: pipe a table into the command, or give a path")
     with _held(sys.stdin.buffer, None, "") as inner:
         yield from _named(inner, "standard input", None)
 
@@ -120,4 +122,4 @@ def _copied(stream: Any, file: Any, room: Room | None) -> None:
             file.write(piece)
     except (OSError, EOFError, ValueError, zipfile.BadZipFile):
         what = "standard input" if room is None else str(room.path)
-        raise SourceError(f"{what} cannot be read: it is damaged or cut short. Copy it or write it again") from None
+        raise SourceError(f"{what} cannot be read: it is damaged or incomplete. Copy it or write it again") from None

@@ -49,7 +49,7 @@ class Selection:
         asked = {"table": [table, self.address.table], "query": [query, self.address.query]}
         given = [(what, text) for what, texts in asked.items() for text in texts if text is not None]
         if len(given) != 1:
-            raise InputError("a database holds many tables: name one table, or give one query")
+            raise InputError("a database has many tables: give the name of one (table=) or a query (query=)")
         ((self.what, self.text),) = given
         if not self.text.strip():
             raise InputError(f"the {self.what} is empty")
@@ -93,7 +93,9 @@ def _schema(connection: Any, statement: str, choose: Callable[[Sequence[str]], l
     with connection.cursor() as cursor:
         schema = cursor.adbc_execute_schema(statement)
     if not schema.names:
-        raise SourceError("the query gives no table: it must be a SELECT")  # a COMMIT, for example, is never run
+        raise SourceError(
+            "the query returns no rows and columns: give a SELECT statement"
+        )  # a COMMIT, for example, is never run
     return schema, choose(schema.names)
 
 
@@ -117,7 +119,7 @@ def _near(name: str, known: list[tuple[str, ...]]) -> str:
 
 def _hidden_rows(connection: Any, names: tuple[str, str]) -> list[str]:
     ((hidden,),) = run(connection, "SELECT row_security_active($1::text::regclass)", (quoted(*names),))
-    return ["row security is active: this user may see a part of the table only"] if hidden else []
+    return ["row security is on: this user may see only a part of the table"] if hidden else []
 
 
 # --------------------------------------------------------------------------------------------------------- columns
@@ -154,7 +156,7 @@ def _labels(connection: Any, named: str, column: str, notices: list[str]) -> lis
         by_type.setdefault(number, []).append(label)
     orders = list(by_type.values())
     if any(order != orders[0] for order in orders):
-        notices.append(f"several types are named {named}: the order of {column} is not taken from it, pass ordered=")
+        notices.append(f"several types are named {named}: the order of {column} is unknown: give it (ordered=)")
         return []
     return orders[0] if orders else []
 
@@ -238,7 +240,9 @@ class _Numeric(_Texts):
         many = pc.greater(pc.utf8_length(there), _DIGITS)
         for text, number in zip(there.filter(many).to_pylist(), numbers.filter(many).to_pylist(), strict=True):
             if text is not None and Decimal(text) != Decimal(repr(number)):
-                raise self.refuse("has decimals with more digits than a float holds: round it, or cast it to text")
+                raise self.refuse(
+                    "has decimals with more digits than a floating-point number can have: round it, or cast it to text"
+                )
         return numbers
 
 
@@ -252,7 +256,7 @@ class _Enumerated(_Plain):
     def add(self, values: pa.Array) -> None:
         places = pc.index_in(values, value_set=self._labels)
         if places.null_count != values.null_count:
-            raise self.refuse("has labels that its type did not have a moment ago: read it again")
+            raise self.refuse("has labels that its type did not have when reading began: read it again")
         super().add(pa.DictionaryArray.from_arrays(places, self._labels, ordered=True))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The door through which tables come in: files and frames, told apart by what they are, made into one form.
+"""Where tables come in: files and data frames, recognised by what they are, and made into one form.
 
 A file is told by its first bytes, not by its name: Parquet, ORC, Arrow IPC (Feather) as file or stream, delimited text,
 workbooks of Excel, files of Stata, SPSS and SAS, databases of SQLite and DuckDB; each of them plain, compressed with
@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 from pyarrow import ipc
 
 from glasshouse.database import is_address
+from glasshouse.database.sqlalchemy_address import is_sqlalchemy_address
 from glasshouse.errors import GlasshouseError, InputError, SchemaError, SourceError
 from glasshouse.microdata.cautions import Written
 from glasshouse.microdata.reading.database_file import database_format, read_database_file
@@ -57,7 +58,8 @@ _ACCEPTED = (
 _ARCHIVE = b"PK\x03\x04"
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _FOREIGN = {
-    b"PK\x03\x04": "a zip archive or a workbook, which is read in memory: use the engine memory, or write Parquet",
+    b"PK\x03\x04": "a zip archive or a workbook, which can only be read in memory: use engine='memory', or write "
+    "Parquet",
     b"\xd0\xcf\x11\xe0": "an old spreadsheet: save the sheet as CSV",
     b"BZh": "compressed with bzip2: unpack it, or use gzip or zstd",
     b"\xfd7zXZ": "compressed with xz: unpack it, or use gzip or zstd",
@@ -77,7 +79,7 @@ class Source:
 
     # the columns that were asked for, in the order of the source; every column is one contiguous array
     table: pa.Table = field(repr=False)
-    kind: str  # through which door: ``file``, ``postgres``, ``pandas``, ``polars``, ``duckdb`` or ``arrow``
+    kind: str  # what kind of source: ``file``, ``postgres``, ``pandas``, ``polars``, ``duckdb`` or ``arrow``
     columns: tuple[str, ...]  # all column names of the source in their order, also those that were not loaded
     notices: tuple[str, ...] = ()  # what was assumed, in sentences
     # declared orders of loaded columns that are ordered categories: all their values, lowest first
@@ -132,8 +134,8 @@ def open_source(
         normal, orders, assumed = normalise(loaded.table, whole_floats=kind == "pandas", narrow=narrow, coded=coded)
     except MemoryError:
         raise SourceError(
-            f"{name} does not fit into the memory of this machine: a CSV or Parquet file can be published in batches, "
-            "with the engine on disk",
+            f"{name} does not fit into the memory of this machine: a CSV or Parquet file can be published in batches "
+            "instead (engine='disk')",
             source=source,
         ) from None
     return Source(
@@ -164,6 +166,11 @@ def _door(
 
         selection = Selection(source, **selected)
         return partial(read_postgres, selection), str(selection), "postgres"
+    if is_sqlalchemy_address(source):
+        from glasshouse.microdata.reading.sqlalchemy_source import SqlSelection, read_sqlalchemy
+
+        chosen = SqlSelection(source, selected)
+        return partial(read_sqlalchemy, chosen), str(chosen), "database"
     if isinstance(source, str) and source == STANDARD_INPUT:
         return partial(_from_standard_input, text, selected), "standard input", "file"
     if isinstance(source, str | os.PathLike):
@@ -190,8 +197,8 @@ def _refuse_selection(selected: Mapping[str, str | None]) -> None:
     for option, given in selected.items():
         if given is not None:
             raise InputError(
-                f"{option} belongs to a database or a workbook: the source must be an address, postgresql://..., a "
-                "file of SQLite or DuckDB, or a workbook, of which table= names a sheet"
+                f"{option} is only for a database or a workbook. The source must be the address of a database, "
+                "postgresql://..., a file of SQLite or DuckDB, or a workbook (then table= names the sheet)"
             )
 
 
@@ -211,7 +218,8 @@ def check_column_names(names: Sequence[str], source: str) -> None:
     twice = next(((name, count) for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise SchemaError(
-            f"{source} has {twice[1]:,} columns named {twice[0]!r}: rename them, for a role needs one column",
+            f"{source} has {twice[1]:,} columns named {twice[0]!r}: rename them, because each column needs its own "
+            "name",
             column=twice[0],
         )
 
@@ -239,18 +247,20 @@ def existing_file(source: str | os.PathLike[str]) -> Path:
             f"the name {shown} is not UTF-8: rename the file, or the folder that it lies in", source=source
         )
     if "\n" in given:
-        raise SourceError("this text has several lines and is no path: save the table to a file, or pass a frame")
+        raise SourceError(
+            "this text has several lines and is not a path: save the table to a file, or pass a data frame"
+        )
     if _ADDRESS.match(given):
         # not shown, for it may hold a password
-        raise SourceError("the source is an address: fetch the file first and pass its path")
+        raise SourceError("the source is a web address: download the file first and give its path")
     path = Path(given).expanduser()
     try:
         if path.is_dir():
-            raise SourceError(f"{given} is a folder: pass one file in it", source=source)
+            raise SourceError(f"{given} is a folder: give a file in it", source=source)
         if not path.exists():
             raise SourceError(f"there is no file {given}{_near(path)}", source=source)
         if not path.is_file():
-            raise SourceError(f"{given} is not a regular file: save its content to one", source=source)
+            raise SourceError(f"{given} is not an ordinary file: save its content to one", source=source)
     except OSError as error:
         raise SourceError(f"{given} cannot be opened: {error.strerror}", source=source) from None
     return path
@@ -295,7 +305,7 @@ def _loader(path: Path, head: bytes, selected: Mapping[str, str | None]) -> Call
         return partial(read_database_file, path, database, selected)
     if head.startswith(_ARCHIVE):
         if selected.get("query") is not None:
-            raise InputError("query belongs to a database: of a workbook, table= names a sheet")
+            raise InputError("query= is for a database: for a workbook, name the sheet with table=")
         return partial(read_sheet, path, selected.get("table"))
     statistical = statistical_format(head, path.suffix)
     if statistical is not None:
@@ -314,7 +324,7 @@ def _single(selected: Mapping[str, str | None], load: Callable[[_Choose], _Loade
 
 def read_whole(source: Any) -> str | None:
     """What makes it necessary to read a source as a whole, in words; None of a file that can be read in batches."""
-    if is_address(source):
+    if is_address(source) or is_sqlalchemy_address(source):
         return "a database"
     if source == STANDARD_INPUT:
         return "standard input"
@@ -399,7 +409,7 @@ def _from_ipc(reader: Callable[..., Any], path: Path, choose: _Choose) -> _Loade
         # with no field named, Arrow would include all
         with pa.OSFile(str(path)) as file, reader(file, options=options) as opened:
             table = opened.read_all() if chosen else pa.table({})
-        table.validate(full=True)  # Arrow believes whatever the file says, and would read beyond its end
+        table.validate(full=True)  # Arrow trusts what the file says, and would read beyond its end
     room.check_table(table)
     return table, ()
 
@@ -444,7 +454,8 @@ def refuse_foreign(path: Path, head: bytes, *, delimiter: str | None, encoding: 
     last = next((suffix for suffix in reversed(suffixes) if suffix not in (".gz", ".zst", ".zstd")), "")
     if last not in _TEXT_SUFFIXES and delimiter is None:
         raise SourceError(
-            f"{path} is text, but {last} does not say that it is a delimited table: if it is one, pass delimiter=",
+            f"{path} is text, but {last} does not say that it is a table: if it is one, say what separates its fields "
+            "(delimiter=)",
             source=path,
         )
 
@@ -457,10 +468,10 @@ def readable(path: Path, what: str) -> Iterator[None]:
     except (GlasshouseError, MemoryError):
         raise
     except PermissionError:
-        raise SourceError(f"{path} may not be read by this user: change its permissions", source=path) from None
+        raise SourceError(f"{path} cannot be read by this user: change its permissions", source=path) from None
     except (pa.ArrowException, Refused, OSError, ValueError, LookupError, TypeError, EOFError):
         raise SourceError(
-            f"{path} cannot be read: this {what} is damaged or cut short. Copy it or write it again", source=path
+            f"{path} cannot be read: this {what} is damaged or incomplete. Copy it or write it again", source=path
         ) from None
 
 
@@ -488,7 +499,18 @@ def _from_polars(frame: Any, choose: _Choose) -> _Loaded:
         chosen = choose(frame.collect_schema().names())
         chosen_frame = frame.select(chosen)
         collected = chosen_frame.collect() if hasattr(chosen_frame, "collect") else chosen_frame
-        return collected.to_arrow(), ()
+        return _with_orders(collected.to_arrow(), collected), ()
+
+
+def _with_orders(table: pa.Table, frame: Any) -> pa.Table:
+    """The same, with every Enum as an ordered category: earlier versions of polars leave that out."""
+    for place, kind in enumerate(frame.dtypes):
+        column = table.column(place)
+        if type(kind).__name__ == "Enum" and pa.types.is_dictionary(column.type) and not column.type.ordered:
+            chunks = [pa.DictionaryArray.from_arrays(c.indices, c.dictionary, ordered=True) for c in column.chunks]
+            kept = pa.dictionary(column.type.index_type, column.type.value_type, ordered=True)
+            table = table.set_column(place, table.column_names[place], pa.chunked_array(chunks, kept))
+    return table
 
 
 def _from_duckdb(relation: Any, choose: _Choose) -> _Loaded:
@@ -540,4 +562,4 @@ def _running(what: str) -> Iterator[None]:
     except GlasshouseError:
         raise
     except Exception as error:
-        raise SourceError(f"{what} failed with {type(error).__name__}: run it by itself to see why") from error
+        raise SourceError(f"{what} failed with {type(error).__name__}: run it alone to see why") from error

@@ -59,7 +59,7 @@ def read_sheet(
         raise
     except Exception:
         raise SourceError(
-            f"{path} cannot be read: this workbook is damaged. Open it, and save it again, or save the sheet as CSV",
+            f"{path} cannot be read: this workbook is damaged. Open it and save it again, or save the sheet as CSV",
             source=path,
         ) from None
 

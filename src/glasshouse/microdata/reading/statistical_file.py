@@ -75,15 +75,21 @@ def read_statistical(
     return table, tuple(notices)
 
 
+def _faults(library: Any) -> tuple[type[Exception], ...]:
+    """What is raised for a file that cannot be read; earlier versions of pyreadstat know fewer of its errors."""
+    known = [getattr(library, name) for name in ("PyreadstatError", "ReadstatError") if hasattr(library, name)]
+    return (*known, OSError, ValueError, LookupError, TypeError)
+
+
 def _read(path: Path, reader: str, function: Callable[..., Any], library: Any, **options: Any) -> tuple[Any, Any]:
     try:
         return function(str(path), output_format="dict", **options)  # type: ignore[no-any-return]
     except (GlasshouseError, MemoryError):
         raise
-    except (library.PyreadstatError, library.ReadstatError, OSError, ValueError, LookupError, TypeError):
+    except _faults(library):
         raise SourceError(
-            f"{path} cannot be read: this {_TITLES[reader]} is damaged, or of a version that is not known. Write it "
-            "again, or as CSV or Parquet",
+            f"{path} cannot be read: this {_TITLES[reader]} is damaged, or its version is not supported. Write it "
+            "again, or save it as CSV or Parquet",
             source=path,
         ) from None
 
@@ -101,8 +107,7 @@ def _column(
     unnamed = sum(_key(value) not in named for value in present.to_pylist())
     if unnamed:
         notices.append(
-            f"{name}: {unnamed:,} of its values have no label, so its values stay as they are, and its labels are "
-            "not used"
+            f"{name}: {unnamed:,} of its values have no label, so its codes are kept and its labels are not used"
         )
         return column
     order = list(dict.fromkeys(named[_key(value)] for value in own))

@@ -138,7 +138,11 @@ class Intervals(Builder):
         amounts = values.to_numpy(zero_copy_only=False)
         if pa.types.is_floating(values.type):
             if not np.isfinite(amounts).all():
-                raise DomainError(f"{_column(name)} has infinite values, which no interval holds", column=name or None)
+                raise DomainError(
+                    f"{_column(name)} has infinite values, which belong to no interval: give a smallest or largest "
+                    "value (bottom=, top=)",
+                    column=name or None,
+                )
             with np.errstate(over="ignore"):
                 guess = np.floor((amounts.astype(np.float64) - float(start)) / float(width))
             if np.abs(guess).max() < _LARGEST_GUESS and float(np.abs(amounts).max()) < _LARGEST_AMOUNT:
@@ -167,7 +171,7 @@ class Intervals(Builder):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Quantiles(Builder):
-    """Intervals that hold about equally many tuples; see `Taxonomy.quantiles`."""
+    """Intervals that hold about equally many records; see `Taxonomy.quantiles`."""
 
     kind: ClassVar[str] = "quantiles"
     form: ClassVar[str] = "quantiles:N"
@@ -186,12 +190,12 @@ class Quantiles(Builder):
         object.__setattr__(self, "fanout", _whole("Taxonomy.quantiles", "fanout", self.fanout, 2))
 
     def groups(self, name: str, values: pa.Array, counts: NDArray[np.int64] | None) -> tuple[NDArray[Any], Paths]:
-        """Put value ``v`` into group ``floor(n * share of tuples below v)``; empty groups are left out."""
+        """Put value ``v`` into group ``floor(n * share of records below v)``; empty groups are left out."""
         fits = _is_number(values.type) or _is_date(values.type)
         _require(name, values, fits, "Taxonomy.quantiles", "numbers or dates")
         warnings.warn(
-            f"Taxonomy.quantiles of {_column(name)} looked at the table: its borders depend on the data, and published "
-            "labels show them. Borders that do not: Taxonomy.intervals",
+            f"Taxonomy.quantiles takes its borders from the values of {_column(name)}, and published labels show "
+            "them. Taxonomy.intervals makes borders that do not depend on the values",
             DisclosureWarning,
             stacklevel=4,
         )

@@ -32,6 +32,7 @@ from glasshouse.microdata.taxonomy.builders import (
     Quantiles,
     builder_of,
 )
+from glasshouse.microdata.taxonomy.hierarchy_file import hierarchy_rows, hierarchy_text, text_delimiter, without_header
 from glasshouse.microdata.taxonomy.tree import Tree
 
 if TYPE_CHECKING:
@@ -69,18 +70,68 @@ class Taxonomy:
     source: Tree | Builder
 
     @staticmethod
-    def from_csv(path: str | Path, delimiter: str = ";", *, encoding: str = "utf-8-sig") -> Taxonomy:
-        """Read a hierarchy in ARX's form: no header, a row for each value, the value first and the root last."""
-        if not isinstance(delimiter, str) or len(delimiter) != 1:
+    def from_csv(
+        path: str | Path, delimiter: str | None = None, *, encoding: str = "utf-8-sig", header: bool | None = None
+    ) -> Taxonomy:
+        """Read a hierarchy in ARX's form: a row for each value, the value first and the root last.
+
+        Parameters
+        ----------
+        path
+            The file.
+        delimiter
+            What divides fields. By default it is found out: the one of semicolon, comma and tab by which every row has
+            as many fields and the same root. Where two of them do, that is a `DomainError`.
+        encoding
+            Of the file.
+        header
+            Whether the first row has names of levels. By default it has if its last field is not the others' root.
+        """
+        if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
             raise ParameterError("Taxonomy.from_csv", "delimiter", "one character", delimiter)
         try:
-            with Path(path).open(encoding=encoding, newline="") as file:
-                rows = [row for row in csv.reader(file, delimiter=delimiter, strict=True) if row]
+            text = Path(path).read_bytes().decode(encoding)
+            found = text_delimiter(text, Path(path).name) if delimiter is None else delimiter
+            rows = hierarchy_rows(text, found)
         except (OSError, UnicodeDecodeError, LookupError, csv.Error) as error:
             raise _unreadable(path, error) from error
         if rows and max(map(len, rows)) == 1 < len(rows):
-            raise DomainError(f"{Path(path).name} has one field in every row: is {delimiter!r} the right delimiter?")
-        return Taxonomy(Tree.from_rows(rows))
+            raise DomainError(
+                f"{Path(path).name} has one field in every row: see whether {found!r} is the right delimiter"
+            )
+        return Taxonomy(Tree.from_rows(without_header(rows, header=header)))
+
+    def to_csv(self, values: pa.Array | None = None, *, name: str = "", delimiter: str = ";") -> str:
+        """Give the text of a hierarchy file in ARX's form, which `from_csv` reads again.
+
+        Parameters
+        ----------
+        values
+            The distinct values of the column, for a rule such as `prefix`, which lists none itself. A listed taxonomy
+            is written as it is, and needs none.
+        name
+            The name of the column, for messages.
+        delimiter
+            What divides fields; ARX takes a semicolon unless told otherwise.
+
+        Examples
+        --------
+        >>> print(Taxonomy.from_nested({"any": {"lungs": ["flu", "asthma"], "gout": []}}).to_csv(), end="")
+        flu;lungs;any
+        asthma;lungs;any
+        gout;gout;any
+        >>> print(Taxonomy.prefix(length=3).to_csv(pa.array(["476", "479"])), end="")
+        476;47*;4**;*
+        479;47*;4**;*
+        """
+        if not isinstance(self.source, Tree):
+            if values is None:
+                raise ParameterError("Taxonomy.to_csv", "values", "the values of the column, for a rule", values)
+            bound = self.bind(name, values)
+            return hierarchy_text(bound.labels, bound.parents.tolist(), bound.leaves.tolist(), delimiter)
+        ordered = self.source.leaves_below.get(self.source.names[0], self.source.leaves)
+        leaves = self.source.nodes_of(ordered)
+        return hierarchy_text(self.source.labels, self.source.parents, leaves, delimiter)
 
     @staticmethod
     def from_nested(nested: Mapping[Any, Any] | Sequence[Any]) -> Taxonomy:
@@ -138,7 +189,7 @@ class Taxonomy:
 
     @staticmethod
     def quantiles(*, n: int, fanout: int = 2) -> Taxonomy:
-        """Make ``n`` intervals (or fewer) that hold about equally many tuples, then unions of ``fanout``, up to ``*``.
+        """Make ``n`` intervals (or fewer) that hold about equally many records, then unions of ``fanout``, up to ``*``.
 
         The borders are values of the table: a `DisclosureWarning` says so when it is bound. The outermost intervals are
         open, ``(-inf, 20)`` and ``[60, inf)``. Numbers, dates and timestamps.
@@ -234,9 +285,12 @@ class Taxonomy:
         """
         plain = _plain(values)
         if not len(plain):
-            raise DomainError(f"column {name!r} has no values to bind a taxonomy to", column=name)
+            raise DomainError(f"column {name!r} has no values, so no taxonomy can be used for it", column=name)
         if pc.count_distinct(plain).as_py() < len(plain):  # a null does not count
-            raise DomainError(f"column {name!r}: a taxonomy is bound to distinct values, none missing", column=name)
+            raise DomainError(
+                (f"column {name!r}: a taxonomy can only be used for a list of different values, without missing ones"),
+                column=name,
+            )
         return self.source.bind(name, plain, counts)
 
     def bin(
@@ -304,7 +358,7 @@ def _unique(pairs: Sequence[tuple[Hashable, Any]]) -> dict[Hashable, Any]:
     """Make a dict, refused where a label comes twice: a plain dict would silently keep the last."""
     twice = [label for label, count in Counter(label for label, _ in pairs).items() if count > 1]
     if twice:
-        raise DomainError(f"the taxonomy repeats {few(twice)}", values=twice)
+        raise DomainError(f"the taxonomy has these labels more than once: {few(twice)}", values=twice)
     return dict(pairs)
 
 

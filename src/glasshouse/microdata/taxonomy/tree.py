@@ -64,7 +64,9 @@ class Tree:
         length = Counter(map(len, rows)).most_common(1)[0][0]
         ragged = [row[0] for row in rows if len(row) != length]
         if ragged:
-            _refuse(f"most rows of the taxonomy have {length} fields; other lengths: the rows of", ragged)
+            _refuse(
+                f"most rows of the taxonomy have {length} fields; correct the rows with more or fewer, those of", ragged
+            )
         paths: dict[tuple[str, ...], int] = {}
         groups = [paths.setdefault(tuple(row[1:]), len(paths)) for row in rows]
         return cls.grown([row[0] for row in rows], groups, list(paths))
@@ -76,7 +78,9 @@ class Tree:
             return cls._settled(list(leaves), [-1])
         tops = dict.fromkeys(path[-1] for path in paths if path)
         if len(tops) != 1:
-            _refuse("the last field of every row is the root, and must be the same; found", tops)
+            _refuse(
+                "the last field of every row of the taxonomy is the root, and must be the same in all rows; it is", tops
+            )
         labels, parents = [next(iter(tops))], [-1]
         nodes = {(len(paths[0]) - 1, labels[0]): 0}
         homes = np.zeros(len(paths), np.int64)
@@ -93,7 +97,7 @@ class Tree:
                 here = node
             homes[group] = here
         if contradicted:
-            _refuse("two different parents in the taxonomy for", contradicted)
+            _refuse("the taxonomy has two different parents for", contradicted)
         return cls._settled([*labels, *leaves], [*parents, *homes[np.asarray(groups)].tolist()])
 
     @classmethod
@@ -105,7 +109,7 @@ class Tree:
         elif isinstance(nested, Mapping | list | tuple) and nested:
             waiting = [(-1, ANY, nested)]
         else:
-            raise DomainError("a nested taxonomy is a dict of labels, or a list of labels, and not empty")
+            raise DomainError("a nested taxonomy must be a dict of labels or a list of labels, and must not be empty")
         labels: list[str] = []
         parents: list[int] = []
         seen: set[int] = set()
@@ -237,7 +241,10 @@ class Tree:
         homes = [self.parents[node] for node in nodes]
         bins = [node if home in mixed else home for node, home in zip(nodes, homes, strict=True)]
         if bins == nodes:
-            message = "the taxonomy has no level between its values and its root, so it makes no bins"
+            message = (
+                "the taxonomy has no level between its values and its root, so it cannot put values into bins: "
+                "add a level"
+            )
             raise DomainError(f"{_of(name)}{message}", column=name or None)
         natural = list(dict.fromkeys(bins[index] for index in self.bind(name, values, counts).order))
         place = {node: index for index, node in enumerate(natural)}
@@ -257,7 +264,7 @@ class Tree:
         found = self._found(name, values)
         missed = [value for value, node in zip(values.to_pylist(), found, strict=True) if node < 0]
         if missed:
-            _refuse(f"the taxonomy misses {len(missed)} of {len(found)} values:", missed, column=name)
+            _refuse(f"the taxonomy lacks {len(missed)} of {len(found)} values; add them:", missed, column=name)
         return found
 
     def missed(self, name: str, values: pa.Array) -> list[str]:
@@ -273,7 +280,7 @@ class Tree:
             if len(set(read)) < len(read):
                 twice = {text for text, count in Counter(read).items() if count > 1}
                 _refuse(
-                    "leaves of the taxonomy that are one value:",
+                    "leaves of the taxonomy that mean the same value:",
                     [leaf for leaf, text in zip(leaves, read, strict=True) if text in twice],
                     column=name,
                 )
@@ -288,14 +295,17 @@ class Tree:
         leaves = Counter(self.labels[node] for node in np.flatnonzero(self._is_leaf).tolist())
         repeated = [label for label, count in leaves.items() if count > 1]
         if repeated:
-            _refuse("the taxonomy repeats", repeated)
+            _refuse("the taxonomy has these values more than once:", repeated)
         if self.labels[0] in leaves:
-            _refuse("one of the leaves has the label of the root; give the root another than", self.labels[:1])
+            _refuse(
+                "a value has the same label as the root of the taxonomy; give the root another label than",
+                self.labels[:1],
+            )
         counts = Counter(self.labels)
         shared = [node for node, label in enumerate(self.labels) if counts[label] > 1]
         cyclic = dict.fromkeys(self.labels[node] for node in shared if self._returns(node))
         if cyclic:
-            _refuse("labels of the taxonomy that come back above themselves, with another between:", cyclic)
+            _refuse("labels of the taxonomy that occur again above themselves, with another label between:", cyclic)
         names = list(self.labels)
         unclear = [node for node in shared if node and not self._is_leaf[node]]
         above = {node: self.parents[node] for node in unclear}
@@ -303,7 +313,7 @@ class Tree:
         while unclear:
             lost = [self.labels[node] for node in unclear if above[node] < 0]
             if lost:
-                _refuse("labels of the taxonomy that nothing tells apart:", dict.fromkeys(lost))
+                _refuse("labels of the taxonomy that are the same and cannot be told apart:", dict.fromkeys(lost))
             for node in unclear:
                 trails[node].append(self.labels[above[node]])
                 above[node] = self.parents[above[node]]
@@ -359,14 +369,14 @@ def _entries(content: object, label: str, seen: set[int]) -> list[tuple[object, 
     if not isinstance(content, Mapping | list | tuple):
         return [(content, None)]
     if content and id(content) in seen:
-        _refuse("one part of the nested taxonomy contains itself, or is there twice, below", [label])
+        _refuse("one part of the nested taxonomy contains itself or occurs twice, below", [label])
     seen.add(id(content))
     if isinstance(content, Mapping):
         return list(content.items())
     pairs: list[tuple[object, object]] = []
     for item in content:
         if isinstance(item, list | tuple):
-            _refuse("a list within a list has no label in the nested taxonomy, below", [label])
+            _refuse("in the nested taxonomy, a list within a list needs a label, below", [label])
         pairs.extend(_entries(item, label, seen) if isinstance(item, Mapping) else [(item, None)])
     return pairs
 

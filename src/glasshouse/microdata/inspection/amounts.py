@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Amounts: how a column of numbers or dates can be read as a sensitive column.
+
+Different amounts satisfy l-diversity and protect nothing, so they are read as intervals, or as names where they are
+codes. The widths of intervals are round numbers. They are chosen by where most of the values lie, so a published width
+tells the order of magnitude of the column, and no value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, log10
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["MOST_CODES", "Reading", "readings_of"]
+
+MOST_CODES = 12  # different whole numbers up to which they are probably codes, as 0 and 1 for no and yes
+_INTERVALS = 8  # that most of the values should fall into
+_MOST = (5, 95)  # percentiles between which most values lie
+_YEARS = 3 * 365  # days from which on dates are read as years
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """A way to read a column: the choices that say so, by column, and what it means.
+
+    ``bins`` is the text of a taxonomy, as `glasshouse.Taxonomy` reads it; ``categorical`` says that numbers are names.
+    """
+
+    words: str
+    bins: str | None = None
+    categorical: bool = False
+
+
+def readings_of(values: pa.Array | pa.ChunkedArray) -> tuple[Reading, ...]:
+    """How a sensitive column with these values can be read, the best first; empty if it is no column of amounts.
+
+    >>> [reading.bins or "categorical" for reading in readings_of(pa.array([0, 1, 1, 0]))]
+    ['categorical']
+    >>> [reading.bins for reading in readings_of(pa.array([21_400.5, 38_000, 45_000, 90_100]))]
+    ['intervals:10000', 'quantiles:5']
+    >>> readings_of(pa.array(["flu", "gout"]))
+    ()
+    """
+    there = pc.drop_null(values)
+    kind = values.type
+    if pa.types.is_dictionary(kind) or not len(there):
+        return ()
+    if pa.types.is_temporal(kind) and not pa.types.is_time(kind) and not pa.types.is_duration(kind):
+        return tuple(_of_dates(there))
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return tuple(_of_numbers(there))
+    return ()
+
+
+def _of_numbers(values: Any) -> Iterator[Reading]:
+    distinct = len(pc.unique(values))
+    if pa.types.is_integer(values.type) and distinct <= MOST_CODES:
+        yield Reading(words=f"Its {distinct:,} different numbers are taken as names, not as amounts.", categorical=True)
+        return
+    amounts = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    amounts = amounts[np.isfinite(amounts)]
+    if len(amounts):
+        low, high = np.percentile(amounts, _MOST).tolist()
+        if high <= low:
+            low, high = float(amounts.min()), float(amounts.max())
+        width = _round_number((high - low) / _INTERVALS, whole=pa.types.is_integer(values.type))
+        if width is not None:
+            yield Reading(words=f"Its amounts are read as intervals of {width}.", bins=f"intervals:{width}")
+    yield from _of_quantiles()
+
+
+def _of_dates(values: Any) -> Iterator[Reading]:
+    days = pc.cast(pc.cast(values, pa.timestamp("s")), pa.int64()).to_numpy(zero_copy_only=False) // 86_400
+    level = "year" if int(days.max()) - int(days.min()) >= _YEARS else "month"
+    yield Reading(words=f"Its dates are read as {level}s.", bins=f"dates:{level}")
+    yield from _of_quantiles()
+
+
+def _of_quantiles() -> Iterator[Reading]:
+    words = (
+        "It is read as up to five intervals with about as many records each. Their borders come from the table, and "
+        "are published."
+    )
+    yield Reading(words=words, bins="quantiles:5")
+
+
+def _round_number(width: float, *, whole: bool) -> str | None:
+    """The nearest 1, 2 or 5 times a power of ten, as a decimal; None where there is no width.
+
+    >>> _round_number(4300.0, whole=True), _round_number(0.034, whole=False), _round_number(0.3, whole=True)
+    ('5000', '0.05', '1')
+    """
+    if not 1e-9 < width < 1e15:
+        return None
+    power = Fraction(10) ** floor(log10(width))
+    near = min((step * power for step in (1, 2, 5, 10)), key=lambda one: abs(log10(float(one)) - log10(width)))
+    near = max(near, Fraction(1)) if whole else near
+    return f"{near.numerator}" if near.denominator == 1 else f"{float(near):.10f}".rstrip("0")
