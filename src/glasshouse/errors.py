@@ -13,9 +13,9 @@
         PolicyError                    .path, .line, .column, .key, .suggestion     a policy, and where in it
         CautionError                   .cautions                what was found in a table and not yet answered
       Infeasible                     no release can satisfy this: .principle, .column, .value, .count, .of, .largest
-      NotSupported                   these do not go together: .what, .instead
-      GuaranteeBroken                the audit found a group that does not hold; always a bug: .group
-      MissingExtra (ImportError)     an optional part is not installed: .extra
+      NotSupported                   something is not possible: .what, .instead
+      GuaranteeBroken                the audit found a group that breaks the guarantee; always a bug: .group
+      MissingExtra (ImportError)     an optional package is not installed: .extra
     DisclosureWarning              a release will be easier to attack than it seems, or a default looked at the data
       RepublicationWarning           its people were published before
     InterpretedKernelsWarning      the compiled kernels are missing: results are the same, slowly
@@ -53,6 +53,7 @@ __all__ = [
     "SourceError",
     "having_written",
     "near_text",
+    "notes_of",
     "saying",
 ]
 
@@ -78,11 +79,20 @@ def near_text(text: str, known: Sequence[str]) -> str | None:
 
 
 class GlasshouseError(Exception):
-    """The root of every exception that Glasshouse raises on purpose."""
+    """The root of every exception that Glasshouse raises on purpose.
+
+    ``next_steps`` are lines that say what to do, as commands to copy, where the command line knows them. ``ways`` are
+    guarantees that the table allows instead, where they were looked for, and ``python_note`` is the note that tells
+    them as calls of Python.
+    """
+
+    next_steps: tuple[str, ...] = ()
+    ways: tuple[Any, ...] = ()
+    python_note: str = ""
 
 
 class InputError(GlasshouseError, ValueError):
-    """What was given is wrong, and the message says what to do."""
+    """What was given is wrong; the message says what to do."""
 
 
 class SchemaError(InputError):
@@ -95,7 +105,7 @@ class SchemaError(InputError):
 
     @classmethod
     def unknown(cls, column: str, known: Sequence[str], *, role: str) -> SchemaError:
-        """There is no such column: name the near ones."""
+        """There is no such column: name a similar one."""
         near = get_close_matches(column, known, n=1, cutoff=0.6)
         suggestion = near[0] if near else None
         hint = f"did you mean {suggestion!r}?" if suggestion else f"the columns are {', '.join(map(repr, known))}"
@@ -103,12 +113,18 @@ class SchemaError(InputError):
 
 
 class DomainError(InputError):
-    """A value, a type or a taxonomy does not fit its column; the values concerned are in ``values``."""
+    """A value, a type or a taxonomy does not fit its column; the values concerned are in ``values``.
 
-    def __init__(self, message: str, *, column: str | None = None, values: Iterable[Any] = ()) -> None:
+    ``situation`` is ``amounts`` or ``missing`` where another way to read the column helps; else it is empty.
+    """
+
+    def __init__(
+        self, message: str, *, column: str | None = None, values: Iterable[Any] = (), situation: str = ""
+    ) -> None:
         super().__init__(message)
         self.column = column
         self.values = tuple(values)
+        self.situation = situation
 
     @classmethod
     def unreadable(
@@ -116,22 +132,23 @@ class DomainError(InputError):
     ) -> DomainError:
         """Some published cells cannot be read: how many, in how many records, one of them, and what to do."""
         return cls(
-            f"column {column!r} of the release has {len(cells):,} different cells that cannot be read, in "
-            f"{n_records:,} records, as {cells[0]}: {reason}. {consequence}; or write the cells as docs/cells.md says",
+            f"column {column!r} of the release has {len(cells):,} different cells that cannot be read, "
+            f"in {n_records:,} records, such as {cells[0]}: {reason}. {consequence}; or write the cells as "
+            "docs/cells.md says",
             column=column,
             values=cells,
         )
 
     @classmethod
     def unknown(cls, value: str, known: Sequence[str], *, column: str) -> DomainError:
-        """There is no such value: name the near one, of those that anybody may know."""
+        """There is no such value: name a similar one, of those that anybody may know."""
         near = near_text(value, known)
         if near is not None:
             hint = f"did you mean {near!r}?"
         else:
             some = sorted(known)[:_FEW]
             more = f" and {len(known) - _FEW:,} more" if len(known) > _FEW else ""
-            hint = f"there are {', '.join(map(repr, some))}{more}" if some else "it has none"
+            hint = f"its values are {', '.join(map(repr, some))}{more}" if some else "it has no values"
         shown = value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
         return cls(f"column {column!r} has no value {shown!r}: {hint}", column=column, values=[value])
 
@@ -164,7 +181,7 @@ class SourceError(InputError):
 
 
 class OutputError(InputError):
-    """A place cannot be written; nothing was."""
+    """A file or folder cannot be written; nothing was written."""
 
     def __init__(self, message: str, *, path: str | Path | None = None) -> None:
         super().__init__(message)
@@ -172,7 +189,7 @@ class OutputError(InputError):
 
 
 class PolicyError(InputError):
-    """A policy says something that cannot be, or not so: where it stands, and what is wrong with it."""
+    """A policy says something that is not possible; the message says where, and what is wrong with it."""
 
     def __init__(
         self,
@@ -203,7 +220,13 @@ class CautionError(InputError):
 
 
 class Infeasible(GlasshouseError):
-    """No release of this table can satisfy the principle; the witness is in the attributes."""
+    """No release of this table can satisfy the principle; the witness is in the attributes.
+
+    ``counted`` is what was counted of the table, from which `glasshouse.journeys.advice` finds what can be promised
+    instead.
+    """
+
+    counted: Any = None
 
     def __init__(
         self,
@@ -225,11 +248,16 @@ class Infeasible(GlasshouseError):
         self.largest = largest
 
 
+def notes_of(error: BaseException) -> list[str]:
+    """What an error says beside its message; but not calls of Python, which only a program that calls us can use."""
+    return [note for note in getattr(error, "__notes__", []) if note != getattr(error, "python_note", "")]
+
+
 class NotSupported(GlasshouseError):
-    """These do not go together; ``instead`` says what does."""
+    """Something is not possible, or not together with something else; ``instead`` says what is."""
 
     def __init__(self, what: str, *, instead: str) -> None:
-        super().__init__(f"{what}: {instead}")
+        super().__init__(f"not possible: {what}; {instead}")
         self.what = what
         self.instead = instead
 
@@ -243,10 +271,10 @@ class GuaranteeBroken(GlasshouseError):
 
 
 class MissingExtra(GlasshouseError, ImportError):
-    """An optional part is needed and not installed."""
+    """An optional package is needed and not installed."""
 
     def __init__(self, what: str, *, extra: str) -> None:
-        super().__init__(f"{what} needs an extra: pip install 'glasshouse[{extra}]'")
+        super().__init__(f"{what} needs an optional package: pip install 'glasshouse[{extra}]'")
         self.extra = extra
 
 
@@ -264,7 +292,7 @@ class InterpretedKernelsWarning(UserWarning):
 
 @contextlib.contextmanager
 def saying(note: str) -> Iterator[None]:
-    """Let whatever ends the work inside say this too."""
+    """If an exception ends the work inside, let it say this too."""
     try:
         yield
     except BaseException as error:
@@ -273,5 +301,5 @@ def saying(note: str) -> Iterator[None]:
 
 
 def having_written(what: object) -> contextlib.AbstractContextManager[None]:
-    """Let whatever ends the rest of some work say that this much was written."""
-    return saying(f"{what} was written before that, whole")
+    """If an exception ends the rest of some work, let it say that this much was written."""
+    return saying(f"{what} was written completely before that")

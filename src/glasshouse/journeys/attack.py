@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attack: play the adversary against a release, and see what would be believed about every person.
+"""Attack: play the attacker against a release, and compute the probabilities of every person's values.
 
 An attack is given the release and what the attacker holds, and never the microdata. The exception are the three risks
 of `glasshouse.adversary.risks`: the steward, who holds the table, counts with it how often an attacker would be right.
@@ -52,29 +52,29 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
 
 
 def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -> Posterior | MeasuredRisk:
-    """Compute what an adversary believes about everybody on a list, after having seen a release.
+    """Compute an attacker's probabilities for everybody on a list, after seeing a release.
 
     Parameters
     ----------
     release
         What was published, from `publish` or `load`.
     attack
-        How the adversary reasons: an attack, or the name of one, which then has its usual parameters. ``"linking"``,
+        How the attacker reasons: an attack, or the name of one, which then has its usual parameters. ``"linking"``,
         from the release alone, is the default; others are ``"reverse-engineering"``, from the algorithm too,
         ``"minimality"``, ``"corruption"``, ``"intersection"``, ``"definetti"``, from what all groups of the release
-        together teach of the population, and ``"hint"``, from a little that is known of the population beforehand: its
-        signs are given as `Hint`, or as the prior of ``knowledge``. ``"singling-out"``, ``"linkability"`` and
-        ``"inference"`` count how often an attacker would be right, and give a `MeasuredRisk`; for these the external
-        table is the one that was published.
+        together teach of the population, and ``"hint"``, from a little that is known of the population before the
+        release is seen: its signs are given as `Hint`, or as the prior of ``knowledge``. ``"singling-out"``,
+        ``"linkability"`` and ``"inference"`` count how often an attacker would be right, and give a `MeasuredRisk`; for
+        these the external table is the one that was published.
     knowledge
-        What the adversary holds beside the release. The external table is coded in the taxonomies and orders that the
+        What the attacker knows besides the release. The external table is coded in the taxonomies and orders that the
         release carries. Where it carries only a part of what is needed, read the table with the whole, or be refused.
 
     Returns
     -------
     Posterior
-        The beliefs, how they were obtained, and who is most exposed; a `LearnedPosterior` of the learning adversary,
-        and a `HintPosterior` of one with a hint; a `MeasuredRisk` from attacks that count.
+        The probabilities, how they were obtained, and who is most exposed; a `LearnedPosterior` for an attacker who
+        learns, a `HintPosterior` for one with a hint, and a `MeasuredRisk` from attacks that count.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
     (1.0, 0.0, 0.25)
     """
     if not isinstance(knowledge, Knowledge):
-        raise InputError("knowledge must say what she holds: gh.Knowledge(external=gh.read(...))")
+        raise InputError("knowledge must say what the attacker knows: gh.Knowledge(external=gh.read(...))")
     chosen: Attack | RiskAttack = catalog.chosen(catalog.ATTACKS, "linking" if attack is None else attack)
     algorithm = algorithm_of(knowledge.recipe or release.recipe) if chosen.needs_algorithm else None
     return chosen.attack(release, knowledge, algorithm)
@@ -99,6 +99,9 @@ def algorithm_of(recipe: Recipe) -> Algorithm:
     """The principle, the method and the recoding that a recipe names."""
     for what, named in (("principle", recipe.principle), ("method", recipe.method)):
         if not named:
-            raise InputError(f"reverse engineering needs the {what} that made the release: state it")
+            raise InputError(
+                f"reverse engineering needs the {what} that made the release, and the release does not say it: give "
+                "it with the attacker's knowledge"
+            )
     recoding = Boxes() if layout_of(recipe) is FOREIGN else catalog.recoding_of(recipe)
     return Algorithm(catalog.principle_of(recipe), catalog.method_of(recipe), recoding)

@@ -49,9 +49,9 @@ def as_first(release: Release, edition: Any) -> Release:
     _refuse_unfit(release.recipe, release.guarantee.adversary)
     if release.weight is not None:
         raise NotSupported(
-            f"editions of a table with the survey weight {release.weight.name!r}, whose classes come from everybody in "
-            "the table",
-            instead="leave the weight out, or publish each survey as a table of its own people",
+            f"editions of a table with the survey weight {release.weight.name!r}, because the classes of the weight "
+            "depend on everybody in the table",
+            instead="leave the weight out, or publish each survey separately, if nobody is in two of them",
         )
     label = 1 if edition is None else check_label(edition)
     own = _repeated(label, _people(release).num_rows)
@@ -195,14 +195,17 @@ def _columns(old: Release, new: Release, table: Microdata) -> tuple[PublishedCol
 def _column(old: PublishedColumn, new: PublishedColumn) -> PublishedColumn:
     if old.kind != new.kind:
         raise SchemaError(
-            f"column {old.name!r} has values of the kind {new.kind} now, and had {old.kind}: read it as it was read "
-            "for the first edition",
+            f"column {old.name!r} now has values of the kind {new.kind}, but had {old.kind} in the first edition: "
+            "read it in the same way as for the first edition",
             column=old.name,
         )
     if old.declared != new.declared or old.limits != new.limits or (old.axis is None) != (new.axis is None):
         raise SchemaError(
-            f"column {old.name!r} was published with another taxonomy, order or limit: declare the same as for the "
-            "first edition, and let a taxonomy whose nodes are published go out whole (carry='declared')",
+            (
+                f"column {old.name!r} was published with another taxonomy, order or limit: declare the same as for the "
+                "first edition; if published cells are nodes of a taxonomy, the release must contain the whole "
+                "taxonomy (carry='declared')"
+            ),
             column=old.name,
         )
     longer = max(old.meaning, new.meaning, key=len)  # one of them may tell that values can be missing
@@ -218,7 +221,7 @@ def _axis(old: PublishedColumn, new: PublishedColumn, domain: Domain | None) -> 
     found = axis_of(code(texts, name=old.name, order=domain.order, taxonomy=domain.tree))
     if found is None or [text for text in found["order"] if text in before] != before:
         raise SchemaError(
-            f"the values of {old.name!r} have another order than in the first edition: declare the same",
+            f"the values of {old.name!r} have another order than in the first edition: declare the same order",
             column=old.name,
         )
     return found
@@ -230,24 +233,27 @@ def _refuse_unfit(recipe: Recipe, adversary: str) -> None:
     if recoding.layout.number is None or recipe.recoding.get("marginals"):
         raise NotSupported(
             f"editions by the recoding {recoding.name!r}{' with marginals' if recoding.layout.number else ''}, which "
-            "has no one table in which people stand apart from sensitive values",
-            instead="use 'anatomy', 'permutation', or 'angel' without marginals",
+            "does not publish the people in one table and the sensitive values in others",
+            instead="use the recoding 'anatomy' or 'permutation', or 'angel' without marginals",
         )
     if adversary != Adversary.ALGORITHM_AWARE.value:
         raise NotSupported(
-            "editions by a method that does not hold against an attacker who knows it",
-            instead="leave the method out: the default one does",
+            "editions by a method that guarantees nothing against an attacker who knows it",
+            instead="leave the method out: the default one is safe against such an attacker",
         )
     requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive)
     if any("t" in (one.terms.asked or {}) for part in requirement.parts for one in part.principle.singles()):
         raise NotSupported(
-            "editions under t-closeness, which compares groups with the whole table",
-            instead="ask for l-diversity: each edition is a table of its own",
+            "editions under t-closeness, which compares groups with the whole table, while each edition is a table of "
+            "its own",
+            instead="ask for l-diversity",
         )
     for name in (EDITION, LEFT):
         if name in (*recipe.quasi, *recipe.sensitive):
             raise SchemaError(
-                f"editions add a column {name!r}, and the table has one of that name: rename the table's", column=name
+                f"editions add a column {name!r}, but the table already has a column of that name: rename the column "
+                "of the table",
+                column=name,
             )
 
 

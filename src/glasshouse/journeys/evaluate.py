@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Evaluation", "evaluate", "relative_errors"]
 
 DELTA = 0.005
-"""Counts below this share of the table are taken as this share when errors are compared with them (TRANSPARENT 4.1)."""
+"A relative error divides by the true count, or by this share of the table if that is larger (TRANSPARENT 4.1)."
 _ENOUGH = 20  # intervals are held to their promise for counts of at least so many
 
 
@@ -83,13 +83,15 @@ class Evaluation:
         }
 
     def __str__(self) -> str:
+        size = float(self.losses.average_size)
         lines = [
-            f"{self.n_questions:,} questions ({self.workload}), against the microdata: keep this inside",
-            f"  mean relative error    {self.error:.4f}   (plain independence: {self.baseline:.4f})",
+            f"{self.n_questions:,} questions ({self.workload}), compared with the true table: keep these figures "
+            "confidential",
+            f"  mean relative error    {self.error:.4f}   (two tables without any link: {self.baseline:.4f})",
             f"  answered by            the {self.model} model",
             f"  95 % intervals cover   {self.coverage:.1%} of counts of at least {_ENOUGH}",
             f"  KL divergence          {'not defined' if self.kl is None else f'{self.kl:.4f} nats'}",
-            f"  average group          {float(self.losses.average_size):,.1f} tuples, NCP {float(self.losses.ncp):.4f}",
+            f"  average group          {size:,.1f} records, NCP {float(self.losses.ncp):.4f}",
         ]
         return in_lines([*lines, *(f"  note: {note}" for note in self.notes)])
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Foreign releases: a generalized table that another tool published, with a statement of how it was made.
 
-Glasshouse promises nothing for such a table; it reads its cells as an adversary does, so that it can be attacked.
+Glasshouse promises nothing for such a table; it reads its cells as an attacker does, so that it can be attacked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["foreign_release"]
 
-_CELLS = "as the other tool wrote it: a value, an interval, a range, a set, a prefix with stars, a node or *"
+_CELLS = (
+    "as the other tool wrote it: a value, an interval, a range, a set, a prefix with stars, a node of a taxonomy, or *"
+)
 
 
 def foreign_release(

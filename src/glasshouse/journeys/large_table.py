@@ -46,7 +46,7 @@ def tables_in_parts(
 def grouped_in_parts(
     recoding: Recoding, table: Microdata, groups: Groups, source: Source, part_rows: int
 ) -> tuple[dict[str, pa.Table], dict[str, list[int]]]:
-    """The same of a table whose tuples are all in groups that have their published numbers already, from 0."""
+    """The same of a table whose records are all in groups that have their published numbers already, from 0."""
     kinds, of_row = kinds_of(table)
     order = np.argsort(of_row, kind="stable")
     numbers = np.arange(groups.n_groups)

@@ -40,9 +40,9 @@ FILE: Final = "ledger.parquet"
 _OWN: Final = ("identifier", "edition", "published", "left", "values", "quasi")
 _CELL: Final = "cell: "  # before the name of a quasi-identifier whose published cells are kept
 _OLD: Final = (
-    "its audit keeps no ledger, by which people who come later are told from those who were there. A ledger is kept "
-    "for a table with an identifier that is published in memory by 'anatomy', 'permutation' or 'angel'. What was "
-    "published without one cannot be followed: publish people who were never in it as a table of their own"
+    "its audit has no ledger, which is needed to tell new people from those who were published before. Glasshouse "
+    "keeps a ledger only for a table with an identifier that is published in memory with the recoding 'anatomy', "
+    "'permutation' or 'angel'. Instead, publish the people who are not in this release as a table of their own"
 )
 
 
@@ -145,8 +145,8 @@ class Ledger:
         known = self.people["identifier"].combine_chunks()
         if identifier.type != known.type:
             raise InputError(
-                f"the identifiers of this table are read as {identifier.type}, and those of earlier editions were as "
-                f"{known.type}, so that nobody would be known again: write them alike"
+                f"the identifiers of this table are of the type {identifier.type}, but those of earlier editions are "
+                f"of the type {known.type}, so nobody would be recognised: write them in the same way"
             )
         place = pc.index_in(identifier, value_set=known)
         arrivals = np.flatnonzero(np.asarray(place.is_null()))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Load: a release comes back from its folder, and its recipe names things that there are.
 
-`glasshouse.release.load` checks the files and knows no method. Whoever asks or attacks a release believes its recipe;
-so here, where the catalogue is known, principle, method and recoding are made of it once, and the guarantee is made of
-them again. What cannot be made is refused before anybody believes it.
+`glasshouse.release.load` checks the files and knows no method. Answers and attacks rely on the recipe of a release. So
+principle, method and recoding are made from it here, where the catalogue is known, and the guarantee is made from them
+again. A release whose recipe cannot be read is refused.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def check_declared(release: Release, path: str | Path, cells: Callable[[str], se
         if isinstance(error, SourceError) and error.source is not None:  # a file that cannot be read
             raise
         raise SourceError(
-            f"{path}: the release carries a taxonomy or an order that does not fit its cells: it was tampered with",
+            f"{path}: the release has a taxonomy or an order that does not match its cells: it was tampered with",
             source=path,
         ) from None
 
@@ -95,7 +95,8 @@ def checked_promise(release: Release, path: str | Path) -> Guarantee:
         ) from None
     if not release.other_writer and release.guarantee != promised:
         raise SourceError(
-            f"{path}: the release states a guarantee that is not the one that its recipe stands for: refused",
+            f"{path}: the guarantee in the release does not match its recipe: it was changed, and the release is not "
+            "read",
             source=path,
         )
     return promised
@@ -114,16 +115,18 @@ def _check_declared(release: Release, cells_of_column: Callable[[str], set[str]]
         if column.name in declared.taxonomies and shows_nodes and column.kind == "category":
             check_cells(column.name, declared.taxonomies[column.name], cells)
         if told["kind"] == "nodes" and shows_nodes != bool(told["nodes"]) and cells:
-            raise ValueError("nodes where cells are none, or none where they are")
+            raise ValueError(
+                "the release lists nodes although no cell is a node, or lists none although cells are nodes"
+            )
         if told["kind"] == "nodes" and shows_nodes:
             labels = {node["label"] for node in told["nodes"]}
             if {cell if cell in labels else bare(cell) for cell in cells} != labels:
-                raise ValueError("the nodes are others than the cells")
+                raise ValueError("the listed nodes are not those that occur as cells")
         if column.name in declared.ordered:
             known = set(map(str, declared.ordered[column.name]))
             ends = (end for cell in cells if cell.startswith("[") for end in parts_of(cell[1:-1], ","))
             if not all(bare(end.strip()) in known for end in ends):
-                raise ValueError("an interval has an end that is not in the order")
+                raise ValueError("an interval ends in a value that is not in the declared order")
 
 
 def _check_recipe(release: Release) -> None:
@@ -132,7 +135,7 @@ def _check_recipe(release: Release) -> None:
         return
     principle = catalog.principle_of(recipe)
     if isinstance(principle, dict) and not set(principle) <= set(recipe.sensitive):
-        raise ValueError("a principle of a column that is not there")
+        raise ValueError("a principle names a column that the release does not have")
     catalog.method_of(recipe)
     recoding = catalog.recoding_of(recipe)
     _check_sets(release)
@@ -144,7 +147,7 @@ def _check_sets(release: Release) -> None:
     """Every cell of a column of sets is one."""
     for name in release.sets:
         if release.layout is PERTURBED:
-            raise ValueError("a perturbed sample of sets")
+            raise ValueError("a perturbed sample has a column of sets")
         for table in release.tables.values():
             for cell in table[name].unique().to_pylist() if name in table.column_names else ():
                 members_in(cell)
@@ -153,17 +156,17 @@ def _check_sets(release: Release) -> None:
 def _check_sample(release: Release, recoding: Perturbed) -> None:
     """A retention is stated, and every value that is shown is one of the declared domain."""
     if recoding.p is None or len(release.recipe.sensitive) != 1:
-        raise ValueError("a perturbed sample says with which retention")
+        raise ValueError("a perturbed sample does not state its retention")
     declared = release.recipe.recoding.get("domain")
     if declared is None:
         return
     if not all(map(_is_value, declared)):
-        raise ValueError("a domain of something else than values")
+        raise ValueError("the domain of the sensitive column has something other than values")
     known = [None if value is None else text_of(value) for value in declared]
     (column,) = release.recipe.sensitive
     shown = {None if value is None else text_of(value) for value in release.data[column].unique().to_pylist()}
     if len(set(known)) < len(known) or not shown <= set(known):
-        raise ValueError("a value that is not in the domain")
+        raise ValueError("a published value is not in the declared domain")
 
 
 def _is_value(value: object) -> bool:
@@ -175,17 +178,17 @@ def _is_value(value: object) -> bool:
 
 # --- the promise: a guarantee, made again of a recipe and of what a release tells about its table ---------------------
 #
-# So the words of a guarantee that was read can be compared with the words that its recipe stands for, and need not be
-# believed.
+# So the words of a guarantee that was read are compared with the words that belong to its recipe, and need not be
+# trusted.
 
 
 FOREIGN_GUARANTEE: Final = Guarantee(
     promise="nothing: another tool made this table",
     adversary="none",
-    adversary_knows="whatever she likes",
-    theorem="what the other tool promises is its own affair",
+    adversary_knows="an attacker with any knowledge",
+    theorem="Glasshouse does not know how the other tool made it",
 )
-"""What Glasshouse promises for a table that another tool made."""
+"What Glasshouse guarantees for a table that another tool made."
 
 
 def promised_by_recipe(release: Release) -> Guarantee:
@@ -206,7 +209,9 @@ def promised_by_recipe(release: Release) -> Guarantee:
     method, recoding = catalog.method_of(recipe), catalog.recoding_of(recipe)
     requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive, release.sets)
     if (requirement.target is None) != (recoding.layout.size is None):
-        raise InputError("a bound on beliefs and the recoding 'perturbed' go together, and one is without the other")
+        raise InputError(
+            "RhoBreach and DeltaGrowth need the recoding 'perturbed', and the recoding 'perturbed' needs one of them"
+        )
     promised = recoding.guarantee(
         requirement,
         recoding.claimed(method.claimed(requirement), requirement, recipe.sensitive),
@@ -220,13 +225,16 @@ def promised_by_recipe(release: Release) -> Guarantee:
 
 
 def _check_numbers(release: Release) -> None:
-    """Suppressed tuples are some of those that were dropped, and no more than the recipe allows, in every edition."""
+    """Suppressed records are some of those that were dropped, and no more than the recipe allows, in every edition."""
     allowed = exact_share(release.recipe.suppress)
     most = allowed * (release.n_tuples + release.n_dropped)
     if not 0 <= release.n_suppressed <= release.n_dropped or release.n_suppressed > most:
-        raise InputError("more tuples were suppressed than were dropped, or than the recipe allows")
+        raise InputError(
+            "the release says that more records were suppressed than were left out in total, or more than its "
+            "recipe allows"
+        )
     for name in ("n_tuples", "n_dropped", "n_suppressed") if release.editions else ():
         if sum(getattr(edition, name) for edition in release.editions) != getattr(release, name):
-            raise InputError("the editions do not add up to the release")
+            raise InputError("the numbers of the editions do not add up to those of the release")
     if any(e.n_suppressed > allowed * (e.n_tuples + e.n_dropped) for e in release.editions):
-        raise InputError("more tuples were suppressed in an edition than the recipe allows")
+        raise InputError("more records were suppressed in an edition than the recipe allows")

@@ -31,7 +31,9 @@ from glasshouse.microdata.cautions import accepted_cautions
 from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 from glasshouse.recoding.columns import carried
+from glasshouse.release.copies.copy_folder import check_copies
 from glasshouse.release.layout import ANGEL, PART_ROWS
+from glasshouse.release.package.container.zip_archive import renew_archive
 from glasshouse.release.package.pair import Pair, check_pair
 from glasshouse.release.package.write import check_savable, write_audit, write_release
 
@@ -57,8 +59,8 @@ def publish_marginals(
 ) -> Release:
     """Add marginals to the ANGEL release in ``out/release``, over the batches that ``out/audit`` keeps.
 
-    The release is written anew, whole: the tables that were published before, unchanged, in the same files, and the new
-    ones, of which large ones are in parts. What was promised before is promised of all of them together.
+    The whole release is written again: the tables that were published before, unchanged, in the same files, and the new
+    ones; large new ones are in parts. The guarantee stays the same, and covers all of them together.
 
     Parameters
     ----------
@@ -97,11 +99,11 @@ def publish_marginals(
     if before.layout is not ANGEL:
         raise NotSupported(
             f"more marginals of a release by the recoding {recoding.name!r}",
-            instead="marginals that are safe together need the recoding 'angel' from the start",
+            instead="publish the table with the recoding 'angel' from the start: only its marginals are safe together",
         )
     if before.editions:
         raise NotSupported(
-            "more marginals of a release with editions", instead="editions are for one table of people: ask it"
+            "more marginals for a release with editions", instead="answer your questions from its one table of people"
         )
     batches = _batches(out / "audit" / "partition.parquet", table)
     kept = np.flatnonzero(batches.labels >= 0)
@@ -140,6 +142,8 @@ def publish_marginals(
         write_release(release, outside, format)
         if finishing is not None:
             finishing(release, inside, outside)
+    renew_archive(pair.out)
+    check_copies(release, pair.out)
     return release
 
 
@@ -167,31 +171,40 @@ def _notices(path: Path) -> list[str]:
     try:
         return list(json.loads(path.read_text(encoding="utf-8"))["notices"])
     except (OSError, ValueError, KeyError, TypeError):
-        raise SourceError(f"{path} cannot be read, or is no report of a release", source=path) from None
+        raise SourceError(f"{path} cannot be read, or is not the report of a release", source=path) from None
 
 
 def _batches(path: Path, table: Microdata) -> Groups:
-    """The batches of a table's tuples, as the audit keeps them; refused if it is not the table that was published."""
+    """The batches of a table's records, as the audit keeps them; refused if it is not the table that was published."""
     try:
         partition = pq.read_table(path)
     except OSError:
-        raise SourceError(f"{path} cannot be read: without the batches nothing can be added", source=path) from None
+        raise SourceError(
+            f"{path} cannot be read: it has the batches, without which no marginal can be added", source=path
+        ) from None
     if partition.num_rows != table.n_tuples:
         raise InputError(
-            f"the table has {table.n_tuples:,} tuples, the one that was published had {partition.num_rows:,}: give the "
-            "table that was published, read in the same way"
+            f"the table has {table.n_tuples:,} records, but the one that was published had {partition.num_rows:,}: "
+            "give the table that was published, and read it in the same way"
         )
     numbers = partition["group"].combine_chunks()
     if "identifier" in partition.column_names:
         if table.identifier is None:
-            raise InputError("the table was published with an identifier: name it, so that tuples can be found again")
+            raise InputError(
+                "the table was published with an identifier: name that column, so that the people can be found again"
+            )
         kept = partition["identifier"].combine_chunks()
         places = pc.index_in(table.identifier, value_set=kept.cast(table.identifier.type))
         if places.null_count:
-            raise InputError(f"{places.null_count:,} people of the table are not among those who were published before")
+            raise InputError(
+                f"{places.null_count:,} people of the table were not published before: give the table that was "
+                "published"
+            )
         numbers = numbers.take(places)
     elif table.identifier is not None:
-        raise InputError("the table was published without an identifier: read it so again, with its rows in order")
+        raise InputError(
+            "the table was published without an identifier: read it without one again, with its rows in the same order"
+        )
     labels = np.asarray(numbers.fill_null(0)).astype(np.int32) - np.int32(1)
     return Groups(labels, int(labels.max(initial=-1)) + 1)
 
@@ -205,8 +218,8 @@ def _check_same_table(before: Mapping[str, pa.Table], now: Mapping[str, pa.Table
             for i, column in enumerate(new.columns)
         ):
             raise InputError(
-                f"the table {name!r} of the release does not come out again: give the table that was published, read "
-                "in the same way"
+                f"the table {name!r} comes out differently than in the release: give the table that was published, "
+                "and read it in the same way"
             )
 
 

@@ -2,8 +2,8 @@
 """The next edition: people who came since the last one are divided alone, and join what was published.
 
 Theorem E1: if an edition divides only people who were never candidates of an earlier one, by a method that holds
-against an attacker who knows it, with random choices of its own and parameters fixed beforehand, then what is believed
-of a person after all editions is what the person's own edition tells. So earlier rows and counts stay as they are, and
+against an attacker who knows it, with random choices of its own and parameters fixed in advance, then all editions
+together tell about a person what the person's own edition tells. So earlier rows and counts stay as they are, and
 what is decided here is decided by identifiers, sizes and labels alone.
 """
 
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Past", "closed_instead", "newest", "told_by"]
 
-_ALIKE: Final = "all editions are made alike, as was decided for the first: leave it out"
+_ALIKE: Final = "leave it out: all editions are made in the same way as the first"
 _FOLLOWED: Final = "followed.json"
 _TOLD: Final = "edition.json"
 _WAIT: Final = (
-    "these people must not wait for others who come later, for that tells about their values: leave them out for good "
-    "(leave_out=True, --leave-out), which promises nothing to them"
+    "These people must not wait until others come, because that would reveal something about their values. Leave them "
+    "out for good (leave_out=True, --leave-out); nothing is then guaranteed for them"
 )
 
 
@@ -72,7 +72,7 @@ class Past:
         release = as_first(load(folder / RELEASE), None)
         ledger = Ledger.read(folder / AUDIT)
         if table.identifier is None:
-            raise InputError("an edition needs an identifier, by which people are known again: name its column")
+            raise InputError("an edition needs an identifier, so that people can be recognised: name its column")
         _check_columns(table, release)
         label = len(release.editions) + 1 if edition is None else check_label(edition)
         if str(label) in {str(one.label) for one in release.editions}:
@@ -80,14 +80,14 @@ class Past:
         found = ledger.compared(table)
         if len(found.arrivals) < at_least:
             raise InputError(
-                f"{len(found.arrivals):,} people came since, and an edition was to have at least {at_least:,}: they "
-                "wait for the next one. Nothing was looked at but how many they are, and nothing was recorded"
+                f"{len(found.arrivals):,} new people came, but an edition must have at least {at_least:,}: they wait "
+                "for the next edition. Glasshouse looked only at their number and recorded nothing"
             )
         if found.n_changed and not keep_published:
             raise InputError(
-                f"{found.n_changed:,} people who were published have other sensitive values now. To publish both "
-                "values would tell who changed, and more: corrections wait for a new table of new people. To go on "
-                "with the values as they were published, keep them (keep_published=True, --keep-published)"
+                f"{found.n_changed:,} people who were published before now have other sensitive values. Publishing "
+                "both values would reveal who changed, and more, so an edition cannot correct values. To continue "
+                "with the published values, keep them (keep_published=True, --keep-published)"
             )
         return cls(folder=folder, release=release, ledger=ledger, table=table, label=label, found=found)
 
@@ -115,11 +115,13 @@ class Past:
     def notices(self) -> list[str]:
         """What was done with people who were known, in sentences."""
         told = {
-            "people who came since were published": len(self.found.arrivals),
-            "people who were published are not in this table, and are told as left": len(self.found.leavers),
-            "people have other sensitive values now: those that were published stay": self.found.n_changed,
-            "people have other quasi-identifiers now: those that were published stay": self.found.n_moved,
-            "people who had left came back: they stay left, and are not published twice": self.found.n_returned,
+            "new people were published": len(self.found.arrivals),
+            "people who were published before are not in this table: they are listed as having left": len(
+                self.found.leavers
+            ),
+            "people now have other sensitive values: the published values stay as they are": self.found.n_changed,
+            "people now have other quasi-identifiers: the published values stay as they are": self.found.n_moved,
+            "people who had left came back: they stay listed as having left": self.found.n_returned,
             "people were left out of an earlier edition, and stay out for good": self.found.n_left_out,
         }
         return [f"{count:,} {what}" for what, count in told.items() if count]
@@ -186,8 +188,8 @@ class Past:
         if self.found.n_changed or self.found.n_moved:
             changed = self.found.n_changed + self.found.n_moved
             warnings.warn(
-                f"{changed:,} people have other values now than those that were published, which stay: answers are "
-                "about people as they were when they came",
+                f"{changed:,} people now have other values than the published ones, which stay as they are: answers "
+                "describe people as they were when they came",
                 DisclosureWarning,
                 stacklevel=3,
             )
@@ -195,11 +197,14 @@ class Past:
     def refuse_again(self, out: Any, *, force: bool) -> None:
         """Refuse to follow an edition a second time, which would divide the same people twice."""
         if Path(out).resolve() == self.folder.resolve():
-            raise InputError(f"{out} is the folder that is followed, and stays as it is: name another one with out")
+            raise InputError(
+                f"{out} is the folder of the earlier edition, which must stay as it is: choose another folder for out"
+            )
         if (self.audit / _FOLLOWED).exists() and not force:
             raise InputError(
-                f"{self.folder} was followed by an edition already, and two that divide the same people tell together "
-                "what neither tells alone: follow that one. If nobody has it, force replaces it"
+                f"{self.folder} already has a following edition. Two editions that divide the same people reveal "
+                "together what neither reveals alone: continue from that edition. If nobody has received it, replace "
+                "it with force"
             )
 
     def mark_followed(self, out: Path) -> None:
@@ -265,15 +270,17 @@ def _check_columns(table: Microdata, release: Release) -> None:
         names = tuple(column.name for column in own)
         if names != first:
             raise SchemaError(
-                f"the first edition has the {role} {', '.join(first)}, and this table has {', '.join(names) or 'none'}"
-                ": all editions have the same, in the same order"
+                f"the first edition has the {role} {', '.join(first)}, but this table "
+                f"has {', '.join(names) or 'none'}: all editions must have the same columns, in the same order"
             )
     for column in (*table.quasi, *table.sensitive):
         domain = column.domain
         if domain.normalised or (domain.tree is not None and domain.tree.looks_at_table):
             what = "the most frequent spelling" if domain.normalised else "quantiles"
             raise NotSupported(
-                f"an edition in which {what} of {column.name!r} in the whole table, also of people who are not in this "
-                "edition, decides what is published",
-                instead="spell values alike in the file, and give intervals in place of quantiles",
+                (
+                    f"an edition of column {column.name!r}, where {what} of the whole table, including people who are "
+                    "not in this edition, would affect what is published"
+                ),
+                instead="spell the values in the same way in the file, and give intervals instead of quantiles",
             )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from glasshouse import catalog
-from glasshouse.errors import DisclosureWarning
+from glasshouse.errors import DisclosureWarning, Infeasible
 from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.grouping.cuts.snug import Snug
 from glasshouse.grouping.mirror.mirror import Mirror
@@ -58,7 +58,7 @@ class Plan:
     method, recoding
         How people are divided and groups rewritten, every parameter fixed.
     suppress
-        Largest share of people that may be dropped beforehand.
+        Largest share of people that may be dropped before the table is divided.
     n_by_lot
         How many people were left out by lot, as the method asks.
     """
@@ -109,7 +109,25 @@ def plan_of(
     suppress: Any,
     source: Source,
 ) -> Plan:
-    """Decide what can be decided from counts; what was declared must have the table's spelling (`spelled`)."""
+    """Decide what can be decided from counts; what was declared must have the table's spelling (`spelled`).
+
+    An `Infeasible` that it raises keeps what was counted.
+    """
+    try:
+        return _plan_of(kinds, principle, method, recoding, suppress, source)
+    except Infeasible as error:
+        error.counted = (kinds, principle)
+        raise
+
+
+def _plan_of(
+    kinds: Kinds,
+    principle: Principle | Mapping[str, Principle],
+    method: Method | None,
+    recoding: Recoding | None,
+    suppress: Any,
+    source: Source,
+) -> Plan:
     with step("eligible", rows=kinds.n_people):
         exact_share(suppress)  # refused before the work, not after it
         requirement = Requirement.in_groups(principle, kinds.table, counts=kinds.counts)
@@ -169,18 +187,18 @@ def _settled(
     claim = recoding.claimed(method.claimed(requirement), requirement, [column.name for column in table.sensitive])
     if claim.adversary is Adversary.LINKING:
         what = f"the release promises {claim.promise}" if claim.promise else _attackable(method)
-        warnings.warn(what, DisclosureWarning, stacklevel=5)
+        warnings.warn(what, DisclosureWarning, stacklevel=6)
     elif method.independent(requirement) == "buckets":
-        warnings.warn(_tied(method), DisclosureWarning, stacklevel=5)
+        warnings.warn(_tied(method), DisclosureWarning, stacklevel=6)
     return method, recoding, claim
 
 
 def default_method(requirement: Requirement, recoding: Recoding) -> Method:
     """The method where none is named: the safest there is for what is asked.
 
-    For l-diversity of one column Sift, which holds against an attacker who knows it and a little about people besides.
-    Where cells enclose whole groups and l is 3 or more, Mirror, whose cells are smaller, and which holds against such
-    an attacker with a weaker bound. Under other principles that judge sensitive values Mirror, which holds against an
+    For l-diversity of one column Sift, which protects against an attacker who knows it and a little about people. Where
+    cells enclose whole groups and l is 3 or more, Mirror, whose cells are smaller, and which protects against such an
+    attacker with a weaker bound. Under other principles that judge sensitive values Mirror, which protects against an
     attacker who knows it, and of several sensitive columns jointly where the recoding publishes each of them apart.
     For k-anonymity alone Snug, which then looks at no sensitive value, so that knowing it tells nothing either. For
     perturbed generalization Mondrian, whose boxes are disjoint.
@@ -200,7 +218,7 @@ def default_recoding(requirement: Requirement) -> Recoding:
 
     ANGEL for l-diversity, with k = l: batches hide the values, buckets hide who is there; with several sensitive
     columns each has its own l, k is the largest, and every column has a table of its own. Perturbed generalization for
-    promises about beliefs. Boxes for anything else.
+    bounds on an attacker's probabilities. Boxes for anything else.
     """
     if requirement.target is not None:
         return Perturbed()
@@ -210,16 +228,16 @@ def default_recoding(requirement: Requirement) -> Recoding:
 
 def _attackable(method: Method) -> str:
     return (
-        f"an adversary who knows that the method {method.name!r} was used may learn more than is promised: "
-        "without a method named, the default one holds against such an adversary too"
+        f"an attacker who knows that the method {method.name!r} was used may learn more than the guarantee allows: "
+        "leave the method out, and the default one also protects against such an attacker"
     )
 
 
 def _tied(method: Method) -> str:
     return (
-        f"the method {method.name!r} ties its groups to each other: an attacker who knows that a value goes with "
-        "larger or smaller quasi-identifiers can infer the values of nearly everybody; the method 'sift' does not have "
-        "this weakness"
+        f"the groups of the method {method.name!r} depend on each other: an attacker who knows that a value goes with "
+        "larger or smaller quasi-identifiers can infer the values of nearly everybody. The method 'sift' does not "
+        "have this weakness"
     )
 
 
@@ -250,7 +268,7 @@ def unused_taxonomies(table: Microdata, recipe: Recipe) -> tuple[str, ...]:
     >>> table = gh.read({"zip": [2139, 2141, 2142], "ill": ["flu", "gout", "flu"]}, quasi=["zip"], sensitive="ill",
     ...                 taxonomies={"zip": "prefix:5"})
     >>> print(*unused_taxonomies(table, gh.publish(table, principle="2-anonymity").recipe))
-    zip: no cell is a node of the taxonomy, for the recoding 'boxes' shows none; 'taxonomies' does, and 'angel' ...
+    zip: the taxonomy is not used, because the recoding 'boxes' does not show its nodes; use the recoding ...
     """
     if recipe.recoding.get("name") not in catalog.RECODINGS:  # of another tool
         return ()
@@ -260,8 +278,8 @@ def unused_taxonomies(table: Microdata, recipe: Recipe) -> tuple[str, ...]:
     hidden = [column.name for column in table.quasi if column.name in trees and not recoding.shows_nodes]
     if hidden:
         told.append(
-            f"{', '.join(hidden)}: no cell is a node of the taxonomy, for the recoding {recoding.name!r} shows none; "
-            "'taxonomies' does, and 'angel' with cells='taxonomies'"
+            f"{', '.join(hidden)}: the taxonomy is not used, because the recoding {recoding.name!r} does not show its "
+            "nodes; use the recoding 'taxonomies', or 'angel' with cells='taxonomies'"
         )
     by_column = recipe.principle.get("columns", {})
     idle = [
@@ -271,8 +289,8 @@ def unused_taxonomies(table: Microdata, recipe: Recipe) -> tuple[str, ...]:
     ]
     if idle:
         told.append(
-            f"{', '.join(idle)}: the taxonomy of a sensitive column is used by t-closeness with the hierarchical "
-            "distance alone, which is not asked for"
+            f"{', '.join(idle)}: the taxonomy is not used; for a sensitive column only t-closeness with the "
+            "hierarchical distance uses it"
         )
     return tuple(told)
 

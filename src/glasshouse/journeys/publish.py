@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read this first: the whole journey from a table to a release, one call per room."""
+"""Publish: the whole way from a table to a release, one call for each part of the package. Read this first."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ import pyarrow as pa
 from glasshouse import catalog
 from glasshouse.engines import Memory
 from glasshouse.engines.tally import tally
-from glasshouse.errors import GuaranteeBroken, Infeasible, InputError
+from glasshouse.errors import GuaranteeBroken, Infeasible, InputError, having_written
 from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.grouping.top.division import divide_kinds
 from glasshouse.grouping.top.piece import PIECE
+from glasshouse.journeys.advice.refusal import advised
 from glasshouse.journeys.edition_tables import as_first
 from glasshouse.journeys.large_table import tables_in_parts
 from glasshouse.journeys.ledger import Ledger
@@ -31,7 +32,10 @@ from glasshouse.microdata.groups import Groups
 from glasshouse.randomness import Source
 from glasshouse.recoding.columns import check_carry, told_columns
 from glasshouse.release import Release
+from glasshouse.release.copies.copy_folder import check_copy_place, package_format, write_copy
 from glasshouse.release.layout import PART_ROWS
+from glasshouse.release.package.container.zip_archive import ARCHIVE, check_archive, write_archive
+from glasshouse.release.package.manifest import FORMATS
 from glasshouse.release.package.pair import Pair
 from glasshouse.release.package.write import check_savable, titled, write_audit, write_release
 
@@ -73,6 +77,7 @@ def publish(
     allow_seed: bool = False,
     title: str | None = None,
     licence: str | None = None,
+    zip: bool = False,
     finishing: Callable[[Release, Path, Path], None] | None = None,
 ) -> Release:
     """Divide a table under a principle, rewrite its groups, and check the result from the published tables alone.
@@ -87,7 +92,7 @@ def publish(
         Microdata, from `read`.
     principle
         What safe means; with ``after`` it is that of the first edition. A principle for every sensitive column, or a
-        mapping from column to principle; or what may be believed after perturbation, `RhoBreach` or `DeltaGrowth`. A
+        mapping from column to principle; or a bound on an attacker's probability, `RhoBreach` or `DeltaGrowth`. A
         principle may also be named by its title, such as ``"5-diversity"``, ``"0.2-closeness"`` or
         ``"10-anonymity and distinct 3-diversity"``.
     method
@@ -98,7 +103,7 @@ def publish(
         How groups are rewritten, in the same way. By default `Angel` for l-diversity, of each sensitive
         column, `Perturbed` for `RhoBreach` and `DeltaGrowth`, else `Boxes`.
     suppress
-        Largest share of tuples that may be dropped where the table as a whole breaks the principle; by default none.
+        Largest share of records that may be dropped where the table as a whole breaks the principle; by default none.
     carry
         What goes out of the taxonomies and orders that were declared for quasi-identifiers. ``cells``: which published
         nodes lie within which, and nothing else. ``declared``: all of every tree and order, so that everybody can ask
@@ -122,13 +127,16 @@ def publish(
     out
         Folder that gets the two folders. Without it nothing is written until the release is saved.
     format
-        With ``out``: ``parquet`` or ``csv``.
+        With ``out``: ``parquet`` or ``csv``; or ``xlsx`` or ``stata``, which are written as copies beside a release in
+        Parquet.
     force
         With ``out``: replace an earlier release and audit.
     allow_seed
         With ``out``: write a release whose random choices came from a fixed seed.
     title, licence
         What the release is called, and under which terms it may be used: an identifier or an address.
+    zip
+        With ``out``: also write the release as one zip archive, ``out/release.zip``, which may go out too.
     finishing
         With ``out``: is called with the release and the folders of audit and release before these take their places; a
         report that it writes into the audit appears with it. If it fails, nothing is published.
@@ -151,17 +159,14 @@ def publish(
     (8, 0)
     """
     if out is None:
-        needing = {
-            "format": format != "parquet",
-            "force": force,
-            "allow_seed": allow_seed,
-            "finishing": finishing,
-            "after": after,
-        }
-        if any(needing.values()):
-            name = next(name for name, given in needing.items() if given)
-            raise InputError(f"{name} says how a release is written: say where too, with out=FOLDER")
+        _refuse_without_out(
+            format=format != "parquet", force=force, allow_seed=allow_seed, zip=zip, finishing=finishing, after=after
+        )
+    format, copy = (format, None) if format in FORMATS else package_format(format)
     pair = None if out is None else Pair(out, force=force)  # refuses a place that is taken before the work
+    if pair is not None:
+        check_archive(pair.out, wanted=zip, force=force)
+        check_copy_place(pair.out, copy, force=force)
     table.refuse_unanswered()
     asked = (
         None if principle is None else catalog.chosen_principle(principle),
@@ -178,7 +183,10 @@ def publish(
     people = table if past is None else past.arrivals
     audit = None if pair is None else pair.audit if past is None else past.audit
     traces = None if audit is None else traces_of(audit, people)  # which warns if the table was published before
-    release, partition, achieved = _made(past, people, asked, edition, carry, source, threads, leave_out=leave_out)
+    try:
+        release, partition, achieved = _made(past, people, asked, edition, carry, source, threads, leave_out=leave_out)
+    except Infeasible as error:
+        raise advised(error) from None
     if title is not None or licence is not None:
         release = titled(release, title, licence)
     if pair is None or traces is None:
@@ -203,16 +211,35 @@ def publish(
             finishing(release, inside, outside)
     if past is not None:
         past.mark_followed(pair.out)
+    _write_beside(release, pair, copy, zip=zip, force=force)
     return release
+
+
+def _write_beside(release: Release, pair: Pair, copy: str | None, *, zip: bool, force: bool) -> None:
+    """Write the same release again, as one archive or in the format of another program."""
+    if zip:
+        write_archive(pair.release, pair.out / ARCHIVE, force=force)
+    if copy is not None:
+        with having_written(pair.out):
+            write_copy(release, pair.release, pair.out / copy, copy, force=force)
+
+
+def _refuse_without_out(**given: Any) -> None:
+    """Refuse what only a release that is written can have."""
+    for name, value in given.items():
+        if value:
+            raise InputError(f"{name} is for a release that is written: say where to write it, with out=FOLDER")
 
 
 def _refuse_without_past(principle: Any, **given: Any) -> None:
     """Refuse what only a later edition can have, and a first one without a principle."""
     if principle is None:
-        raise InputError("say what safe means: principle=..., such as '5-diversity'")
+        raise InputError(
+            "no principle is given: say what is to be guaranteed with principle=..., such as '5-diversity'"
+        )
     for name, value in given.items():
         if value:
-            raise InputError(f"{name} is for a later edition: say after which release it comes, with after=FOLDER")
+            raise InputError(f"{name} is for a later edition: name the release that it follows, with after=FOLDER")
 
 
 def _made(
@@ -244,7 +271,7 @@ def _made(
     release = past.followed_by(own)
     achieved = verify_release(release)
     if not achieved.holds:
-        raise GuaranteeBroken("the editions together break what each of them keeps")
+        raise GuaranteeBroken("the editions together break the guarantee that each of them keeps")
     return release, groups, achieved
 
 
@@ -326,7 +353,7 @@ def _keep_ledger(
     if kept is not None:
         kept.write(inside)
     elif release.editions:
-        raise InputError("an edition needs an identifier, by which people are known again: name its column")
+        raise InputError("an edition needs an identifier, so that people can be recognised: name its column")
 
 
 def _who_is_where(table: Microdata, partition: Groups, past: Past | None) -> pa.Table:

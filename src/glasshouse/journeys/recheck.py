@@ -55,16 +55,18 @@ __all__ = ["recheck", "verify_parts", "verify_release", "verify_stream"]
 
 _PARTS = {
     "promise": "the promise",
-    "adversary": "the adversary",
+    "adversary": "the attacker",
     "adversary_knows": "what the attacker knows",
     "theorem": "the theorem",
-    "assumptions": "what is assumed",
-    "limits": "what is not promised",
+    "assumptions": "the list of assumptions",
+    "limits": "the list of what is not guaranteed",
 }
 """The parts of a guarantee, and how they are called."""
 
-_NO_SAMPLE = "the release promises what only a perturbed sample can keep, and is none"
-_MOST_COUNTED = 1 << 31  # tuples of which every product of two counts fits into 64 bits
+_NO_SAMPLE = (
+    "the release guarantees something that only a perturbed sample can guarantee, but it is not a perturbed sample"
+)
+_MOST_COUNTED = 1 << 31  # records of which every product of two counts fits into 64 bits
 
 
 def recheck(release: Release, requirement: Requirement) -> Verification:
@@ -157,12 +159,12 @@ def verify_parts(
         found = iter(run(_counted_file, files))
         parts = [[next(found) for _ in paths[question.table]] for question in questions]
         if any(part is None for own in parts for part in own):
-            raise GuaranteeBroken("a file is not as it should be")
+            raise GuaranteeBroken("a file of the release does not have the expected form")
         return joined_count(questions, parts, key)
 
     def counted(opened: ReleaseStream, release: Release) -> tuple[Verification, int]:
         if _is_sample(release) or release.sets or _asks_of_values(release):
-            raise GuaranteeBroken("more is asked than a file can tell by itself")
+            raise GuaranteeBroken("the check needs more than what the file itself contains")
         return _stream_of_groups(
             release, opened.batches, lambda tables, *, counts, **asked: count(opened, tables, asked)
         )
@@ -221,7 +223,7 @@ def _verified(
         except (ArithmeticError, AssertionError, AttributeError, LookupError, StopIteration, TypeError, ValueError):
             raise SourceError("the release has a recipe that this version of Glasshouse cannot read") from None
     said = [
-        _said("as many tuples as the release says", holds=n_tuples == release.n_tuples),
+        _said("as many records as the release says", holds=n_tuples == release.n_tuples),
         *_compared(promised if release.other_writer else release.guarantee, promised),
     ]
     return replace(found, checks=(*found.checks, *said), counting=(*found.counting, *_about_words(release)))
@@ -238,18 +240,21 @@ def _cells_of_stream(release: Release, read: Read, name: str) -> set[str]:
 
 
 def _stream_of_groups(release: Release, read: Read, count: Callable[..., StreamCount]) -> tuple[Verification, int]:
-    """Count the groups of a release by ``count``, a form of `count_stream`, and its tuples."""
+    """Count the groups of a release by ``count``, a form of `count_stream`, and its records."""
     recipe = release.recipe
     if release.sets:
-        raise NotSupported("counting columns of sets as a stream", instead="load the release, and verify it in memory")
+        raise NotSupported(
+            "counting columns of sets in batches", instead="load the release into memory (gh.load), and verify that"
+        )
     tables = {name: table.column_names for name, table in release.tables.items()}
     requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive, release.sets)
     counts: dict[str, ValueCounts] = {}
     if _asks_of_values(release):
         if release.n_tuples >= _MOST_COUNTED:
             raise NotSupported(
-                "counting how often each value occurs, in a release of 2^31 tuples or more",
-                instead="k-anonymity, and l-diversity by frequency or by different values, can be counted in any",
+                "counting how often each value occurs in a release of 2^31 records or more",
+                instead="use k-anonymity, or l-diversity by frequency or by different values, which can be counted in "
+                "a release of any size",
             )
         counts = count_values(read, tables, recipe.sensitive, COUNT)
         requirement = Requirement.in_groups(catalog.principle_of(recipe), _values_of_stream(release, counts))
@@ -318,14 +323,17 @@ def _question_of_stream(
 
 
 def _values_of_stream(release: Release, counts: Mapping[str, ValueCounts]) -> Microdata:
-    """As `_values_of`, of values that were counted: every one that occurs is there once."""
+    """As `_values_of`, of values that were counted: every one that occurs is there, in columns of one length."""
     found = []
     for name, own in counts.items():
         kind = next(table.schema.field(name).type for table in release.tables.values() if name in table.column_names)
         values = _as_times(own.values) if pa.types.is_timestamp(kind) and is_text(own.values.type) else own.values
         missing = pa.nulls(int(bool(own.counts[0])), values.type)
         found.append(_as_values(release, {name: pa.chunked_array([values, missing])}))
-    return replace(found[0], sensitive=tuple(column for table in found for column in table.sensitive))
+    n_rows = max(table.n_tuples for table in found)
+    columns = (column for table in found for column in table.sensitive)
+    same_length = tuple(Column(column.domain, np.resize(column.codes, n_rows)) for column in columns)
+    return replace(found[0], sensitive=same_length, n_tuples=n_rows)
 
 
 def _as_times(texts: pa.Array) -> pa.Array:
@@ -363,9 +371,9 @@ def _verify(release: Release) -> Verification:
         reason = str(error).partition("; nothing was published")[0]
         return replace(verify_table(people[0], quasi=own, brief=True), checks=(_said(reason, holds=False),))
     said = [
-        _said("as many tuples as the release says", holds=_n_tuples(release, found) == release.n_tuples),
+        _said("as many records as the release says", holds=_n_tuples(release, found) == release.n_tuples),
         *(
-            [_said("every group in one edition, and who left was there", holds=_fits(release))]
+            [_said("every group is in one edition, and everybody who left was there before", holds=_fits(release))]
             if release.editions
             else []
         ),
@@ -385,8 +393,11 @@ def _fits(release: Release) -> bool:
 
 def _foreign() -> NotSupported:
     return NotSupported(
-        "holding another tool's table to a promise, for Glasshouse promises nothing of it",
-        instead="verify its file, and say what is asked: k, ell, t",
+        (
+            "a check of another tool's table against a guarantee of Glasshouse, which guarantees nothing about that "
+            "table"
+        ),
+        instead="verify its file as a table, and say what it must satisfy: k, ell, t",
     )
 
 
@@ -394,8 +405,7 @@ def _compared(stated: Guarantee, promised: Guarantee) -> list[Check]:
     """Whether every part of a guarantee is, word for word, the one that the recipe stands for."""
     told, made = stated.to_data(), promised.to_data()
     return [
-        _said(f"{what} is word for word what the recipe stands for", holds=told[key] == made[key])
-        for key, what in _PARTS.items()
+        _said(f"{what} matches the recipe word for word", holds=told[key] == made[key]) for key, what in _PARTS.items()
     ]
 
 
@@ -405,8 +415,8 @@ def _about_words(release: Release) -> list[str]:
         return told
     return [
         *told,
-        f"the release was written by another version ({release.other_writer}): the words of its guarantee and of its "
-        "README cannot be compared; what it promises is what this version makes of its recipe",
+        f"the release was written by another version ({release.other_writer}), so the words of its guarantee and its "
+        "README cannot be compared. Its guarantee is the one that this version makes from its recipe",
     ]
 
 
@@ -487,7 +497,7 @@ def _n_tuples(release: Release, found: Verification) -> int:
 
 
 def _check_beliefs(recoding: Perturbed, requirement: Requirement, values: Microdata) -> list[Check]:
-    """Whether the retention keeps beliefs within what is asked, and every published value is of the declared domain."""
+    """Whether the retention keeps probabilities within the bound, and published values are in the declared domain."""
     target = requirement.target
     if target is None or recoding.domain is None:
         return []  # and then nothing is promised
@@ -497,7 +507,7 @@ def _check_beliefs(recoding: Perturbed, requirement: Requirement, values: Microd
     assert retention is not None
     bound = target.bound or target.achieved(retention, n_values)
     return [
-        _said("every published value is of the declared domain", holds=shown <= set(recoding.domain)),
+        _said("every published value is in the declared domain", holds=shown <= set(recoding.domain)),
         _said(f"a {target.bounded(bound).title}", holds=_is_kept(target, retention, n_values, bound)),
     ]
 
@@ -513,7 +523,7 @@ def _is_kept(target: BackgroundSensitive, retention: Fraction, n_values: int, bo
 
 
 def _is_sample(release: Release) -> bool:
-    """Whether one tuple of each group is published, with the group's size."""
+    """Whether one record of each group is published, with the group's size."""
     return layout_of(release.recipe).size is not None
 
 
@@ -538,7 +548,7 @@ def _recount(release: Release, requirement: Requirement, sets: Sequence[str], *,
 
 
 def _recount_sample(release: Release, k: int) -> Verification:
-    """One tuple a group, with the group's size: different cells everywhere, nobody lost, no group below k."""
+    """One record a group, with the group's size: different cells everywhere, nobody lost, no group below k."""
     found = verify_table(release.data, quasi=release.recipe.quasi)
     sizes = release.data[layout_of(release.recipe).size]
     _check_sample(release, k, found, smallest_group=pc.min(sizes).as_py(), n_people=pc.sum(sizes).as_py())
@@ -547,9 +557,9 @@ def _recount_sample(release: Release, k: int) -> Verification:
 
 def _check_sample(release: Release, k: int, found: Verification, *, smallest_group: int, n_people: int) -> None:
     if found.n_groups < found.n_tuples:
-        raise GuaranteeBroken("two tuples of the sample have the same cells")
+        raise GuaranteeBroken("two records of the sample have the same cells")
     if smallest_group < k:
-        raise GuaranteeBroken(f"the sample has a group of fewer than {k:,} tuples")
+        raise GuaranteeBroken(f"the sample has a group of fewer than {k:,} records")
     if n_people != release.n_tuples:
         raise GuaranteeBroken("the groups of the sample do not add up to the table")
 
@@ -592,7 +602,7 @@ def _question(part: Part, principle: Principle) -> dict[str, Any]:
     asked = principle.terms.asked
     if asked is None:
         raise NotSupported(
-            f"{principle.title}, which the second implementation does not know, so that nothing would check it",
+            (f"{principle.title}, which the independent check does not know, so that the release could not be checked"),
             instead="use a principle of the catalogue",
         )
     if part.column is None:

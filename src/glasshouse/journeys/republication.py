@@ -54,7 +54,7 @@ class Traces:
     """The traces of the tables that were published from a folder, that of the newest last."""
 
     key: str  # the secret of this audit, as hexadecimal digits
-    tables: tuple[Mapping[str, Any], ...]  # for each table how many tuples it had, and the digest of each column
+    tables: tuple[Mapping[str, Any], ...]  # for each table how many records it had, and the digest of each column
 
     def write(self, audit: Path) -> None:
         """Keep them in an audit folder."""
@@ -119,10 +119,10 @@ def _joined(
     if again or matches:
         who = f"{again:,} people of this table were" if again else "this table was"
         warnings.warn(
-            f"{who} published from this folder before: whoever holds two releases of the same people can intersect "
-            "their groups, and neither guarantee speaks of both. If the earlier release has gone out, keep it, and add "
-            "tables over the same groups (glasshouse marginals, after the recoding 'angel'); publish anew only if "
-            "nobody has it",
+            f"{who} published from this folder before: an attacker who has two releases of the same people can "
+            "combine their groups, and neither guarantee covers this. If anybody has received the earlier release, "
+            "keep it, and add tables over the same groups (glasshouse marginals, after the recoding 'angel'); publish "
+            "again only if nobody has received it",
             RepublicationWarning,
             stacklevel=stacklevel,
         )

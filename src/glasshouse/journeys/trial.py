@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trial: a release that is drawn to be looked at inside, person by person, and thrown away.
 
-A true release is drawn anew, with other random choices, so that nobody can choose among releases by what they show of a
+The true release is drawn with other random choices, so that nobody can choose among releases by what they show of a
 person. A method or a parameter must not be chosen by a trial either: the choice would depend on sensitive values.
 """
 
@@ -112,7 +112,7 @@ class Trial:
     def _sensitive_cells(self, column: Column, recoding: Recoding, rows: Any) -> list[Cell]:
         """Sensitive values that stand in people's rows."""
         if recoding.layout.size is not None:
-            return [Cell("one member's value, or a random one", "random")] * len(rows)
+            return [Cell("the value of one person of the group, or a random value", "random")] * len(rows)
         if recoding.layout.number is not None:  # they changed places inside the group
             return [Cell(text, "counted") for text in self._contents(column, rows)]
         return [Cell(text, "same") for text in _texts(column, column.codes[rows])]

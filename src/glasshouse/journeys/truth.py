@@ -6,11 +6,12 @@ It belongs inside, as everything where truth and release meet: shown to others, 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.questions.question import And, Not, Test
+from glasshouse.analyst.questions.question import And, Like, Measure, Not, Question, Test
 from glasshouse.microdata.domains import text_of
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glasshouse.analyst.questions.question import Condition, Measure, Question
+    from glasshouse.analyst.questions.question import Condition
     from glasshouse.microdata import Column, Microdata
 
 __all__ = ["true_answer"]
@@ -41,8 +42,8 @@ def true_answer(
     Returns
     -------
     list of tuple
-        For each key a number for every measure; None for an average of nobody. Missing values are not averaged, and
-        add nothing to a sum.
+        For each key a number for every measure; None for an average or a quantile of nobody. Missing values are not
+        averaged, and add nothing to a sum.
 
     Examples
     --------
@@ -53,6 +54,8 @@ def true_answer(
     >>> true_answer(patients, answer.question, answer.keys)
     [(2, 63.0), (0, None)]
     """
+    if question.cases or not all(measure.is_plain for measure in question.measures):
+        return [_composite(table, question, key) for key in keys]
     inside = _holds(table, question.where)
     rows = np.flatnonzero(inside)
     columns = [table.column(name) for name in question.group_by]
@@ -76,6 +79,52 @@ def true_answer(
         group = place.get(tuple(map(_key, key)))
         answers.append(nobody if group is None else tuple(values[group] for values in found))
     return answers
+
+
+def _composite(table: Microdata, question: Question, key: tuple[Any, ...]) -> tuple[int | float | None, ...]:
+    """One row of a question with CASE, FILTER, shares or quantiles."""
+    parts = {case.name: case.parts() for case in question.cases}
+    of = dict(zip(question.group_by, key, strict=True))
+    where = And((question.where, *(parts[name][of[name]] for name in parts)))
+    columns = tuple(name for name in question.group_by if name not in parts)
+    own = tuple(of[name] for name in columns)
+
+    def one(measure: Measure, where: Condition) -> Any:
+        return true_answer(table, Question((measure,), where, columns), [own])[0][0]
+
+    found: list[int | float | None] = []
+    for measure in question.measures:
+        inside = where if measure.among is None else And((where, measure.among))
+        if measure.kind == "quantile":
+            found.append(_quantile(table, measure, inside, columns, own))
+        elif measure.kind == "share":
+            count = Measure("count", None, "count")
+            everybody = one(count, where)
+            found.append(one(count, inside) / everybody if everybody else None)
+        else:
+            found.append(one(replace(measure, among=None), inside))
+    return tuple(found)
+
+
+def _quantile(
+    table: Microdata, measure: Measure, where: Condition, columns: tuple[str, ...], key: tuple[Any, ...]
+) -> float | None:
+    """The value at a rank among those who have one, as SQL tells it."""
+    assert measure.column is not None
+    assert measure.at is not None
+    inside = _holds(table, where)
+    for name, wanted in zip(columns, key, strict=True):
+        column = table.column(name)
+        same = np.array([_key(value) == _key(wanted) for value in column.domain.listed()], bool)
+        inside = inside & same[column.codes]
+    column = table.column(measure.column)
+    listed = column.domain.listed()
+    values = sorted(float(listed[code]) for code in column.codes[inside].tolist() if listed[code] is not None)
+    if not values:
+        return None
+    if measure.between:
+        return float(np.quantile(values, measure.at))
+    return float(np.quantile(values, measure.at, method="inverted_cdf"))
 
 
 def _apart(columns: Sequence[Column], rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
@@ -109,10 +158,14 @@ def _measured(
 
 
 def _holds(table: Microdata, condition: Condition) -> NDArray[np.bool_]:
-    """Of which tuples a condition is true."""
+    """Of which records a condition is true."""
     if isinstance(condition, Test):
         column = table.column(condition.column)
         wanted = np.array([value in condition.values for value in column.domain.listed()], bool)
+        return np.asarray(wanted[column.codes])
+    if isinstance(condition, Like):
+        column = table.column(condition.column)
+        wanted = np.array([_fits(condition, value) for value in column.domain.listed()], bool)
         return np.asarray(wanted[column.codes])
     if isinstance(condition, Not):
         return ~_holds(table, condition.part)
@@ -121,6 +174,10 @@ def _holds(table: Microdata, condition: Condition) -> NDArray[np.bool_]:
     for part in condition.parts:
         found = found & _holds(table, part) if every else found | _holds(table, part)
     return found
+
+
+def _fits(asked: Like, value: Any) -> bool:
+    return value is not None and asked.fits(text_of(value)) != asked.negated
 
 
 def _key(value: Any) -> tuple[bool, str]:

@@ -15,6 +15,8 @@ from glasshouse.journeys.load import checked_promise, load
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.reading.sources import open_source
 from glasshouse.release import Release
+from glasshouse.release.copies.copy_folder import COPIES, compared_copies
+from glasshouse.release.package.container.container import holds_release
 from glasshouse.release.package.manifest import MANIFEST
 from glasshouse.release.package.pair import RELEASE
 from glasshouse.release.package.signature import signature_in
@@ -35,10 +37,10 @@ if TYPE_CHECKING:
 
 __all__ = ["check_signature", "release_in", "verify", "verify_folder", "verify_release"]
 
-_MOST_LOADED = 1 << 24  # tuples of a release whose tables are read into memory
+_MOST_LOADED = 1 << 24  # records of a release whose tables are read into memory
 _STREAMED = (
-    "the release is large, and was not read into memory: counted is what it asks of every group; what its columns "
-    "achieve beyond that is not"
+    "the release is large and was not read into memory: the required conditions were counted for every group, but not "
+    "what the columns achieve beyond them"
 )
 
 
@@ -64,15 +66,15 @@ def verify(
 
     A release is held to what its recipe asks of every group, and its guarantee to the one that the recipe stands for,
     word for word; whether the recipe was followed cannot be seen from the tables. A folder with a table of several
-    files, or of more than 16,777,216 tuples, is read batch after batch, and of it is counted what the recipe asks. Of a
+    files, or of more than 16,777,216 records, is read in batches, and only what the recipe asks is counted. Of a
     table, whichever tool made it, everything is counted: k, l-diversity of every kind, t-closeness, re-identification
     risk.
 
     Parameters
     ----------
     source
-        A `Release`; the folder of one, or the folder that `publish` wrote it into; or a table: a path or a frame, as
-        for `glasshouse.read`. Everything below is for a table alone.
+        A `Release`; the folder or the zip archive of one, or the folder that `publish` wrote it into; or a table: a
+        path or a frame, as for `glasshouse.read`. Everything below is for a table alone.
     quasi
         Quasi-identifiers: rows with equal values in all of them form a group.
     sensitive
@@ -121,7 +123,7 @@ def verify(
     >>> found.k, found.ell, found.t, found.holds
     (2, 1, 0.25, False)
     >>> print(found.checks[1].worst[0])
-    zip=476** (2 tuples)
+    zip=476** (2 records)
     """
     options: dict[str, Any] = {
         "quasi": quasi,
@@ -137,24 +139,29 @@ def verify(
         **asked,
     }
     folder = Path(source) if isinstance(source, str | Path) else None
-    if isinstance(source, Release) or (folder is not None and folder.is_dir()):
+    if isinstance(source, Release) or (folder is not None and holds_release(folder)):
         usual = verify.__kwdefaults__ or {}
         for name, value in {**options, "delimiter": delimiter, "encoding": encoding}.items():
             if value != usual.get(name):
-                raise InputError(f"{name} is for a table: a release is held to what it promises itself")
+                raise InputError(
+                    f"{name} is for a table: a release is checked against its own guarantee, so leave it out"
+                )
         if folder is None:
             if signed_by is not None:
-                raise InputError("signed_by is for the folder of a release: what is in memory has no signature")
+                raise InputError(
+                    "signed_by is for the folder of a release: a release in memory has no signature, so leave it out"
+                )
             return recheck.verify_release(source)
-        folder = release_in(folder)
-        check_signature(folder, signed_by)
+        check_signature(release_in(folder), signed_by)
         return verify_folder(folder)[0]
     if signed_by is not None:
-        raise InputError("signed_by is for the folder of a release: a table has no signature")
+        raise InputError("signed_by is for the folder of a release: a table has no signature, so leave it out")
     if quasi is None:
         if folder is not None and "://" not in str(source) and not folder.exists():
-            raise InputError(f"{source} is not there: give the folder of a release, or the file of a table")
-        raise InputError("name the columns of the table that others may know: quasi=[...]")
+            raise InputError(f"{source} does not exist: give the folder of a release, or the file of a table")
+        raise InputError(
+            "no quasi-identifiers are given: name the columns of the table that others may know, with quasi=[...]"
+        )
     names, others = roles(quasi, sensitive)
     opened, mixed = _open(source, [*names, *others], delimiter=delimiter, encoding=encoding)
     roles(quasi, sensitive, opened.columns)
@@ -168,7 +175,7 @@ def check_signature(folder: Path, trusted: str | Path | None) -> Signature | Non
     signature = signature_in(folder)
     if trusted is not None:
         if signature is None:
-            raise SourceError(f"{folder} carries no signature", source=folder)
+            raise SourceError(f"{folder} has no signature", source=folder)
         signature.check(folder, trusted)
     return signature
 
@@ -176,13 +183,19 @@ def check_signature(folder: Path, trusted: str | Path | None) -> Signature | Non
 def verify_folder(folder: Path) -> tuple[Verification, Guarantee]:
     """Hold the release in a folder to what it promises: what was counted, and the guarantee that its recipe stands for.
 
+    If it is the folder that a release was published into, copies in it are compared with the release.
+
     A large one is read batch after batch where what it promises can be counted so, and else loaded as any other.
     """
+    out, folder = folder, release_in(folder)
     streamed = _verified_stream(folder)
-    if streamed is not None:
+    if streamed is None:
+        release = load(folder)
+        streamed = recheck.verify_release(release), release.guarantee
+    if out == folder or not any((out / name).is_dir() for name in COPIES):
         return streamed
-    release = load(folder)
-    return recheck.verify_release(release), release.guarantee
+    found, promised = streamed
+    return replace(found, counting=(*found.counting, *compared_copies(load(folder), out))), promised
 
 
 def _verified_stream(folder: Path) -> tuple[Verification, Guarantee] | None:
@@ -220,7 +233,9 @@ def _open(source: Any, names: list[str], *, delimiter: str | None, encoding: str
             plainer = None if error.column is None else untangled(source, error.column)
             if plainer is None:
                 raise
-            notices.append(f"{error.column} mixes types: a number and the text that looks like it are two values")
+            notices.append(
+                f"{error.column} mixes types: a number and a text that looks the same count as two different values"
+            )
             source = plainer
 
 

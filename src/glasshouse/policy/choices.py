@@ -52,6 +52,7 @@ DEFAULTS: dict[str, Any] = {
     "leave_out": False,
     "format_": "parquet",
     "flat": False,
+    "zip": False,
     "report": "brief",
     "threads": 0,
     "engine": "auto",
@@ -59,7 +60,7 @@ DEFAULTS: dict[str, Any] = {
     "schema": "released",
     "decimal": ".",
 }
-"""What the choices are that nobody made, where they are not open."""
+"""The choices that are made for those who did not choose, where there is such a default."""
 
 
 def option(name: str) -> str:
@@ -75,7 +76,9 @@ def read_arguments(choices: Mapping[str, Any], named: Named = option) -> dict[st
     """Give the keyword arguments of `glasshouse.read`."""
     given = {name: value for name, value in choices.items() if value is not None}
     if not given.get("quasi"):
-        raise InputError(f"name at least one quasi-identifier, which others may know about everyone: {named('quasi')}")
+        raise InputError(
+            f"name at least one quasi-identifier, a column that others may know of people: {named('quasi')}"
+        )
 
     def trees(choice: str) -> dict[str, Any]:
         return {column: taxonomy(text, named(choice)) for column, text in given.get(choice, {}).items()}
@@ -123,6 +126,7 @@ def publish_arguments(choices: Mapping[str, Any], named: Named = option) -> dict
         "format": choices.get("format_", "parquet"),
         "title": choices.get("title"),
         "licence": choices.get("licence"),
+        "zip": choices.get("zip", False),
     }
 
 
@@ -180,7 +184,9 @@ def limit(value: Any) -> Any:
     try:
         return date.fromisoformat(value)
     except ValueError:
-        raise InputError(f"a top or bottom code is a number or a date such as 2024-05-31, got {value!r}") from None
+        raise InputError(
+            f"a top or bottom code must be a number or a date such as 2024-05-31, and it is {value!r}"
+        ) from None
 
 
 def _number(text: str) -> int | float:
@@ -198,7 +204,7 @@ def method(choices: Mapping[str, Any], named: Named = option) -> Method | None:
     """
     name, parameters = choices.get("method"), choices.get("parameters") or {}
     if name is None and parameters:
-        raise InputError(f"{named('parameters')} needs {named('method')}: it names a parameter of the method")
+        raise InputError(f"{named('parameters')} sets a parameter of a method: name the method with {named('method')}")
     return None if name is None else catalog.chosen(catalog.METHODS, {**parameters, "name": name})
 
 
@@ -213,13 +219,13 @@ def recoding(choices: Mapping[str, Any], named: Named = option) -> Recoding | No
     asked, marginals = choices.get("recoding"), choices.get("marginal")
     name = "perturbed" if asked is None and _asks_of_beliefs(choices) else asked
     if name != "perturbed" and (choices.get("retention") or choices.get("domain")):
-        raise InputError(f"{named('retention')} and {named('domain')} belong to the recoding 'perturbed'")
+        raise InputError(f"{named('retention')} and {named('domain')} can only be given with the recoding 'perturbed'")
     if name is None and choices.get("recoding_with"):
         raise InputError(
-            f"{named('recoding_with')} needs {named('recoding')}: it names a parameter of the recoding"
+            f"{named('recoding_with')} sets a parameter of a recoding: name the recoding with {named('recoding')}"
         )  # fmt: skip
     if marginals and name not in (None, "angel"):
-        raise InputError(f"{named('marginal')} needs the recoding 'angel', not {name!r}")
+        raise InputError(f"{named('marginal')} can only be given with the recoding 'angel', not with {name!r}")
     if name is None and not marginals:
         return None
     chosen = dict(choices.get("recoding_with") or {})
@@ -239,12 +245,17 @@ def principle(choices: Mapping[str, Any], named: Named = option) -> Principle:
     given = {name: value for name, value in choices.items() if value is not None}
     if _asks_of_beliefs(given) or given.get("recoding") == "perturbed":
         if _asks_of_values(given) or "alpha" in given:
-            raise InputError("a bound on beliefs cannot be combined with a principle that judges groups")
+            raise InputError(
+                f"{', '.join(named(name) for name in _OF_BELIEFS)} limit the attacker's probabilities, and cannot be "
+                "combined with a principle for groups: leave one of them out"
+            )
         return _target(given, named)
     if "alpha" in given and "k" not in given:
-        raise InputError(f"{named('alpha')} needs {named('k')}: it asks for (alpha, k)-anonymity")
+        raise InputError(
+            f"{named('alpha')} can only be given with {named('k')}: together they are (alpha, k)-anonymity"
+        )
     if given.get("designated") and "ell" not in given:
-        raise InputError(f"{named('designated')} needs {named('ell')}")
+        raise InputError(f"{named('designated')} can only be given with {named('ell')}")
 
     def number(name: str) -> int:
         return whole(named(name), given[name])
@@ -270,7 +281,7 @@ def principle(choices: Mapping[str, Any], named: Named = option) -> Principle:
     asked = [make() for name, make in makers.items() if name in given]
     if not asked:
         wanted = ", ".join(named(name) for name in ("k", "ell", "t"))
-        raise InputError(f"say what safe means: {wanted} or another principle (glasshouse publish --help)")
+        raise InputError(f"say what to guarantee: {wanted} or another principle (see glasshouse publish --help)")
     return asked[0] if len(asked) == 1 else gh.AllOf(principles=tuple(asked))
 
 
@@ -284,13 +295,13 @@ def _recursive(text: str, named: Named) -> Principle:
 
 
 def _target(given: Mapping[str, Any], named: Named) -> Principle:
-    """Make the bound on beliefs that is asked for."""
+    """Make the bound on probabilities that is asked for."""
     import glasshouse as gh
 
     if "rho1" in given and "delta" in given:
-        raise InputError(f"{named('rho1')} and {named('delta')} are two promises: ask for one")
+        raise InputError(f"{named('rho1')} and {named('delta')} are two different guarantees: ask for one of them")
     if "rho2" in given and "rho1" not in given:
-        raise InputError(f"{named('rho2')} needs {named('rho1')}")
+        raise InputError(f"{named('rho2')} can only be given with {named('rho1')}")
     size = {
         "lambda_": given.get("lambda_", "1"),
         "s": given.get("s"),
@@ -298,7 +309,8 @@ def _target(given: Mapping[str, Any], named: Named) -> Principle:
     }
     if not (size["s"] or size["k"]):
         raise InputError(
-            f"the recoding 'perturbed' needs {named('k')}, the smallest size of a group, or {named('s')}"
+            f"the recoding 'perturbed' needs {named('k')}, the smallest size of a group, or {named('s')}, the largest "
+            "share"
         )  # fmt: skip
     if "rho1" in given:
         return gh.RhoBreach(rho1=given["rho1"], rho2=given.get("rho2"), **size)
@@ -306,7 +318,7 @@ def _target(given: Mapping[str, Any], named: Named) -> Principle:
 
 
 def _asks_of_beliefs(choices: Mapping[str, Any]) -> bool:
-    """Whether a bound on beliefs is asked for, which only a perturbed sample can keep."""
+    """Whether a bound on probabilities is asked for, which only a perturbed sample can keep."""
     return any(choices.get(name) is not None for name in _OF_BELIEFS)
 
 

@@ -30,6 +30,7 @@ _ORDER = ("roles", "columns", "principle", "method", "recoding", "release", "run
 _NUMBERS = frozenset(key.choice for keys in TABLES.values() for key in keys.values() if key.kind == "a number")
 _FLAGS = {
     "flat": {True: "--flat"},
+    "zip": {True: "--zip"},
     "partition": {False: "--no-partition"},
     "keep_published": {True: "--keep-published"},
     "leave_out": {True: "--leave-out"},
@@ -53,7 +54,8 @@ class CommandLine:
     glasshouse publish 'my patients.csv' --quasi age,sex --k 5 --out out
     >>> made = command_line({"file": "patients.csv", "quasi": ["age, in years"], "k": 5})
     >>> print(made, "because of", made.reason)
-    glasshouse publish policy.toml because of --quasi: an option cannot say what was chosen here, and a policy can
+    glasshouse publish policy.toml because of --quasi: what was chosen here cannot be written as an option of the \
+command line, but it can be written in a policy file
     """
 
     arguments: tuple[str, ...]
@@ -77,7 +79,7 @@ def command_line(choices: Mapping[str, Any], *, policy: str = "policy.toml") -> 
     refuse_secrets(wanted)
     file = wanted.pop("file", None)
     if not file:
-        raise InputError("no file is named, and a command publishes one: choose the table")
+        raise InputError("no table was chosen: choose the file to publish")
     options: list[str] = []
     reason = None
     for name in _names():
@@ -87,13 +89,18 @@ def command_line(choices: Mapping[str, Any], *, policy: str = "policy.toml") -> 
             continue
         words = _words(name, wanted[name], wanted)
         if words is None:
-            reason = f"{meaning.option(name)}: an option cannot say what was chosen here, and a policy can"
+            reason = (
+                f"{meaning.option(name)}: what was chosen here cannot be written as an option of the command line, but "
+                "it can be written in a policy file"
+            )
             break
         options += words
     if file.endswith(SUFFIXES):
-        reason = f"the table's file ends as policies do, {', '.join(SUFFIXES)}, and would be taken for one"
+        reason = (
+            f"the name of the table's file ends like that of a policy ({', '.join(SUFFIXES)}), and would be read as one"
+        )
     elif reason is None and not all(is_shown(one) for word in (file, *options) for one in word):
-        reason = "something in it cannot be seen, such as a line end or a control character, and could not be copied"
+        reason = "a name has a character that cannot be seen, such as a line break, and could not be copied from here"
     if reason is not None:
         return CommandLine(("glasshouse", "publish", *_file_last([], policy)), reason)
     return CommandLine(("glasshouse", "publish", *_file_last(options, file)))
@@ -105,7 +112,10 @@ def refuse_secrets(choices: Mapping[str, Any]) -> None:
     while waiting:
         value = waiting.pop()
         if isinstance(value, str) and is_secret(value):
-            raise InputError("a password is never shown: leave it out, and give it through the environment")
+            raise InputError(
+                "a choice looks like a password, which is never shown: leave it out, and give it through the "
+                "environment"
+            )
         if isinstance(value, dict):
             waiting += [*value, *value.values()]
         elif isinstance(value, list | tuple):

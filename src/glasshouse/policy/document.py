@@ -57,11 +57,12 @@ def read_document(path: str | Path) -> Document:
     """Read a TOML file."""
     path = Path(path)
     if path.suffix not in SUFFIXES:
-        raise PolicyError("a policy is a file that ends in .toml", path=path)
+        raise PolicyError("the name of a policy must end in .toml", path=path)
     if path.suffix != ".toml":
         raise PolicyError(
-            f"a policy is written in TOML: call it {path.with_suffix('.toml').name}, and write each table as [roles] "
-            'on a line of its own, with a line such as sensitive = "disease" for each of its keys below',
+            f"a policy must be written in TOML: call it {path.with_suffix('.toml').name}. Write the heading of each "
+            "section, such as [roles], on its own line, and below it one line for each setting, such as "
+            'sensitive = "disease"',
             path=path,
         )
     try:
@@ -70,16 +71,20 @@ def read_document(path: str | Path) -> Document:
     except OSError:
         raise PolicyError("there is no such file, or it cannot be read", path=path) from None
     if len(content) > _MOST_BYTES:
-        raise PolicyError("a policy of more than 1 MiB: it would hold data, and is not read", path=path)
+        raise PolicyError(
+            "this file is larger than 1 MiB, so it is not read as a policy: name a policy file", path=path
+        )
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise PolicyError("this is not UTF-8", path=path, line=line) from None
+        raise PolicyError("this is not UTF-8: save the policy in that encoding", path=path, line=line) from None
     try:
         return parsed(path, text)
     except RecursionError:
-        raise PolicyError("tables inside tables, without end", path=path) from None
+        raise PolicyError(
+            ("sections inside sections are nested too deeply: check that this file is a policy"), path=path
+        ) from None
 
 
 def parsed(path: Path, text: str) -> Document:
@@ -93,10 +98,12 @@ def parsed(path: Path, text: str) -> Document:
         line, column = (int(found[1]), int(found[2])) if found else (text.count("\n") + 1, 1)
         raise PolicyError(_short(problem or str(error)), path=path, line=line, column=column) from None
     except ValueError:  # a number of thousands of digits
-        raise PolicyError("this is not TOML", path=path) from None
+        raise PolicyError(
+            ("this file does not follow the rules of TOML, the format of a policy: correct the file"), path=path
+        ) from None
     if not is_bounded(data):
         raise PolicyError(
-            f"tables inside tables without end, lists without end, or a number of more than {MOST_DIGITS} digits",
+            (f"sections or lists are nested too deeply, or a number has more than {MOST_DIGITS} digits: correct them"),
             path=path,
         )
     return Document(path=path, data=data, places=dict(_places(text)))

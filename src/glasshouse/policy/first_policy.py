@@ -7,19 +7,20 @@ import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from glasshouse.policy.next_steps import GUIDE, written_for
+from glasshouse.policy.option_text import with_keys
 from glasshouse.policy.policy_text import bare, quoted
+from glasshouse.policy.principle_choices import choices_asking_for
 from glasshouse.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from glasshouse.microdata.inspection.inspection import ColumnReport, Inspection
+    from glasshouse.policy.first_choices import FirstChoices
 
 __all__ = ["policy_from"]
 
-_ELL = 5  # what is proposed where the table allows it
-_K = 5
-_BINS = 10
 _WIDTH = 100
 # Of an address: what stands between a colon and the last at sign, and a parameter that is called so.
 _PASSWORD = re.compile(r"(?<=://)(?P<user>[^/@:\s]*):.*@|(?<=[?&])(ssl)?password=[^&]*&?", re.IGNORECASE)
@@ -28,7 +29,7 @@ _PASSWORD = re.compile(r"(?<=://)(?P<user>[^/@:\s]*):.*@|(?<=[?&])(ssl)?password
 def policy_from(inspection: Inspection, *, file: str | None = None, out: str = "out", **source: str) -> str:
     """Write a commented policy, in TOML, for a table that was inspected.
 
-    It holds the names of columns, guessed roles, and counts in comments. It holds no value of the table.
+    It has the names of columns, likely roles, and counts in comments. It has no value of the table.
 
     Parameters
     ----------
@@ -52,18 +53,23 @@ def policy_from(inspection: Inspection, *, file: str | None = None, out: str = "
     <BLANKLINE>
     [release]
     out = "out"
-    format = "parquet"           # or "csv"
+    format = "csv"               # or "parquet"
+    flat = true                  # one flat table for a spreadsheet, drawn at random: rows are not people
     <BLANKLINE>
     """
     return "\n".join(_lines(inspection, file, out, source)) + "\n"
 
 
 def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[str, str]) -> Iterator[str]:
+    from glasshouse.policy.first_choices import (
+        first_choices,
+    )  # here, for it loads the journeys, and help must be instant
+
     roles = inspection.suggested
     named = {*roles["quasi"], roles["sensitive"], roles["identifier"]}
-    yield f"# How a table of {inspection.n_tuples:,} rows and {len(inspection.columns):,} columns is published."
-    yield "# Roles are guesses, from names and from how often values repeat: decide on each of them."
-    yield from _comment("Publish by it with: glasshouse publish FILE, where FILE is this policy.")
+    yield f"# A policy: how to publish a table of {inspection.n_tuples:,} rows and {len(inspection.columns):,} columns."
+    yield "# The roles are guesses, by the names of columns and by how often values repeat: check each of them."
+    yield from _comment("To publish the table, run: glasshouse publish FILE, where FILE is this policy.")
     yield ""
     yield "[source]"
     if file is None:
@@ -74,36 +80,46 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
     gaps = any(column.missing for column in inspection.columns if column.name in named)
     yield 'missing = "category"         # or "drop"' if gaps else 'missing = "error"            # or "category", "drop"'
     for notice in inspection.notices:
-        yield from _comment(notice)
+        yield from _comment(with_keys(notice))
     for caution in inspection.cautions:
-        yield from _comment(f"caution: {caution}: {caution.answer}")
+        yield from _comment(f"caution: {caution}: {with_keys(caution.answer)}")
     if inspection.cautions:
         listed = ", ".join(quoted(name) for name in dict.fromkeys(caution.name for caution in inspection.cautions))
         yield f"# accept = [{listed}]"
 
     yield from ("", "[roles]")
     if roles["identifier"]:
-        yield f"identifier = {quoted(roles['identifier'])}".ljust(28) + " # names the person; never published"
+        yield f"identifier = {quoted(roles['identifier'])}".ljust(28) + " # says who a record is about; never published"
     yield from _quasi(inspection, roles["quasi"])
-    if roles["sensitive"]:
+    first = first_choices(inspection)
+    if "sensitive" in first.choices:
         yield f"sensitive = {quoted(roles['sensitive'])}"
+    elif roles["sensitive"]:
+        yield from _comment(f"not published: {roles['sensitive']}, which is free text")
     else:
-        yield '# sensitive = "..."         # what must not be learned about a person'
+        yield ('# sensitive = "..." # the column whose value nobody may learn about a person')
     for column in inspection.columns:
         if column.name not in named:
             yield from _comment(f"not published: {column.name} ({column.reason})")
 
-    if inspection.sensitive and inspection.sensitive.must_be_binned:
-        yield from ("", f"[columns.{bare(inspection.sensitive.column)}]")
-        yield from _comment("borders of quantiles come from the table, and are published: intervals:WIDTH is safer")
-        yield f'bins = "quantiles:{_BINS}"        # or "intervals:WIDTH"; or categorical = true'
-    yield from ("", "[principle]", *_principle(inspection))
-    yield from ("", "[release]", f"out = {quoted(out)}", 'format = "parquet"           # or "csv"')
+    if first.reading is not None:
+        yield from ("", f"[columns.{bare(roles['sensitive'])}]")
+        yield from _comment(first.reading.words)
+        if first.reading.bins:
+            yield f"bins = {quoted(first.reading.bins)}".ljust(28) + " # or another width; or categorical = true"
+        else:
+            yield "categorical = true".ljust(28) + ' # or bins = "intervals:WIDTH"'
+    yield from ("", "[principle]", *_principle(inspection, first))
+    written = written_for(file or "", inspection)
+    yield from ("", "[release]", f"out = {quoted(out)}")
+    yield 'format = "csv"               # or "parquet"' if written else 'format = "parquet"           # or "csv"'
+    if written.get("flat"):
+        yield "flat = true                  # one flat table for a spreadsheet, drawn at random: rows are not people"
 
 
 def _quasi(inspection: Inspection, quasi: list[str]) -> Iterator[str]:
     if not quasi:
-        yield '# quasi = ["..."]           # what others may know about everyone'
+        yield ('# quasi = ["..."] # the columns whose values others may know about people')
         return
     yield "quasi = ["
     reports: dict[str, ColumnReport] = {column.name: column for column in inspection.columns}
@@ -114,20 +130,22 @@ def _quasi(inspection: Inspection, quasi: list[str]) -> Iterator[str]:
         yield from _comment(sentence)
 
 
-def _principle(inspection: Inspection) -> Iterator[str]:
-    sensitive = inspection.sensitive
+def _principle(inspection: Inspection, first: FirstChoices) -> Iterator[str]:
+    sensitive = inspection.sensitive if "sensitive" in first.choices else None
+    asked = [f"{name} = {value}" for name, value in choices_asking_for(first.principle).items()]
     if sensitive is None:
-        yield from _comment("every group has at least so many people; nothing is promised of any other column")
-        yield f"k = {max(2, min(_K, inspection.n_tuples))}"
+        yield from _comment("every group has at least this many people; sensitive values are not protected")
+        yield from asked
         return
-    yield from _comment(str(sensitive))
-    if sensitive.must_be_binned:
-        yield "ell = 2"
-    elif sensitive.largest_ell >= 2:
-        yield f"ell = {min(_ELL, sensitive.largest_ell)}"
-    else:
-        yield from _comment("so no l-diversity is possible without dropping rows: see [release] suppress")
-        yield "ell = 2"
+    if first.reading is None:
+        yield from _comment(with_keys(str(sensitive)))
+    if not first.is_diverse:
+        yield from _comment(
+            f"More than half of the records have the same {sensitive.column}, so that no l-diversity is possible. "
+            "t-closeness is possible: the shares of values in a group are near those of the whole table. Other "
+            f"guarantees are possible too, such as to protect only the rarer values: see {GUIDE}"
+        )
+    yield from asked
 
 
 def _without_password(file: str) -> str:

@@ -86,7 +86,7 @@ TABLES: dict[str, dict[str, Key]] = {
     },
     "release": {
         "out": Key("out", "a path"),
-        "format": Key("format_", "one of parquet, csv"),
+        "format": Key("format_", "one of parquet, csv, xlsx, stata"),
         "title": Key("title", "text"),
         "licence": Key("licence", "text"),
         "to": Key("to", "text"),
@@ -100,6 +100,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "leave_out": Key("leave_out", "true or false"),
         "report": Key("report", "one of brief, full, none"),
         "flat": Key("flat", "true or false"),
+        "zip": Key("zip", "true or false"),
     },
     "run": {
         "engine": Key("engine", "one of auto, memory, disk, spark"),
@@ -134,8 +135,8 @@ def check_secrets(document: Document) -> None:
         if isinstance(value, str) and is_secret(value):
             document.refuse(
                 keys,
-                "a password does not belong into a policy: leave it out, and give it through the environment or a "
-                "service file",
+                "this looks like a password, which must not be in a policy: remove it, and give it through the "
+                "environment or a service file",
             )
         if isinstance(value, Mapping):
             waiting += [((*keys, str(key)), inner) for key, inner in value.items()]
@@ -157,7 +158,9 @@ def choices_of(document: Document) -> dict[str, Any]:
     for table, content in document.data.items():
         _check_known(document, (), table, TABLES)
         if not isinstance(content, Mapping):
-            document.refuse((table,), f"{table} is a table: write [{table}], and its keys below")
+            document.refuse(
+                (table,), (f"{table} must be a section: write [{table}] on its own line, and its settings below")
+            )
         if table == "columns":
             _columns(document, content, choices)
             continue
@@ -174,7 +177,7 @@ def choices_of(document: Document) -> dict[str, Any]:
 def _columns(document: Document, content: Mapping[str, Any], choices: dict[str, Any]) -> None:
     for column, wishes in content.items():
         if not isinstance(wishes, Mapping):
-            document.refuse(("columns", column), "a column has a table of its own, such as [columns.age]")
+            document.refuse(("columns", column), "write a section for each column, such as [columns.age]")
         for name, value in wishes.items():
             _check_known(document, ("columns", column), name, COLUMN)
             key = COLUMN[name]
@@ -206,7 +209,7 @@ def plain(choices: Mapping[str, Any]) -> dict[str, Any]:
         elif name in WITH_PARAMETERS.values():
             made[name] = dict(value)
         else:
-            raise InputError(f"there is no choice {name!r}: choices have the names of the command line's options")
+            raise InputError(f"there is no choice named {name!r}: use the names of the options of the command line")
     return made
 
 

@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Option text: how the text of the command line's options becomes choices, and choices become such text again."""
+"""Option text: how the text of the command line's options becomes choices, and choices become such text again.
+
+Messages of the library name the arguments of Python, such as ``missing='drop'``. `with_options` rewrites them for the
+command line, where the same is ``--missing drop``, and `with_keys` for a policy.
+"""
 
 from __future__ import annotations
 
+import ast
+import json
+import re
+import shlex
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +19,9 @@ from glasshouse.bounds import MOST_DIGITS
 from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
-__all__ = ["chosen", "names", "pairs", "text_of_choice"]
+__all__ = ["chosen", "names", "pairs", "text_of_choice", "with_keys", "with_options"]
 
 
 def names(text: str | None) -> list[str]:
@@ -57,7 +65,9 @@ def _parameters(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
     words: dict[str, Any] = {"true": True, "false": False}
     given = pairs(option, texts)
     if "name" in given:
-        raise InputError(f"{option} gives a parameter, and 'name' is none: it says which one is meant")
+        raise InputError(
+            f"{option} cannot set 'name', which is not a parameter: give the name with --method or --recoding"
+        )
     return {key: words.get(text, _number(text)) for key, text in given.items()}
 
 
@@ -137,3 +147,93 @@ _WRITERS: dict[str, Callable[[Any], str | tuple[str, ...]]] = {
     "order": _by_column(_listed),
     **dict.fromkeys(("marginal", "together"), lambda lists: tuple(map(_listed, lists))),
 }
+
+
+# --- messages ---------------------------------------------------------------------------------------------------------
+
+_CALL = r"\w\([^()]*\)"  # an example of Python, which is left as it is
+_VALUE = r"""'[^']*'|"[^"]*"|\[[^\]]*\]|\{[^{}]*\}|True|False|\.\.\.|(?=[\s),.;:]|$)"""
+_ARGUMENT = re.compile(rf"{_CALL}|(?<![\w'\"-])(?P<name>[a-z]\w*)=(?P<value>{_VALUE})")
+_CHOICES = {"taxonomies": "taxonomy", "ordered": "order"}
+_OPTIONS = {**_CHOICES, "bins": "bin", "parameters": "with"}
+_FLAGS = {"weighted=False": "--unweighted", "partition=False": "--no-partition"}
+_PLACEHOLDERS = {"taxonomy": "FILE", "order": "A,B,C", "bin": "TAXONOMY"}
+
+
+def with_options(message: str, options: Mapping[str, Container[str] | None]) -> str:
+    """Name options of the command line where a message of the library names arguments of Python.
+
+    ``options`` are those of the command, each with the words that it takes, or None if it takes any text. What has no
+    option there stays as it is.
+
+    >>> offered = {"--missing": ("error", "drop"), "--order": None, "--accept": None, "--weight": None}
+    >>> with_options("use missing='drop', or accept=['line-breaks', 'long-values']", offered)
+    'use --missing drop, or --accept line-breaks,long-values'
+    >>> with_options("give its order (ordered={'shirt size': [...]}), or name the weight (weight=)", offered)
+    "give its order (--order 'shirt size=A,B,C'), or name the weight (--weight)"
+    """
+
+    def option(argument: str, value: Any) -> str | None:
+        name = _OPTIONS.get(argument, argument)
+        flag = _FLAGS.get(f"{argument}={value}", f"--{name.replace('_', '-')}")
+        texts = _texts(name, value)
+        taken = options.get(flag)
+        if flag not in options or (taken is not None and not all(text in taken for text in texts)):
+            return None
+        return " ".join(f"{flag} {shlex.quote(text)}" for text in texts) or flag
+
+    return _respelled(message, option)
+
+
+def with_keys(message: str) -> str:
+    """Name keys of a policy where a message of the library names arguments of Python.
+
+    >>> with_keys("use missing='drop', or name the weight (weight=), or merge them with normalise=['town']")
+    'use missing = "drop", or name the weight (weight in [roles]), or merge them with normalise in [columns.town]'
+    """
+    from glasshouse.policy.keys import COLUMN, keys_of
+
+    of_columns = {key.choice: name for name, key in COLUMN.items()}
+
+    def key(argument: str, value: Any) -> str | None:
+        choice = _CHOICES.get(argument, argument)
+        columns = list(value) if isinstance(value, list | dict) else ["NAME"]
+        if choice in of_columns:
+            return ", ".join(f"{of_columns[choice]} in [columns.{column}]" for column in columns)
+        table, *name = keys_of(choice)
+        if not name:
+            return None
+        return f"{name[0]} in [{table}]" if value is ... else f"{name[0]} = {json.dumps(value)}"
+
+    return _respelled(message, key)
+
+
+def _respelled(message: str, spell: Callable[[str, Any], str | None]) -> str:
+    """A message with another spelling of each argument of Python in it; one that is left open has the value `...`."""
+
+    def spelled(found: re.Match[str]) -> str:
+        if found["name"] is None:
+            return found[0]
+        try:
+            value = ast.literal_eval(found["value"] or "...")
+        except (SyntaxError, ValueError):
+            return found[0]
+        return spell(found["name"], value) or found[0]
+
+    return _ARGUMENT.sub(spelled, message)
+
+
+def _texts(name: str, value: Any) -> list[str]:
+    """What to give an option for the value of an argument; nothing for a flag, or for a value that is left open."""
+    if value is ... or isinstance(value, bool):
+        return []
+    if isinstance(value, dict):
+        return [f"{column}={_example(name, inner)}" for column, inner in value.items()]
+    return [_listed(value) if isinstance(value, list) else str(value)]
+
+
+def _example(name: str, value: Any) -> str:
+    """The value of a column, or a word for one that the message leaves open."""
+    if value in (..., [...]):
+        return _PLACEHOLDERS.get(name, "VALUE")
+    return _parameter(value)

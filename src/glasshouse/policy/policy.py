@@ -45,14 +45,14 @@ class Policy:
     def source(self) -> str:
         """The table's file."""
         if "file" not in self.choices:
-            raise InputError(f"{self.path} names no file: write [source] file = ...")
+            raise InputError(f"{self.path} names no table: write file = ... in [source]")
         return str(self.choices["file"])
 
     @property
     def out(self) -> Path:
         """The folder that gets ``release`` and ``audit``."""
         if "out" not in self.choices:
-            raise InputError(f"{self.path} names no folder to write to: write [release] out = ...")
+            raise InputError(f"{self.path} names no folder to write to: write out = ... in [release]")
         return Path(self.choices["out"])
 
     def read_arguments(self) -> dict[str, Any]:
@@ -114,7 +114,9 @@ def _check_parameters(document: Document, choices: Mapping[str, Any]) -> None:
         if name is None:
             if choices.get(parameters):
                 first = next(iter(choices[parameters]))
-                document.refuse((table, first), f"[{table}] needs a name: {first[:60]!r} would be a parameter of it")
+                document.refuse(
+                    (table, first), f"[{table}] has the parameter {first[:60]!r} and no name: add name = ..."
+                )
             continue
         if name not in classes:
             refuse_unknown(document, (table, "name"), f"{table} {name[:60]!r}", name, classes)
@@ -154,5 +156,5 @@ def _pointing(document: Document, keys: Keys) -> Iterator[None]:
         inner = (*keys, error.name.rstrip("_"))
         document.refuse(inner if inner in document.places else keys, str(error))
     except (GlasshouseError, TypeError, ValueError, AttributeError) as error:
-        problem = str(error) if isinstance(error, GlasshouseError) else "these values do not fit"
+        problem = str(error) if isinstance(error, GlasshouseError) else "these values do not fit together"
         document.refuse(keys, problem)

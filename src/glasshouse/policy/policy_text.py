@@ -167,7 +167,7 @@ def quoted(text: str) -> str:
     "the \\"new\\" wards" "one\\ntwo"
     """
     if any("\ud800" <= c <= "\udfff" for c in text):
-        raise InputError(f"a policy is UTF-8, and cannot name {visible(text)}: rename it first")
+        raise InputError(f"a policy is written in UTF-8, which has no way to write {visible(text)}: rename it first")
     return "".join(c if is_shown(c) else _code(ord(c)) for c in json.dumps(text, ensure_ascii=False))
 
 

@@ -55,7 +55,7 @@ def python_call(choices: Mapping[str, Any], *, force: bool = False) -> str:
     wanted = plain(choices)
     refuse_secrets(wanted)
     if "file" not in wanted:
-        raise InputError("no file is named, and a program reads one: choose the table")
+        raise InputError("no table was chosen: choose the file to read")
     import glasshouse as gh
 
     reading = read_arguments(wanted)
@@ -78,15 +78,18 @@ def _afterwards(choices: Mapping[str, Any]) -> Iterator[str]:
         yield from _call(None, "gh.to_postgres", f"release, {_code(choices['to'])}", schema)
     report = choices.get("report", DEFAULTS["report"])
     if edition_arguments(choices):
-        yield "# The command reports on the new edition too: gh.make_report(gh.edition_of(release, ...), its people)."
+        yield (
+            "# The command also writes a report on the new edition: gh.make_report(gh.edition_of(release, ...), its "
+            "people)."
+        )
     elif "out" in choices and report != "none":
         arguments = "release, table" if report == DEFAULTS["report"] else f"release, table, report={_code(report)}"
         yield f"gh.make_report({arguments}).write({_code(str(PurePath(choices['out'], 'audit')))})"
     if choices.get("flat"):
-        yield "# The command draws a flat table too (--flat): glasshouse sample draws one from a release."
+        yield "# The command also draws a flat table (--flat): gh.sample draws one from a release."
     for name, what in _ELSEWHERE.items():
         if name in choices and choices[name] != DEFAULTS.get(name):
-            yield f"# The command says {what} (--{name}): the release does not depend on it."
+            yield f"# The command also says {what} (--{name}). The release does not depend on it."
 
 
 def _call(target: str | None, function: str, first: str, arguments: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ways out: promises that a table can keep where it cannot keep the one that was asked for, each with its price.
+
+Everything is computed from the counts of sensitive values, exactly, and every way is planned before it is offered, by
+the functions that `publish` itself uses. No way is offered that would be refused.
+
+Every way says what it promises to a person, and what it costs on this table. Numbers that a way fixes, such as alpha,
+come from the counts of this table, as the largest feasible l does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.cells.values import text_of
+from glasshouse.errors import GlasshouseError, Infeasible
+from glasshouse.journeys.advice.sketch import Sketch
+from glasshouse.principles.background_sensitive import RhoBreach
+from glasshouse.principles.k_anonymity import AlphaKAnonymity, KAnonymity
+from glasshouse.principles.l_diversity import DesignatedLDiversity, LDiversity
+from glasshouse.principles.parameters import exact_share, in_percent, plain
+from glasshouse.principles.principle import Adversary, Principle
+from glasshouse.principles.t_closeness import TCloseness
+from glasshouse.recoding.perturbed import Perturbed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["Way", "as_asked", "closest", "python_note", "ways_after", "ways_out"]
+
+ELL = 5  # l, or k, where the table allows it
+STEPS = 10_000  # a share to leave out is rounded up to one in so many
+_SIZE = 6  # of groups under a bound on probabilities
+_MOST_VALUES = 30  # that a way names
+_MOST_COLUMNS = 8  # sensitive columns for which ways are looked for
+_TS = ("0.2", "0.15", "0.1", "0.05")
+_RETAINED = Fraction(1, 20)  # a perturbed sample that keeps fewer values than this is of no use
+_RHO = ("0.2", "0.5")
+
+_KNOWS = {
+    Adversary.LINKING: "an attacker who knows everybody's quasi-identifiers",
+    Adversary.ALGORITHM_AWARE: "an attacker who knows everybody's quasi-identifiers and how the table was made",
+    Adversary.CORRUPTING: (
+        "an attacker who knows everybody's quasi-identifiers, how the table was made, and all other people's values"
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """A promise that a table can keep, and how to ask for it.
+
+    Parameters
+    ----------
+    name
+        What kind of way it is: ``nearest``, ``designated``, ``closeness``, ``alpha``, ``perturbed``, ``suppress``,
+        ``by-column``, ``without-column`` or ``groups``; ``asked`` for what was asked for.
+    principle
+        What to ask for: a principle, or one for every sensitive column.
+    promise, cost
+        What it promises to a person, and what it costs on this table, in sentences.
+    suppress
+        The share of records that may be left out.
+    domain
+        Of a perturbed sample, the values that the sensitive column may have.
+    sensitive
+        The sensitive columns that are kept, where others are given up; None if all are.
+    n_left_out
+        How many records are left out.
+    """
+
+    name: str
+    principle: Principle | Mapping[str, Principle]
+    promise: str
+    cost: str
+    suppress: Fraction = Fraction(0)
+    domain: tuple[str, ...] | None = None
+    sensitive: tuple[str, ...] | None = None
+    n_left_out: int = 0
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What `glasshouse.publish` is to be given, but for the table."""
+        given: dict[str, Any] = {"principle": self.principle}
+        if self.suppress:
+            given["suppress"] = str(plain(self.suppress))
+        if self.domain is not None:
+            given["recoding"] = Perturbed(domain=self.domain)
+        return given
+
+    @property
+    def call(self) -> str:
+        """The call of Python that publishes in this way; ``table`` stands for the table that was read.
+
+        >>> Way(name="closeness", principle=TCloseness(t="0.2"), promise="", cost="").call
+        "gh.publish(table, principle=gh.TCloseness(t='0.2', distance='equal'))"
+        """
+        given = {name: _code(value) for name, value in self.arguments.items()}
+        if self.domain is not None:
+            given["recoding"] = f"gh.Perturbed(domain={self.domain!r})"
+        return f"gh.publish(table, {', '.join(f'{name}={text}' for name, text in given.items())})"
+
+
+def ways_after(error: Infeasible) -> tuple[Way, ...]:
+    """The ways that are open after a refusal; none if nothing was counted, as of an empty table."""
+    if error.counted is None:
+        return ()
+    kinds, principle = error.counted
+    return ways_out(Sketch.of_kinds(kinds), principle)
+
+
+def ways_out(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> tuple[Way, ...]:
+    """The promises that a table can keep in place of one that it cannot keep, the least costly first.
+
+    Examples
+    --------
+    >>> import glasshouse as gh
+    >>> table = gh.read({"age": [*range(20)], "hiv": ["no"] * 17 + ["yes"] * 3}, quasi=["age"], sensitive="hiv")
+    >>> for way in ways_out(Sketch.of(table), gh.LDiversity(ell=3)):
+    ...     print(way.name, "|", way.call, "|", way.n_left_out)
+    designated | gh.publish(table, principle=gh.DesignatedLDiversity(ell=5, values=('yes',))) | 0
+    closeness | gh.publish(table, principle=gh.TCloseness(t='0.15', distance='equal')) | 0
+    alpha | gh.publish(table, principle=gh.AlphaKAnonymity(alpha='0.9', k=5)) | 0
+    perturbed | gh.publish(table, principle=gh.RhoBreach(rho1='0.2', rho2='0.5', lambda_=1, k=6), \
+recoding=gh.Perturbed(domain=('no', 'yes'))) | 0
+    suppress | gh.publish(table, principle=gh.LDiversity(ell=2), suppress='0.7') | 14
+    """
+    if not sketch.n_people or len(sketch.sensitive) > _MOST_COLUMNS:
+        return ()
+    planned = (_planned(sketch, way) for way in _offered(sketch, principle))
+    found = [way for way in planned if way is not None]
+    return tuple(sorted(found, key=lambda way: way.n_left_out))  # stable: else in the order in which they are offered
+
+
+def as_asked(sketch: Sketch, principle: Principle | Mapping[str, Principle], suppress: Any = 0) -> Way | None:
+    """What was asked for, as a way; None if the table cannot keep it."""
+    return _planned(sketch, _way("asked", principle, suppress=exact_share(suppress)))
+
+
+def closest(sketch: Sketch, *, distance: str = "equal") -> Way:
+    """t-closeness with a t that fits how even the sensitive columns are; every table can keep it."""
+    made = _planned(sketch, _closeness(sketch, distance))
+    assert made is not None, "a table is at distance 0 from itself"
+    return made
+
+
+def _closeness(sketch: Sketch, distance: str = "equal") -> Way:
+    rest = min((1 - _shares(sketch, i)[0][1] for i in range(len(sketch.sensitive))), default=Fraction(0))
+    t = next((t for t in _TS if Fraction(t) <= rest), _TS[-1])
+    ordered: Any = distance
+    return _way("closeness", TCloseness(t=t, distance=ordered), _cost_of_closeness(sketch, Fraction(t)))
+
+
+def python_note(ways: Sequence[Way]) -> str:
+    """The ways as a text that follows an error of Python: a promise, its price, and the call."""
+    told = [way for way in ways if way.sensitive is None]
+    if not told:
+        return ""
+    parts = ["", "This table can be published in one of these ways:"]
+    for way in told:
+        parts += ["", f"  # {way.promise}", f"  # Cost: {way.cost}", f"  {way.call}"]
+    return "\n".join(parts)
+
+
+# --- what is offered --------------------------------------------------------------------------------------------------
+
+
+def _offered(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> Iterator[Way]:
+    """Every way that may be open."""
+    if not sketch.sensitive or (isinstance(principle, Principle) and principle.bounds_beliefs):
+        yield from _of_groups(sketch, principle)
+        return
+    nearest = None
+    if isinstance(principle, Principle):
+        nearest = sketch.feasible(principle)
+        if nearest is not None:
+            yield _way("nearest", nearest)
+    if nearest is None:
+        yield from _by_column(sketch, principle)
+        if len(sketch.sensitive) == 1:
+            yield from _designated(sketch)
+        yield _closeness(sketch)
+        yield from _alpha(sketch)
+        if len(sketch.sensitive) == 1:
+            yield from _perturbed(sketch)
+    yield from _suppressed(sketch, principle)
+    if nearest is None:
+        yield from _without_column(sketch, principle)
+
+
+def _of_groups(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> Iterator[Way]:
+    """Smaller groups, where the table has too few records for those that were asked for."""
+    asked = principle.grouping() if isinstance(principle, Principle) else None
+    nearest = None if asked is None or sketch.n_people < 2 else sketch.feasible(asked)
+    if nearest is not None and nearest != asked:
+        k = min(ELL, sketch.n_people)
+        yield _way("nearest", KAnonymity(k=k))
+
+
+def _by_column(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> Iterator[Way]:
+    """For several columns, what was asked for where it is possible, and t-closeness for the others."""
+    if len(sketch.sensitive) < 2:
+        return
+    asked = dict(principle) if isinstance(principle, Mapping) else dict.fromkeys(sketch.sensitive, principle)
+    each: dict[str, Principle] = {}
+    for i, name in enumerate(sketch.sensitive):
+        own = sketch.only(i)
+        nearest = own.feasible(asked[name]) if name in asked else None
+        each[name] = _closeness(own).principle if nearest is None else nearest  # type: ignore[assignment]
+    if len(set(map(type, each.values()))) > 1:
+        yield _way("by-column", each)
+
+
+def _designated(sketch: Sketch) -> Iterator[Way]:
+    """Only the rarer values are protected."""
+    frequent, *rare = _shares(sketch)
+    if not 0 < len(rare) <= _MOST_VALUES or any(value is None for value, _ in rare) or 2 * rare[0][1] > 1:
+        return
+    ell = min(ELL, int(1 / rare[0][1]))
+    shown = _shown(frequent[0])
+    cost = (
+        f"Nothing is promised about {shown}, which {_count(sketch, frequent[1])} have: it "
+        f"may become certain. A group with one of the protected values has at least {ell:,} records."
+    )
+    values = tuple(text_of(value) for value, _ in rare)
+    yield _way("designated", DesignatedLDiversity(ell=ell, values=values), cost)
+
+
+def _alpha(sketch: Sketch) -> Iterator[Way]:
+    """The share of every value in a group is bounded, by a little more than its share in the table."""
+    shares = [_shares(sketch, i)[0] for i in range(len(sketch.sensitive))]
+    value, share = max(shares, key=lambda one: one[1])
+    alpha = next((a for steps in (20, 100) if (a := Fraction(int(share * steps) + 1, steps)) < 1), share)
+    if alpha >= 1 or sketch.n_people < 2:
+        return
+    k = min(ELL, sketch.n_people)
+    others = sketch.n_people - int(share * sketch.n_people)
+    most = min(sketch.n_people // k, others)
+    cost = (
+        f"Every group needs a record without {_shown(value)}, so there are at most "
+        f"{most:,} groups, of {sketch.n_people // most:,} records or more on average."
+    )
+    yield _way("alpha", AlphaKAnonymity(alpha=alpha, k=k), cost)
+
+
+def _perturbed(sketch: Sketch) -> Iterator[Way]:
+    """A noisy sample, which also holds against an attacker who knows other people's values."""
+    values = [value for value, _ in _shares(sketch)]
+    if not 2 <= len(values) <= _MOST_VALUES or None in values or sketch.n_people < _SIZE:
+        return
+    target = RhoBreach(rho1=_RHO[0], rho2=_RHO[1], k=_SIZE)
+    kept = target.largest_retention(len(values))
+    if kept < _RETAINED:
+        return
+    cost = (
+        f"At most {sketch.n_people // _SIZE:,} of {sketch.n_people:,} records are published, one of each group of "
+        f"{_SIZE} or more. A value is kept with probability {plain(kept)}, and otherwise replaced by a random "
+        "one. The domain must list every value that a person may have, also those that nobody in the table has."
+    )
+    yield _way("perturbed", target, cost, domain=tuple(sorted(map(text_of, values))))
+
+
+def _suppressed(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> Iterator[Way]:
+    """What was asked for, or 2-diversity where that is less, after some records were left out."""
+    if not isinstance(principle, Principle):
+        return
+    asked: list[Principle] = [principle]
+    terms = principle.terms
+    if terms.one_in is not None and not terms.named and terms.one_in > 2 and sketch.feasible(LDiversity(ell=2)) is None:
+        asked = [LDiversity(ell=2)]
+    for one in asked:
+        n_left_out = sketch.n_left_out(one)
+        if not n_left_out:
+            continue
+        share = Fraction(ceil(Fraction(n_left_out, sketch.n_people) * STEPS), STEPS)
+        cost = (
+            "They are drawn at random among those with the most frequent values. Nothing is promised to the people who "
+            "are left out."
+        )
+        if share < 1:
+            yield _way("suppress", one, cost, suppress=share)
+
+
+def _without_column(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> Iterator[Way]:
+    """What was asked for, of the columns that can keep it; or groups alone, where no column can tell anything."""
+    if not isinstance(principle, Principle):
+        return
+    if len(sketch.sensitive) > 1:
+        kept = [i for i in range(len(sketch.sensitive)) if sketch.only(i).feasible(principle) is not None]
+        if 0 < len(kept) < len(sketch.sensitive):
+            left = sketch.only(*kept)
+            names = tuple(left.sensitive)
+            given_up = [name for name in sketch.sensitive if name not in names]
+            asked = left.feasible(principle)
+            if asked is not None:
+                cost = f"The column {', '.join(given_up)} is not published."
+                yield _way("without-column", asked, cost, sensitive=names)
+    elif len(_shares(sketch)) == 1 and sketch.n_people >= 2:
+        name = sketch.sensitive[0]
+        cost = (
+            f"The column {name} is not published: everybody has the same value, so that it "
+            "tells the same of everybody, and no method can hide it."
+        )
+        yield _way("groups", KAnonymity(k=min(ELL, sketch.n_people)), cost, sensitive=())
+
+
+# --- what is said -----------------------------------------------------------------------------------------------------
+
+
+def _way(name: str, principle: Any, cost: str = "", **more: Any) -> Way:
+    """A way of which the promise, and who is left out, is told when it is planned."""
+    return Way(name=name, principle=principle, promise="", cost=cost, **more)
+
+
+def _planned(sketch: Sketch, way: Way) -> Way | None:
+    """The way with all that is to be said of it; None if publishing would refuse it, or would promise nothing."""
+    own = sketch
+    if way.sensitive is not None:
+        own = sketch.only(*(sketch.sensitive.index(name) for name in way.sensitive))
+    try:
+        plan = own.plan(way.arguments).plan
+    except GlasshouseError:
+        return None
+    if plan.claim.adversary is Adversary.LINKING and plan.claim.promise:  # which says that nothing is promised
+        return None
+    left_out = [] if way.domain is not None else [_left_out(plan.n_dropped, sketch.n_people)]
+    return replace(
+        way,
+        promise=_promise(own, way.principle, _KNOWS[plan.claim.adversary]),
+        cost=" ".join([*left_out, way.cost]).strip(),
+        n_left_out=plan.n_dropped,
+    )
+
+
+def _left_out(n: int, of: int) -> str:
+    if not n:
+        return f"None of the {of:,} records is left out."
+    return f"{n:,} of {of:,} records ({in_percent(Fraction(n, of))}) {'is' if n == 1 else 'are'} left out."
+
+
+def _promise(sketch: Sketch, principle: Principle | Mapping[str, Principle], attacker: str) -> str:
+    if isinstance(principle, Mapping):
+        return " ".join(one.for_person(name, attacker) for name, one in principle.items())
+    if not principle.needs_sensitive:
+        return principle.for_person("sensitive value", attacker)
+    told = [principle.for_person(name, attacker) for name in sketch.sensitive]
+    terms = principle.terms
+    if terms.closeness is not None and terms.distance == "equal" and len(sketch.sensitive) == 1:
+        told += _largest_shares(sketch, terms.closeness)
+    return " ".join(told)
+
+
+def _largest_shares(sketch: Sketch, t: Fraction) -> Iterator[str]:
+    """How large the share of the next most frequent value can become in a group."""
+    _, *others = _shares(sketch)
+    if others and others[0][0] is not None:
+        value, share = others[0]
+        yield (
+            f"For example, {_shown(value)} has {in_percent(share)} of the table, and at most "
+            f"{in_percent(_rounded_up(min(share + t, Fraction(1))))} of a group."
+        )
+
+
+def _rounded_up(share: Fraction) -> Fraction:
+    """A share in whole tenths of a percent, so that it is still an upper bound when it is shown."""
+    return Fraction(ceil(share * 1000), 1000)
+
+
+def _cost_of_closeness(sketch: Sketch, t: Fraction) -> str:
+    """How large a group must be that has a rare value: one record of m has a share of 1/m."""
+    rarest = min((_shares(sketch, i)[-1][1] for i in range(len(sketch.sensitive))), default=Fraction(1))
+    least = ceil(1 / min(rarest + t, Fraction(1)))
+    return f"A group with the rarest value has at least {least:,} records." if least > 1 else ""
+
+
+def _count(sketch: Sketch, share: Fraction) -> str:
+    return f"{int(share * sketch.n_people):,} of {sketch.n_people:,} records"
+
+
+def _shares(sketch: Sketch, number: int = 0) -> list[tuple[Any, Fraction]]:
+    """The values of a sensitive column with their shares, the most frequent first."""
+    return [(value, Fraction(n, sketch.n_people)) for value, n in sketch.values(number)]
+
+
+def _shown(value: Any) -> str:
+    return "a missing value" if value is None else repr(text_of(value))
+
+
+# --- as code ----------------------------------------------------------------------------------------------------------
+
+
+def _code(value: Any) -> str:
+    """A value as code; what is chosen prints as the code that makes it, but for the name of the package."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name!r}: {_code(one)}" for name, one in value.items()) + "}"
+    if isinstance(value, Principle) and len(value.singles()) > 1:
+        return f"gh.AllOf({', '.join(map(_code, value.singles()))})"
+    return f"gh.{value!r}" if re.match(r"[A-Z]\w*\(", repr(value)) else repr(value)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""First choices: how to publish a table of which nothing is known but what an inspection found.
+
+Roles are those that the inspection suggests. The promise is one that the table can keep: l-diversity, with l up to 5,
+or where one value is too frequent for that, t-closeness. It is computed from the counts of the sensitive column. Free
+text is not published, also if somebody named it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.errors import DisclosureWarning, GlasshouseError
+from glasshouse.journeys.advice.sketch import Sketch
+from glasshouse.journeys.advice.ways import ELL, Way, as_asked, closest, ways_out
+from glasshouse.microdata import read
+from glasshouse.microdata.inspection.amounts import Reading, readings_of
+from glasshouse.policy.choices import taxonomy
+from glasshouse.policy.principle_choices import choices_asking_for
+from glasshouse.principles.k_anonymity import KAnonymity
+from glasshouse.principles.l_diversity import LDiversity
+from glasshouse.principles.principle import Principle
+
+if TYPE_CHECKING:
+    from glasshouse.microdata.inspection.inspection import Inspection
+
+__all__ = ["FirstChoices", "first_choices"]
+
+_OTHER = "quasi-identifier"  # the name of a column that stands for all quasi-identifiers
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstChoices:
+    """What to choose first for a table.
+
+    Parameters
+    ----------
+    choices
+        Roles, how columns are read, and what is asked for, by the names of the command line's options.
+    principle
+        What is asked for.
+    reading
+        How the sensitive column is read, where it holds numbers or dates.
+    way
+        The promise and its cost, where there is a sensitive column.
+    ways
+        Other promises, where l-diversity is not possible.
+    """
+
+    choices: dict[str, Any]
+    principle: Principle
+    reading: Reading | None = None
+    way: Way | None = None
+    ways: tuple[Way, ...] = ()
+
+    @property
+    def is_diverse(self) -> bool:
+        """Whether l-diversity is asked for."""
+        return self.principle.terms.one_in is not None
+
+
+def first_choices(inspection: Inspection) -> FirstChoices:
+    """Choose roles, readings and a promise that the table can keep.
+
+    >>> import glasshouse as gh
+    >>> people = {"age": [30, 31, 32, 33, 34, 35], "sick": ["no"] * 5 + ["yes"]}
+    >>> found = first_choices(gh.inspect(people, sensitive="sick"))
+    >>> found.choices
+    {'quasi': ['age'], 'sensitive': ['sick'], 't': '0.15'}
+    """
+    roles = inspection.suggested
+    named = {*roles["quasi"], roles["sensitive"], roles["identifier"]}
+    choices: dict[str, Any] = {"identifier": roles["identifier"], "quasi": list(roles["quasi"])}
+    if any(column.missing for column in inspection.columns if column.name in named):
+        choices["missing"] = "category"
+    name = roles["sensitive"]
+    if any(caution.name == "free-text" and caution.column == name for caution in inspection.cautions):
+        name = None
+    if name is None or inspection.held is None or inspection.n_tuples == 0:
+        return _made(choices, KAnonymity(k=max(2, min(ELL, inspection.n_tuples))))
+    choices["sensitive"] = [name]
+    for reading in readings_of(inspection.held.column(name)) or (None,):
+        sketch = _sketch(inspection.held, name, reading)
+        if sketch is not None:
+            return _for_column(choices, name, reading, sketch)
+    return _made(choices, LDiversity(ell=2))
+
+
+def _for_column(choices: dict[str, Any], name: str, reading: Reading | None, sketch: Sketch) -> FirstChoices:
+    if reading is not None and reading.bins:
+        choices["bins"] = {name: reading.bins}
+    if reading is not None and reading.categorical:
+        choices["categorical"] = [name]
+    most = sketch.feasible(LDiversity(ell=ELL))
+    if most is not None:
+        return _made(choices, most, reading=reading, way=as_asked(sketch, most))
+    way = closest(sketch)
+    assert isinstance(way.principle, Principle)
+    return _made(choices, way.principle, reading=reading, way=way, ways=ways_out(sketch, LDiversity(ell=ELL)))
+
+
+def _made(choices: dict[str, Any], principle: Principle, **more: Any) -> FirstChoices:
+    chosen = {name: value for name, value in choices.items() if value not in (None, [], {})}
+    return FirstChoices(choices={**chosen, **choices_asking_for(principle)}, principle=principle, **more)
+
+
+def _sketch(held: pa.Table, name: str, reading: Reading | None) -> Sketch | None:
+    """Count the sensitive values as `read` would; None if it would refuse them."""
+    other = _OTHER if name != _OTHER else f"other {_OTHER}"
+    table = held.append_column(other, pa.array(np.zeros(held.num_rows, np.int32)))
+    bins = {name: taxonomy(reading.bins)} if reading is not None and reading.bins else {}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DisclosureWarning)
+            return Sketch.of(
+                read(
+                    table,
+                    quasi=[other],
+                    sensitive=name,
+                    missing="category",
+                    bins=bins,
+                    categorical=[name] if reading is not None and reading.categorical else [],
+                )
+            )
+    except GlasshouseError:
+        return None

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Next steps: the ways that a table leaves open, as commands to copy and as choices to make.
+
+A command is the one that was given, with everything that was said of the table, and another promise in place of the
+one that the table cannot keep. A way that options cannot say, as for a value with a comma, is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.errors import CautionError, DomainError, Infeasible
+from glasshouse.policy.command_line import command_line
+from glasshouse.policy.keys import TABLES
+from glasshouse.policy.principle_choices import choices_asking_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from glasshouse.journeys.advice.ways import Way
+    from glasshouse.microdata.inspection.inspection import Inspection
+    from glasshouse.policy.openings import Opening
+
+__all__ = [
+    "GUIDE",
+    "advising",
+    "changes_of",
+    "command_of",
+    "first_lines",
+    "first_steps",
+    "opening_steps",
+    "steps_of",
+    "written_for",
+]
+
+GUIDE = "docs/how-to/yes-no-columns.md"
+"""Where the ways are explained."""
+_SEE = f"See {GUIDE}."
+_WIDTH = 100
+_SPREADSHEETS = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls", ".ods")
+_MOST_FLAT = 100_000  # rows up to which a flat table is drawn without being asked for
+_GIVEN_UP = (
+    *(key.choice for key in TABLES["principle"].values()),
+    *("method", "parameters", "recoding", "recoding_with", "marginal", "retention", "domain", "suppress"),
+)
+
+
+def changes_of(way: Way) -> dict[str, Any] | None:
+    """The choices that a way makes, with None for those that it takes back; None if choices cannot say it.
+
+    >>> import glasshouse as gh
+    >>> from glasshouse.journeys.advice.ways import Way
+    >>> way = Way(name="closeness", principle=gh.TCloseness("0.1"), promise="", cost="")
+    >>> {name: value for name, value in changes_of(way).items() if value is not None}
+    {'t': '0.1'}
+    """
+    from glasshouse.principles.parameters import plain  # here, for it loads NumPy, and help must be instant
+
+    if isinstance(way.principle, Mapping):
+        return None
+    found: dict[str, Any] = {**dict.fromkeys(_GIVEN_UP), **choices_asking_for(way.principle)}
+    if way.suppress:
+        found["suppress"] = str(plain(way.suppress))
+    if way.domain is not None:
+        found["domain"] = list(way.domain)
+    if way.sensitive is not None:
+        found["sensitive"] = list(way.sensitive)
+    return found
+
+
+def command_of(way: Way, choices: Mapping[str, Any], *, force: bool = False) -> str | None:
+    """The command that publishes in this way what was chosen otherwise; None if options cannot say it."""
+    changes = changes_of(way)
+    if changes is None:
+        return None
+    kept = {name: value for name, value in (dict(choices) | changes).items() if value not in (None, [], {}, ())}
+    made = command_line(kept)
+    return None if made.reason is not None else f"{made}{' --force' * force}"
+
+
+def steps_of(ways: Sequence[Way], choices: Mapping[str, Any], *, force: bool = False) -> tuple[str, ...]:
+    """The ways as lines: what each promises, what it costs, and the command; empty if there is none."""
+    lines: list[str] = []
+    for way in ways:
+        command = command_of(way, choices, force=force)
+        if command is None:
+            continue
+        lines += ["", *_paragraph(f"{(len(lines) and 'Or: ') or ''}{way.promise}"), *_paragraph(f"Cost: {way.cost}")]
+        lines.append(f"    {command}")
+    return ("", "This table can be published in one of these ways:", *lines, "", _SEE) if lines else ()
+
+
+def _paragraph(text: str) -> list[str]:
+    """The text in lines, with no line between a number and its percent sign."""
+    tied = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    lines = wrap(tied, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}%", " %") for line in lines]
+
+
+def first_steps(inspection: Inspection, *, file: str, **source: str) -> list[dict[str, str]]:
+    """The commands that publish a table as an inspection suggests: each with its promise and its cost.
+
+    The first is what is proposed. Others follow where l-diversity is not possible. A command that options cannot say is
+    left out; and there is none if the inspection found no quasi-identifier.
+    """
+    from glasshouse.policy.first_choices import first_choices
+
+    first = first_choices(inspection)
+    if not first.choices.get("quasi"):
+        return []
+    choices = {"file": file, **source, **first.choices, **written_for(file, inspection), "out": "out"}
+    made = command_line(choices)
+    found = []
+    if made.reason is None:
+        words = first.reading.words if first.reading is not None else ""
+        promise = first.principle.describe() if first.way is None else first.way.promise
+        cost = "" if first.way is None else first.way.cost
+        found.append({"command": str(made), "promise": f"{words} {promise}".strip(), "cost": cost})
+    for way in first.ways:
+        command = command_of(way, choices)
+        if command is not None and command != str(made):
+            found.append({"command": command, "promise": way.promise, "cost": way.cost})
+    return found
+
+
+def first_lines(steps: Sequence[Mapping[str, str]], *, cautions: bool = False) -> tuple[str, ...]:
+    """What `first_steps` gave, as lines to print; with ``cautions`` that must be answered before."""
+    lines: list[str] = []
+    for step in steps:
+        lines += ["", *_paragraph(f"{'Or: ' if lines else ''}{step['promise']}")]
+        lines += [*(_paragraph(f"Cost: {step['cost']}") if step["cost"] else ()), f"    {step['command']}"]
+    head = f"To publish it with these roles{', once the cautions are answered' * cautions}"
+    return ("", head, *lines, "", _SEE) if lines else ()
+
+
+def written_for(file: str, inspection: Inspection) -> dict[str, Any]:
+    """How a table is written for somebody who reads it from this file: as CSV with a flat table, for a spreadsheet.
+
+    No flat table is proposed where none can be drawn, or where that takes long: for times, and for many rows.
+
+    >>> import glasshouse as gh
+    >>> found = gh.inspect({"age": [30, 40], "sex": ["F", "M"]})
+    >>> written_for("patients.csv", found), written_for("patients.parquet", found)
+    ({'format_': 'csv', 'flat': True}, {})
+    """
+    if not file.lower().endswith(_SPREADSHEETS):
+        return {}
+    has_times = any(column.kind == "timestamp" for column in inspection.columns)
+    flat = inspection.n_tuples <= _MOST_FLAT and not has_times
+    return {"format_": "csv", "flat": True} if flat else {"format_": "csv"}
+
+
+def opening_steps(openings: Sequence[Opening], *, force: bool = False) -> tuple[str, ...]:
+    """Other ways to read a table as lines: what is read otherwise, what is promised then, and the command."""
+    lines: list[str] = []
+    for opening in openings:
+        asked = opening.way.name == "asked"
+        made = command_line(opening.choices) if asked else None
+        command = command_of(opening.way, opening.choices, force=force)
+        if made is not None:
+            command = None if made.reason is not None else f"{made}{' --force' * force}"
+        if command is None:
+            continue
+        lines += ["", *_paragraph(f"{(len(lines) and 'Or: ') or ''}{opening.words} {opening.way.promise}")]
+        lines += [*_paragraph(f"Cost: {opening.way.cost}"), f"    {command}"]
+    return ("", "The table can be read and published in one of these ways:", *lines, "", _SEE) if lines else ()
+
+
+@contextmanager
+def advising(choices: Mapping[str, Any], *, force: bool = False) -> Iterator[None]:
+    """Let a refusal inside say which commands would succeed, for somebody who made these choices."""
+    try:
+        yield
+    except Infeasible as error:
+        from glasshouse.journeys.advice.refusal import advised
+
+        error.next_steps = steps_of(advised(error).ways, choices, force=force)
+        raise
+    except (CautionError, DomainError) as error:
+        if isinstance(error, CautionError) or error.situation:
+            from glasshouse.policy.openings import openings_after
+
+            error.next_steps = opening_steps(openings_after(error, choices), force=force)
+        raise

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Openings: where a table is refused before it is read, other ways to read it, tried out.
+
+Every opening is tried by reading the table and counting its sensitive values, so that no command is offered that would
+be refused. Only what one reading can tell is told: how many records there are, and how often each value occurs.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.errors import CautionError, DisclosureWarning, DomainError, GlasshouseError
+from glasshouse.journeys.advice.sketch import Sketch
+from glasshouse.journeys.advice.ways import ELL, Way, as_asked, ways_out
+from glasshouse.microdata import read
+from glasshouse.microdata.inspection.amounts import Reading, readings_of
+from glasshouse.microdata.reading.sources import open_source
+from glasshouse.policy.choices import principle as principle_of
+from glasshouse.policy.choices import read_arguments
+from glasshouse.policy.keys import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["Opening", "openings_after"]
+
+_MOST_BYTES = 1 << 28  # of a file that is read once more to give advice
+_ASKED = frozenset(key.choice for key in TABLES["principle"].values())
+_MOST_READINGS = 8  # of one file, until an opening is given up
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opening:
+    """A way to read a table that was refused, and what can be promised then.
+
+    Parameters
+    ----------
+    words
+        What is read otherwise.
+    choices
+        All that was chosen, with this reading.
+    way
+        What can be promised then: what was asked for, if that is possible.
+    """
+
+    words: str
+    choices: dict[str, Any]
+    way: Way
+
+
+def openings_after(error: DomainError | CautionError, choices: Mapping[str, Any]) -> tuple[Opening, ...]:
+    """The openings that are left after reading a table by these choices was refused by this error."""
+    if not _can_be_read_again(choices):
+        return ()
+    found = []
+    for words, changed in _alternatives(error, choices):
+        found += _opened(words, changed)
+    return tuple(found)
+
+
+def _can_be_read_again(choices: Mapping[str, Any]) -> bool:
+    """Whether the table is a file of a bearable size."""
+    file = str(choices.get("file", "-"))
+    if "://" in file or file == "-" or choices.get("repeated", "error") == "sample":
+        return False
+    path = Path(file).expanduser()
+    return path.is_file() and path.stat().st_size <= _MOST_BYTES
+
+
+def _alternatives(
+    error: DomainError | CautionError, choices: Mapping[str, Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Other choices than those that were refused, the best first."""
+    if isinstance(error, CautionError):
+        yield from _answers(error, choices)
+    elif error.situation == "missing":
+        yield "A missing value is a value of its own.", {**choices, "missing": "category"}
+        yield "Records with a missing value are left out.", {**choices, "missing": "drop"}
+    elif error.situation == "amounts" and error.column is not None:
+        for reading in _readings(error.column, choices):
+            yield reading.words, _with(choices, error.column, reading)
+
+
+def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """How cautions can be answered: look-alikes are merged, and free text is left out.
+
+    What may be an accident must be looked into, and is never offered to be accepted.
+    """
+    alike = [caution.column for caution in error.cautions if caution.name == "look-alikes"]
+    texts = [caution.column for caution in error.cautions if caution.name == "free-text"]
+    if len(alike) == len(error.cautions):
+        merged = [*choices.get("normalise", ()), *alike]
+        yield f"Look-alike values of {', '.join(alike)} become one value.", {**choices, "normalise": merged}
+    if len(texts) == len(error.cautions):
+        kept = [name for name in choices.get("sensitive", ()) if name not in texts]
+        changed = {**choices, "sensitive": kept}
+        if not kept:
+            changed = {**{name: value for name, value in choices.items() if name not in _ASKED}, "k": ELL}
+            changed.pop("sensitive", None)
+        yield f"The column {', '.join(texts)} is not published.", changed
+
+
+def _readings(column: str, choices: Mapping[str, Any]) -> tuple[Reading, ...]:
+    """How a column of amounts can be read."""
+    given = {name: choices[name] for name in ("delimiter", "encoding", "decimal", "table", "query") if name in choices}
+    return readings_of(open_source(choices["file"], columns=[column], **given).table.column(column))
+
+
+def _with(choices: Mapping[str, Any], column: str, reading: Reading) -> dict[str, Any]:
+    if reading.categorical:
+        return {**choices, "categorical": [*choices.get("categorical", ()), column]}
+    return {**choices, "bins": {**choices.get("bins", {}), column: reading.bins}}
+
+
+def _opened(words: str, choices: dict[str, Any]) -> list[Opening]:
+    """Read the table by these choices, and by the first alternative to what is refused besides; none if none helps."""
+    for _ in range(_MOST_READINGS):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DisclosureWarning)
+                table = read(choices["file"], **read_arguments(choices))
+                table.refuse_unanswered()
+                ways = _ways(Sketch.of(table), choices)
+            return [Opening(words=words, choices=choices, way=way) for way in ways]
+        except (CautionError, DomainError) as error:
+            others = next(_alternatives(error, choices), None)
+            if others is None:
+                return []
+            words, choices = f"{words} {others[0]}", others[1]
+        except GlasshouseError:
+            return []
+    return []
+
+
+def _ways(sketch: Sketch, choices: Mapping[str, Any]) -> list[Way]:
+    """What can be promised: what was asked for, or else what is nearest to it."""
+    principle = principle_of(choices)
+    asked = as_asked(sketch, principle, choices.get("suppress", 0))
+    if asked is not None:
+        return [asked]
+    return [way for way in ways_out(sketch, principle) if way.name in ("nearest", "designated", "closeness")]
