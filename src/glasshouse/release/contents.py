@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contents: what a release says, read from its tables as an adversary or an analyst reads them.
+"""Contents: what a release says, read from its tables as an attacker or an analyst reads them.
 
 Every kind of release says the same two things: how sensitive values are distributed over groups, and which people may
 be in which group. The first is a histogram for every group. The second is a list of *seats*: a seat is what stands in
-place of a tuple's quasi-identifiers, with the group it belongs to and how many tuples have it.
+place of a record's quasi-identifiers, with the group it belongs to and how many records have it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Seats:
     quasi: tuple[str, ...]  # the attributes, in order
     cells: tuple[tuple[str, ...], ...]  # for each attribute the different texts of its cells
     of_seat: tuple[NDArray[np.int32], ...]  # for each attribute which of these texts every seat shows
-    # group, count: the group (or batch) of every seat, and how many tuples sit there
+    # group, count: the group (or batch) of every seat, and how many records sit there
     group: NDArray[np.int32]
     count: NDArray[np.int64]
     foreign: bool = False  # whether another tool wrote the cells
@@ -79,7 +79,7 @@ class Contents:
     column: str  # the sensitive column
     values: tuple[Any, ...]  # its published values
     seats: tuple[Seats, ...]  # one table of seats, or one for each marginal
-    # offsets, codes, counts: group ``g`` has ``counts[i]`` tuples with ``values[codes[i]]`` for ``offsets[g] <= i <
+    # offsets, codes, counts: group ``g`` has ``counts[i]`` records with ``values[codes[i]]`` for ``offsets[g] <= i <
     # offsets[g + 1]``
     offsets: NDArray[np.int64]
     codes: NDArray[np.int32]
@@ -106,12 +106,13 @@ class Contents:
         if not self.seats:
             raise NotSupported(
                 f"none of the release's tables ties quasi-identifiers to {self.column}",
-                instead="it shows how often each value occurs, and nothing of who has which",
+                instead="there is nothing to attack: the release shows how often each value occurs, but not which "
+                "people have it",
             )
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """Tuples in each group."""
+        """Records in each group."""
         return np.add.reduceat(np.append(self.counts, 0), self.offsets[:-1]) if self.n_groups else np.empty(0, np.int64)
 
     @classmethod
@@ -119,9 +120,15 @@ class Contents:
         """Read a release; with several sensitive columns, name the one that is attacked."""
         sensitive = release.recipe.sensitive
         if not sensitive:
-            raise NotSupported("attacking a release without a sensitive column", instead="there is no value to learn")
+            raise NotSupported(
+                "an attack on a release without a sensitive column",
+                instead="publish a table with a sensitive column first: without one there is no value that an "
+                "attacker could learn",
+            )
         if column is None and len(sensitive) > 1:
-            raise InputError(f"the release has several sensitive columns, {', '.join(sensitive)}: name one")
+            raise InputError(
+                f"the release has several sensitive columns ({', '.join(sensitive)}): name the one that you mean"
+            )
         column = sensitive[0] if column is None else column
         if column not in sensitive:
             raise InputError(f"{column!r} is not a sensitive column of the release: {', '.join(sensitive)}")
@@ -132,7 +139,7 @@ class Contents:
 
     @classmethod
     def without_values(cls, release: Release) -> Contents:
-        """Read the quasi-identifiers of a release without a sensitive column: every tuple has one unnamed value."""
+        """Read the quasi-identifiers of a release without a sensitive column: every record has one unnamed value."""
         _refuse_too_large(release)
         (table,) = release.tables.values()
         cells, of_row = _coded(table, release.recipe.quasi, release)
@@ -175,7 +182,7 @@ class Contents:
 
     @classmethod
     def _sample(cls, release: Release, column: str) -> Contents:
-        """One perturbed tuple of every group; the histogram is that of the sample."""
+        """One perturbed record of every group; the histogram is that of the sample."""
         table = release.data
         quasi = release.recipe.quasi
         cells, of_row = _coded(table, quasi, release)
@@ -206,7 +213,7 @@ def _refuse_too_large(release: Release) -> None:
     """Refuse to read a release in less memory than that takes, if it is large."""
     if release.n_tuples > PART_ROWS:
         doing = f"reading a release of {release.n_tuples:,} people, besides loading it,"
-        refuse_without_room(release.n_tuples * _READ, doing, instead="ask on a machine with more")
+        refuse_without_room(release.n_tuples * _READ, doing, instead="use a machine with more memory")
 
 
 def _groups(table: pa.Table, number: str) -> NDArray[np.int32]:

@@ -39,8 +39,8 @@ __all__ = [
 
 _LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,39}", re.ASCII)
 _LARGEST: Final = 1 << 53  # labels that every tool reads as the same number
-_MEANING: Final = "the edition in which the person was published; every group lies within one edition"
-_LEFT_MEANING: Final = "the edition in which the person was found to have left"
+_MEANING: Final = "the edition in which the person was first published; every group belongs to one edition only"
+_LEFT_MEANING: Final = "the edition in which the person was no longer in the table"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,9 @@ def place_in(editions: Sequence[Edition], label: Any) -> int:
         if str(edition.label) == str(label):
             return place
     if not editions:
-        raise InputError("the release has no editions, so that nobody is known to have come or left later")
+        raise InputError(
+            "the release has no editions, so it does not say who came or left later: leave the edition out"
+        )
     raise InputError(f"the release has no edition {label!r}: it has {', '.join(str(e.label) for e in editions)}")
 
 
@@ -140,11 +142,13 @@ def over_editions(guarantee: Guarantee, editions: Sequence[Edition]) -> Guarante
     if not editions:
         return guarantee
     limits = [
-        "to hide that somebody came, or has left: the edition of everybody is published, and so is who left",
+        "it is not hidden that a person came or left: the edition of each person is published, and so is who left",
         *(
-            f"edition {edition.label} is missing: {edition.n_dropped:,} people came who could not be published under "
-            "the principle, and nothing is promised to them; that it is missing tells that too many of them had the "
-            "same value"
+            (
+                f"edition {edition.label} is missing: {edition.n_dropped:,} people came who could not be published "
+                "under the principle, and nothing is guaranteed for them; an attacker learns that too many of them had "
+                "the same value"
+            )
             for edition in editions
             if edition.is_closed
         ),
@@ -152,13 +156,16 @@ def over_editions(guarantee: Guarantee, editions: Sequence[Edition]) -> Guarante
     return replace(
         guarantee,
         promise=f"{guarantee.promise}, over all editions together",
-        theorem=f"{guarantee.theorem}; what is believed of a person after all editions is what the person's own "
-        "edition tells, for the others were divided without a look at its people (Theorem E1)",
+        theorem=f"{guarantee.theorem}; all editions together tell about a person only what the person's own edition "
+        "tells, because the other editions were made without looking at its people (Theorem E1)",
         assumptions=(
             *guarantee.assumptions,
-            "the values of people who came in different editions are independent of each other for the attacker",
-            "who comes and who leaves does not depend on sensitive values; if leaving does, beliefs about people who "
-            "left, or stayed, move by the ratio of the odds with which they leave",
+            "for the attacker, the values of people who came in different editions are independent of each other",
+            (
+                "who comes and who leaves does not depend on sensitive values. If people with one value leave more "
+                "often than people with another, an attacker can learn more about those who left or stayed: the odds "
+                "of the two values change by the ratio of the odds of leaving"
+            ),
             "nobody has two identifiers, or gets another one later",
         ),
         limits=(*guarantee.limits, *limits),
@@ -192,7 +199,7 @@ def _people(release: Release) -> pa.Table:
 
 def _check_left(release: Release, people: pa.Table, place: Mapping[str, int]) -> None:
     """Everybody who left was there before: as many people with the same cells, and an earlier edition."""
-    refusal = SourceError("the package is not a release: people left who were not in it")
+    refusal = SourceError("the package is not a release: it lists people as having left who were not in it")
     assert release.left is not None
     quasi = list(release.recipe.quasi)
     if release.left.column_names != [*quasi, LEFT] or not release.left.num_rows:

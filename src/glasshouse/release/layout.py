@@ -63,7 +63,7 @@ NUMBERS: Final = (GROUP, BATCH)
 """Columns that number groups: 1, 2, 3, ..."""
 
 COUNTS: Final = (COUNT, SIZE)
-"""Columns that count tuples; a table's add up to all tuples."""
+"Columns that count records; the counts of a table add up to all records."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ class Layout:
     name: str  # what recipes call the recoding
     kind: str  # how its tables are read: ``boxes``, ``anatomy``, ``permutation``, ``angel`` or ``sample``
     number: str | None = None  # the column that numbers the groups, if there is one
-    size: str | None = None  # the column with the sizes of groups of which one tuple is published, if there is one
+    size: str | None = None  # the column with the sizes of groups of which one record is published, if there is one
     # people, counted: the table of quasi-identifiers; and that which counts sensitive values, where they are published
     # apart
     people: str = DATA
@@ -83,7 +83,9 @@ class Layout:
     around_groups: bool = True
     columns_apart: bool = False  # whether nothing tells how the sensitive columns of a group go together
     whole: bool = True  # whether the one table of quasi-identifiers has all of them
-    meaning: str = "What a column means is told below."  # how its tables are to be read, for the README of a release
+    meaning: str = (
+        "The list below says what each column means."  # how its tables are to be read, for the README of a release
+    )
 
     def people_table(self, i: int) -> str:
         """The name of the i-th table of quasi-identifiers, counted from 1."""
@@ -101,7 +103,7 @@ class Layout:
         elif recipe.sensitive:
             self._check_apart(tables, recipe)
         else:
-            raise _refusal("its recoding is none that this version of Glasshouse knows")
+            raise _refusal("this version of Glasshouse does not know its recoding")
 
     def _check_single(self, tables: Mapping[str, pa.Table], recipe: Recipe) -> None:
         found = [table.column_names for table in tables.values()]
@@ -134,8 +136,9 @@ class Layout:
 
 
 _COARSE: Final = (
-    "Every row is one person. Sensitive values are as they were. Quasi-identifiers are as coarse as those of the "
-    "person's group: all rows with the same cells are one group, and nothing tells its members apart."
+    "Each row is one person. The sensitive values are unchanged. The quasi-identifiers are made coarser, in the same "
+    "way for the whole group of the person: all rows with the same cells are one group, and the release does not show "
+    "which row belongs to which person of the group."
 )
 BOXES: Final = Layout(name="boxes", kind="boxes", meaning=_COARSE)
 TAXONOMIES: Final = Layout(name="taxonomies", kind="boxes", meaning=_COARSE)
@@ -148,17 +151,20 @@ PERMUTATION: Final = Layout(
     exact=True,
     around_groups=False,
     columns_apart=True,
-    meaning="A row is not a person. All quasi-identifiers and all sensitive values are exact, but inside every group "
-    "(the rows with the same Group-ID) sensitive values have changed places at random. Counts by group mean "
-    "something; what stands side by side in a row does not.",
+    meaning="A row is not a person. All quasi-identifiers and all sensitive values are exact, but within every group "
+    "(the rows with the same Group-ID) the sensitive values were shuffled at random. Count the values of a "
+    "whole group: the values that are next to each other in a row need not belong to the same person.",
 )
 PERTURBED: Final = Layout(
     name="perturbed",
     kind="sample",
     size=SIZE,
-    meaning="Every row stands for a group of G people, of whom it is one at random. Its sensitive value is that "
-    "person's with the probability that the column's meaning tells, and otherwise a random one: no row is true "
-    "of anybody, and a sensitive value may be absurd beside its quasi-identifiers.",
+    meaning=(
+        "Each row represents a group of G people: one of them was chosen at random. The description of the sensitive "
+        "column gives the probability that the sensitive value is the true value of that person; otherwise it is a "
+        "random value. So no row is a fact about a person, and a sensitive value may look impossible beside its "
+        "quasi-identifiers."
+    ),
 )
 ANATOMY: Final = Layout(
     name="anatomy",
@@ -169,9 +175,10 @@ ANATOMY: Final = Layout(
     exact=True,
     around_groups=False,
     columns_apart=True,
-    meaning="Quasi-identifiers are exact, one row for each person, and every person has the number of a group. "
-    "Sensitive values are in a table of their own, counted by group. Who of a group has which of its values is "
-    "not told: a person of a group of ten in which a value occurs twice has it with probability 2/10.",
+    meaning="The quasi-identifiers are exact, with one row for each person and the number of the person's group. The "
+    "sensitive values are in a table of their own, which counts them for each group. The release does not say "
+    "which person of a group has which value: in a group of ten people, a value that occurs twice belongs to "
+    "each of them with probability 2/10.",
 )
 ANGEL: Final = Layout(
     name="angel",
@@ -182,9 +189,9 @@ ANGEL: Final = Layout(
     around_groups=False,
     columns_apart=True,
     whole=False,
-    meaning="Sensitive values are counted by batch in the table `bt`. Each table `gt`, `gt_2`, ... has one row for "
-    "each person, with coarse quasi-identifiers and, where the table was made for sensitive values, the number of "
-    "the person's batch. Who of a batch has which of its values is not published.",
+    meaning="The table `bt` counts the sensitive values of each batch. Each table `gt`, `gt_2`, ... has one row for "
+    "each person, with coarser quasi-identifiers and, where the table was made for sensitive values, the "
+    "number of the person's batch. The release does not say which person of a batch has which of its values.",
 )
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
@@ -197,12 +204,12 @@ def layout_of(recipe: Recipe) -> Layout:
     """The layout of a release by its recipe; `SourceError` where this version knows no such recoding."""
     layout = LAYOUTS.get(str(recipe.recoding.get("name")))
     if layout is None:
-        raise _refusal("its recoding is none that this version of Glasshouse knows")
+        raise _refusal("this version of Glasshouse does not know its recoding")
     return layout
 
 
 def _sizes(numbers: pa.ChunkedArray, counts: pa.ChunkedArray | None = None) -> NDArray[np.int64]:
-    """Tuples of the groups 1, 2, 3, ..., none of which is empty."""
+    """Records of the groups 1, 2, 3, ..., none of which is empty."""
     n_groups = int(pc.max(numbers).as_py() or 0)
     sizes = np.zeros(n_groups, np.int64)
     start = 0

@@ -65,7 +65,9 @@ def to_postgres(
     refuse_seed(seeded=release.recipe.seeded, allowed=allow_seed)
     target = _target(address, if_exists)
     if ABOUT in release.packaged:
-        raise OutputError(f"a published table is named {ABOUT}, which is the name of the table about the release")
+        raise OutputError(
+            f"a published table is named {ABOUT}, which is the name of the table that describes the release: rename it"
+        )
     names = [*release.packaged, ABOUT]
     with _writing(target, schema, read_only=False) as connection:
         run(connection, _PATIENCE)
@@ -86,7 +88,9 @@ def check_target(address: str, *, schema: str = "released", if_exists: str = "er
         else:
             ((may,),) = run(connection, "SELECT has_database_privilege(current_database(), 'CREATE')")
         if not may:
-            raise OutputError(f"this user may make no table in the schema {schema}: ask the owner for CREATE")
+            raise OutputError(
+                f"this user is not allowed to create a table in the schema {schema}: ask its owner for the right CREATE"
+            )
         if _there(connection, schema, [ABOUT]) and if_exists == "error":
             raise _taken(schema, ABOUT)
 
@@ -104,10 +108,13 @@ def _target(address: str, if_exists: str) -> Address:
     if if_exists not in ("error", "replace"):
         raise ParameterError("to_postgres", "if_exists", "'error' or 'replace'", if_exists)
     if not is_address(address):
-        raise InputError("a database is named by its address, postgresql://user@host:port/database")
+        raise InputError("the database must be given by its address, postgresql://user@host:port/database")
     target = Address.of(address)
     if target.table or target.query:
-        raise InputError("the address of a target names no table and no query: a release goes to a schema")
+        raise InputError(
+            "the address of the database to write to must not name a table or a query: a release is written into a "
+            "schema"
+        )
     return target
 
 
@@ -131,7 +138,9 @@ def _make_room(connection: Any, schema: str, names: list[str], if_exists: str) -
     before = _before(connection, schema) if ABOUT in there else []
     foreign = [name for name in there if name not in before]
     if foreign:
-        raise OutputError(f"{schema}.{foreign[0]} was not written by Glasshouse: it is not replaced")
+        raise OutputError(
+            f"{schema}.{foreign[0]} was not written by Glasshouse, so it is not replaced: choose another schema"
+        )
     for name in before:
         run(connection, f"DROP TABLE {quoted(schema, name)}")  # refused by the server where a view depends on it
 
@@ -152,8 +161,8 @@ def _before(connection: Any, schema: str) -> list[str]:
 
 def _taken(schema: str, name: str) -> OutputError:
     return OutputError(
-        f"{schema}.{name} exists already: choose another schema, or replace the release that is there "
-        "(if_exists='replace', --force)"
+        f"{schema}.{name} exists already: choose another schema, or replace the release in it (if_exists='replace', "
+        "--force)"
     )
 
 
@@ -181,7 +190,11 @@ def _write_about(connection: Any, schema: str, release: Release) -> None:
     about = quoted(schema, ABOUT)
     run(connection, f"CREATE TABLE {about} (manifest jsonb NOT NULL)")
     run(connection, f"INSERT INTO {about} VALUES ($1::text::jsonb)", (json.dumps(manifest),))
-    _comment(connection, f"TABLE {about}", f"{_SIGN} {VERSION}: how the tables beside it were made, what they promise")
+    _comment(
+        connection,
+        f"TABLE {about}",
+        f"{_SIGN} {VERSION}: how the tables of this schema were made, and what is guaranteed",
+    )
 
 
 def _comment(connection: Any, on: str, text: str) -> None:
@@ -194,7 +207,9 @@ def _batches(table: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         try:
             columns = [column.cast(kind) for column, kind in zip(batch.columns, schema.types, strict=True)]
         except pa.ArrowInvalid:
-            raise OutputError("a column has times finer than a microsecond, which PostgreSQL does not keep") from None
+            raise OutputError(
+                "a column has times that are finer than a microsecond, which PostgreSQL cannot store: round them first"
+            ) from None
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -77,7 +78,7 @@ ONE_ROW_PER_PERSON: Final = "one row per person"
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """What is promised, in words and numbers, against which adversary. Nothing beyond its theorem is claimed.
+    """What is guaranteed, in words and numbers, against which attacker. Nothing beyond its theorem is claimed.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ class Guarantee:
     adversary
         ``linking``, ``algorithm-aware`` or ``corrupting``.
     adversary_knows
-        What that adversary holds and believes beforehand, in one sentence.
+        What that attacker knows and assumes, as a part of a sentence.
     theorem
         Why it holds.
     assumptions
@@ -104,22 +105,22 @@ class Guarantee:
 
     def __str__(self) -> str:
         lines = [
-            ("Promised", self.promise),
-            ("Against", f"{self.adversary}: {self.adversary_knows}"),
-            ("Because", self.theorem),
-            *(("Provided", text) for text in self.assumptions),
-            *(("Not promised", text) for text in self.limits),
+            ("Guaranteed", self.promise),
+            ("Against", self.adversary_knows),
+            ("Reason", self.theorem),
+            *(("Assumed", text) for text in self.assumptions),
+            *(("Not guaranteed", text) for text in self.limits),
         ]
         width = max(len(head) for head, _ in lines) + 2
         return "\n".join(
-            textwrap.fill(visible(text), 112, initial_indent=head.ljust(width), subsequent_indent=" " * width)
+            textwrap.fill(
+                visible(f"{text[:1].upper()}{text[1:]}."),
+                112,
+                initial_indent=head.ljust(width),
+                subsequent_indent=" " * width,
+            )
             for head, text in lines
         )
-
-    @property
-    def ties_are_secret(self) -> bool:
-        """Whether versions before 0.3 broke ties by a secret order, and not by identifiers that others may know."""
-        return ONE_ROW_PER_PERSON in self.assumptions
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -257,6 +258,16 @@ class Release:
         return next((column for column in self.columns if column.weight is not None), None)
 
     @property
+    def ties_are_known(self) -> bool:
+        """Whether people with equal quasi-identifiers were in the order of their identifiers, which others may know.
+
+        Versions before 0.3 put them so where there were identifiers; since then their order is secret.
+        """
+        version = re.search(r"glasshouse (\d+)\.(\d+)", self.other_writer)
+        earlier = version is not None and (int(version[1]), int(version[2])) < (0, 3)
+        return earlier and ONE_ROW_PER_PERSON not in self.guarantee.assumptions
+
+    @property
     def layout(self) -> Layout:
         """Which tables it has, and how they are read."""
         return layout_of(self.recipe)
@@ -310,11 +321,26 @@ class Release:
         allow_seed: bool = False,
         title: str | None = None,
         licence: str | None = None,
+        zip: bool | None = None,
     ) -> None:
-        """Write the release to a new folder, whole or not at all; see `glasshouse.release.package.write.save`."""
+        """Write the release to a new folder or zip archive, whole or not at all.
+
+        See `glasshouse.release.package.write.save`.
+        """
         from glasshouse.release.package.write import save
 
-        save(self, path, format=format, force=force, allow_seed=allow_seed, title=title, licence=licence)
+        save(self, path, format=format, force=force, allow_seed=allow_seed, title=title, licence=licence, zip=zip)
+
+    def copy_to(self, folder: str | Path, *, release: str | Path, format: str, force: bool = False) -> None:
+        """Write the tables once more, as an Excel workbook (``xlsx``) or as files of Stata (``stata``).
+
+        ``release`` is where the release itself lies, which the copy belongs to. What the format cannot hold is refused.
+        """
+        from pathlib import Path
+
+        from glasshouse.release.copies.copy_folder import write_copy
+
+        write_copy(self, Path(release), Path(folder), format, force=force)
 
 
 def frame_of(table: pa.Table, library: str) -> Any:

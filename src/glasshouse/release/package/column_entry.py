@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Column entries: what a manifest tells of a survey weight and of a compound column, checked before it is believed."""
+"""Column entries: what a manifest tells of a survey weight and of a compound column, checked before it is used."""
 
 from __future__ import annotations
 
@@ -28,30 +28,34 @@ def weight_classes(told: Any) -> Mapping[str, tuple[str, ...]]:
     ('2',)
     """
     if not isinstance(told, Mapping) or set(told) != set(_LISTS):
-        raise Malformed("a weight tells something else than the means, cuts and deviations of its classes")
+        raise Malformed(
+            "the survey weight is described by something other than the means, cuts and deviations of its classes"
+        )
     for own in told.values():
         if not isinstance(own, list) or len(own) > _MOST or not all(map(_is_number, own)):
-            raise Malformed("the classes of a weight are not told by numbers")
+            raise Malformed("the classes of the survey weight are not given as numbers")
     means, cuts, deviations = (list(map(float, told[name])) for name in _LISTS)
     if not len(means) == len(cuts) + 1 == len(deviations) or means[0] <= 0:
-        raise Malformed("the classes of a weight do not fit together")
+        raise Malformed("the classes of the survey weight contradict each other")
     between = [number for pair in zip(cuts, means[1:], strict=True) for number in pair]
     line = [means[0], *between, float("inf")]  # a mean may be the number with which its class begins
     if any(a > b or (a == b and at % 2 == 0) for at, (a, b) in enumerate(pairwise(line))):
-        raise Malformed("the classes of a weight are not in their order")
+        raise Malformed("the classes of the survey weight are not in ascending order")
     return {name: tuple(told[name]) for name in _LISTS}
 
 
 def compound_parts(told: Any, kinds: tuple[str, ...]) -> tuple[Part, ...]:
     """The columns of a compound one, two or more, each with a name and one of the kinds of values."""
     if not isinstance(told, list) or not 1 < len(told) <= _MOST:
-        raise Malformed("a compound column has no two parts")
+        raise Malformed("a compound column has fewer than two parts")
     for part in told:
         if not isinstance(part, Mapping) or set(part) != {"name", "kind"} or part["kind"] not in kinds:
-            raise Malformed("a part of a compound column is not told by its name and the kind of its values")
+            raise Malformed(
+                "a part of a compound column is described without its name or without the kind of its values"
+            )
     names = [part["name"] for part in told]
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise Malformed("a compound column has a part without a name, or one twice")
+        raise Malformed("a compound column has a part without a name, or the same part twice")
     return tuple(Part(part["name"], part["kind"]) for part in told)
 
 

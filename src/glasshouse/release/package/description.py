@@ -127,9 +127,11 @@ def _check_parts(folder: Path, written: Mapping[str, Sequence[PublishedPart]], f
     for name, parts in written.items():
         paths = part_paths(name, len(parts), format)
         if [part.path for part in parts] != paths:
-            raise OutputError(f"the parts of the table {name!r} are not given in their order, each once")
+            raise OutputError(f"the parts of the table {name!r} are not listed in order, or one is listed twice")
         if len(paths) > 1 and {path.name for path in (folder / name).iterdir()} != {Path(path).name for path in paths}:
-            raise OutputError(f"there are other files beside the parts of the table {name!r}, or some are missing")
+            raise OutputError(
+                f"the folder of the table {name!r} has files that are not parts of it, or some parts are missing"
+            )
 
 
 def told_of(release: Release) -> dict[str, Any]:

@@ -8,15 +8,16 @@ names the checksum of the manifest of the release from which the tables were dra
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from typing import TYPE_CHECKING, Final
 
 import pyarrow.parquet as pq
 
 from glasshouse.errors import OutputError
+from glasshouse.release.package.container.container import manifest_sum
 from glasshouse.release.package.folders import new_folder
 from glasshouse.release.package.listing import write_contents
-from glasshouse.release.package.manifest import MANIFEST
 from glasshouse.release.package.parts import write_table
 from glasshouse.release.package.readme import code
 from glasshouse.release.package.tables import missing_marks
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["FLAT", "refuse_inside", "write_flat"]
+__all__ = ["FLAT", "flat_note", "refuse_inside", "write_flat"]
 
 FLAT: Final = "flat"
 """The folder of a flat table beside ``release`` and ``audit``."""
@@ -35,21 +36,25 @@ FLAT: Final = "flat"
 _README: Final = "README.md"
 _DRAWN = {
     "learned": (
-        "Every table has everybody of the release, once. Who of a group has which of its values, and where in a "
-        "cell somebody is, was drawn at random, in each table anew, by a model of the population that was learned "
-        "from the release."
+        "Every table has each person of the release once. A model of the population was learned from the release. "
+        "From it two things were drawn at random, for each table separately: which person of a group has which of its "
+        "values, and the exact values within coarse cells."
     ),
     "cells": (
-        "Every table has everybody of the release, once. The release does not teach how the sensitive value depends "
-        "on the other columns: who of a group has which of its values was drawn at random, each way as likely as any "
-        "other. Where in a cell somebody is was drawn by the distribution of the column in the whole release."
+        "Every table has each person of the release once. The release does not show how the sensitive value depends "
+        "on the other columns, so it was drawn at random which person of a group has which of its values; every way "
+        "to assign them is equally probable. The exact values within coarse cells were drawn from the distribution of "
+        "the column in the whole release."
     ),
     "uniform": (
-        "Rows were drawn one by one: a row of the release, a value of each of its cells, and a sensitive value of its "
-        "group, each as likely as any other."
+        "The rows were drawn one by one: first a row of the release, then a value for each of its cells, then a "
+        "sensitive value of its group. At each step every choice was equally probable."
     ),
 }
-_SOME = "It has fewer or more rows than people were published: they were drawn from such tables."
+_SOME = (
+    "The number of rows differs from the number of people in the release. First tables with every person of the "
+    "release were drawn as described here, and then the rows were drawn from these tables."
+)
 
 
 def write_flat(
@@ -64,7 +69,7 @@ def write_flat(
     tables
         What was drawn; the schemas say by which model.
     release, n_tuples
-        The folder of the release that they were drawn from, and how many people it has.
+        The folder or zip archive of the release that they were drawn from, and how many people it has.
     format
         ``csv`` or ``parquet``.
     force
@@ -82,15 +87,31 @@ def write_flat(
                 marks |= own
                 write_table(table, new / f"{name}.csv", "csv", own)
         (new / _README).write_text(_readme(tables, n_tuples, marks), encoding="utf-8")
-        write_contents(new, release=release / MANIFEST)
+        write_contents(new, release=manifest_sum(release))
     return [f"{name}.{format}" for name in names]
+
+
+def flat_note(out: Path, n_tables: int) -> str:
+    """What to say to somebody who publishes for a spreadsheet, and did not ask for a flat table.
+
+    >>> from pathlib import Path
+    >>> print(flat_note(Path("out"), 2))
+    The release has 2 tables, which belong together. For a spreadsheet, draw one flat table from them: glasshouse \
+sample out/release --out out/flat (or publish with --flat). Its rows are drawn at random: no row is a person
+    """
+    command = shlex.join(["glasshouse", "sample", str(out / "release"), "--out", str(out / FLAT)])
+    return (
+        f"The release has {n_tables:,} tables, which belong together. For a spreadsheet, draw one flat table from "
+        f"them: {command} (or publish with --flat). Its rows are drawn at random: no row is a person"
+    )
 
 
 def refuse_inside(folder: Path, release: Path) -> None:
     """Refuse to write flat tables into a release: its manifest declares all that is there."""
     if folder.resolve().is_relative_to(release.resolve()):
         raise OutputError(
-            f"{folder} lies in the release, whose manifest declares what was published: choose another folder",
+            f"{folder} is inside the release, which must contain nothing but the published files: choose a folder "
+            "outside it",
             path=folder,
         )
 
@@ -102,15 +123,23 @@ def _readme(tables: Sequence[pa.Table], n_tuples: int, marks: dict[str, str]) ->
     some = model != "uniform" and tables[0].num_rows != n_tuples
     parts = [
         "# Flat tables" if len(tables) > 1 else "# A flat table",
-        "**No row is a person.** The rows were drawn from a release, which says what is promised to the people in it. "
-        "Nothing else was read: they tell nothing about a person that the release does not tell.",
+        (
+            "**No row is a real person.** The rows were drawn at random from a release, whose README says what is "
+            "guaranteed for the people in it. Nothing but the release was read, so these tables say nothing about a "
+            "person that the release does not say."
+        ),
         _DRAWN[model] + (f" {_SOME}" if some else ""),
-        "A row that looks like somebody whom you know is not that person: its value was drawn.",
-        f"There are {len(tables):,} tables. Make an estimate from each. Their mean is the estimate, and its variance "
-        "is the mean of their own variances plus (1 + 1 / number of tables) times the variance between them."
+        "If a row looks like somebody you know, it is still not that person: its values were drawn at random.",
+        (
+            f"There are {len(tables):,} tables. Compute your estimate from each of them. The mean of these estimates "
+            "is your result. Its variance is the mean of the variances within the tables plus (1 + 1 / number of "
+            "tables) times the variance between the estimates."
+        )
         if len(tables) > 1
-        else "One table does not show how uncertain an estimate is. `glasshouse sample RELEASE --tables 5` draws "
-        "several, whose estimates differ by what the release leaves open.",
+        else (
+            "One table does not show how uncertain an estimate is. `glasshouse sample RELEASE --tables 5` draws "
+            "several tables: the spread of their estimates shows what the release leaves open."
+        ),
         *([told["glasshouse.notes"]] if told.get("glasshouse.notes") else []),
         *(f"In the column {code(name)} a missing value is written as {code(mark)}." for name, mark in marks.items()),
     ]

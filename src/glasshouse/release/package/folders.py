@@ -59,7 +59,7 @@ def new_folder(path: str | Path, *, force: bool = False, private: bool = False) 
 def refuse_existing(target: Path, *, force: bool) -> None:
     """Refuse a place that is taken, before any work is done: any without ``force``, what is not ours always."""
     if target.is_symlink():
-        raise OutputError(f"{target} is a link: name the folder itself", path=target)
+        raise OutputError(f"{target} is a link: give the path of the folder itself", path=target)
     try:
         taken = target.exists()
     except OSError as error:
@@ -71,8 +71,8 @@ def refuse_existing(target: Path, *, force: bool) -> None:
     stranger = stranger_in(target) if target.is_dir() else "it is a file"
     if stranger is not None:
         raise OutputError(
-            f"{target} is not replaced, for not all of it is as Glasshouse wrote it: {stranger}. Move that elsewhere, "
-            "or choose another folder",
+            f"{target} is not replaced, because it contains something that Glasshouse did not write or that was "
+            f"changed since: {stranger}. Move that elsewhere, or choose another folder",
             path=target,
         )
 
@@ -119,7 +119,7 @@ def placed(place: Path) -> Iterator[None]:
             done = True
     except BaseException as stop:
         if done:
-            stop.add_note(f"{place} was written before that, whole")
+            stop.add_note(f"{place} was written completely before that")
         raise
 
 
@@ -161,7 +161,7 @@ def _put(folder: Path, target: Path, aside: Path) -> None:
         return
     if exchange(folder, target):
         return
-    _log.warning("this file system cannot exchange two folders in one step: for an instant there is neither")
+    _log.warning("this file system cannot exchange two folders in one step: for a moment neither of them exists")
     target.rename(aside)
     try:
         folder.rename(target)

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Final
 import pyarrow.parquet as pq
 
 from glasshouse.errors import OutputError, SourceError
-from glasshouse.release.package.manifest import MANIFEST, SIGNATURE, files_of_release
-from glasshouse.release.package.plain_file import read_list
+from glasshouse.release.package.container.container import opened
+from glasshouse.release.package.container.plain_file import MOST_MANIFEST, read_list
+from glasshouse.release.package.manifest import MANIFEST, SIGNATURE, files_of_release, parse_manifest
 from glasshouse.release.package.stage import Stage, alone_in, flush, left_behind, uninterrupted
 
 if TYPE_CHECKING:
@@ -74,15 +75,18 @@ def private_file(path: Path) -> Path:
 # -------------------------------------------------------------------------------------------------------- the list
 
 
-def write_contents(folder: Path, *, release: Path | None = None) -> None:
-    """List every file of a folder that was just filled; an audit also names the release that it belongs to."""
+def write_contents(folder: Path, *, release: str | None = None) -> None:
+    """List every file of a folder that was just filled.
+
+    An audit also names the release that it belongs to: ``release`` is the checksum of its manifest.
+    """
     files = [path for path in sorted(folder.iterdir()) if path.name != CONTENTS]
-    _write(folder, {(path.name, checksum(path)) for path in files}, None if release is None else checksum(release))
+    _write(folder, {(path.name, checksum(path)) for path in files}, release)
 
 
 def _write(folder: Path, files: Listed, release: str | None) -> None:
     told = {
-        "about": "files that Glasshouse wrote into this folder; a file that is not listed so is never replaced",
+        "about": "the files that Glasshouse wrote into this folder; it never replaces any other file",
         **({} if release is None else {"release": release}),
         "files": [{"path": name, "hash": digest} for name, digest in sorted(files)],
     }
@@ -109,7 +113,9 @@ def release_named_by(audit: Path) -> str | None:
 
 
 def stranger_in(folder: Path) -> str | None:
-    """What in a folder is not as Glasshouse wrote it, in words; None if all of it is."""
+    """What in a folder, or in a zip archive, is not as Glasshouse wrote it, in words; None if all of it is."""
+    if folder.is_file():
+        return _stranger_in_archive(folder)
     try:
         entries = sorted(folder.iterdir())
         names = {path.name for path in entries}
@@ -126,7 +132,7 @@ def stranger_in(folder: Path) -> str | None:
         else:
             return next((reason for path in entries if (reason := _unlisted(path)) is not None), None)
         if listed is None:
-            return f"{marker} is not one that Glasshouse wrote"
+            return f"{marker} was not written by Glasshouse"
         for path in entries:
             own = path.relative_to(folder).as_posix()
             if own == SIGNATURE and marker == MANIFEST and _signs(path, folder):
@@ -139,12 +145,39 @@ def stranger_in(folder: Path) -> str | None:
     return None
 
 
+def _stranger_in_archive(path: Path) -> str | None:
+    try:
+        with opened(path) as found:
+            content = found.read(MANIFEST, MOST_MANIFEST)
+            files = parse_manifest(content).files
+            inner = {file.name.partition("/")[0] for file in files if "/" in file.name}
+            names = {name for name in found.names() if name not in inner}
+            names |= {f"{folder}/{name}" for folder in inner for name in found.names(folder)}
+            for name in sorted(names - {file.name for file in files} - {MANIFEST}):
+                if name != SIGNATURE or not _is_signature(found.read(name, _MOST_SIGNATURE), content):
+                    return f"{name} was not written by Glasshouse"
+            for file in files:
+                if hashlib.sha256(found.read(file.name, file.size)).hexdigest() != file.sha256:
+                    return f"{file.name} was changed since Glasshouse wrote it"
+    except FileNotFoundError as error:
+        return f"there is no {error.args[0]} in it"
+    except SourceError as error:
+        return str(error)
+    return None
+
+
 def _signs(path: Path, folder: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return _is_signature(path.read_bytes()[:_MOST_SIGNATURE], (folder / MANIFEST).read_bytes())
+    return False
+
+
+def _is_signature(content: bytes, manifest: bytes) -> bool:
     """Whether a file is a signature of this manifest, by what it says; whether it is a good one is asked elsewhere."""
-    with contextlib.suppress(OSError, ValueError, AttributeError, RecursionError):
-        told = json.loads(path.read_bytes()[:_MOST_SIGNATURE])
+    with contextlib.suppress(ValueError, AttributeError, RecursionError):
+        told = json.loads(content)
         known = told.keys() == {"signer", "date", "key", "manifest", "signature"}
-        return bool(known and told["manifest"] == checksum(folder / MANIFEST))
+        return bool(known and told["manifest"] == f"sha256:{hashlib.sha256(manifest).hexdigest()}")
     return False
 
 
@@ -174,7 +207,7 @@ def _unlisted(path: Path) -> str | None:
             ["identifier", "group"],
         ):
             return None
-    return f"{path.name} is on no list of what Glasshouse wrote (earlier versions made none)"
+    return f"{path.name} is on no list of files that Glasshouse wrote (early versions of Glasshouse wrote no list)"
 
 
 # ---------------------------------------------------------------------------------------------------- to add to it
@@ -209,8 +242,8 @@ def refuse_strangers(folder: Path, names: Iterable[str]) -> None:
         plain = file.is_file() and not file.is_symlink()
         if not plain or (found is None if file.name == CONTENTS else (file.name, checksum(file)) not in known):
             raise OutputError(
-                f"{file} was not written by Glasshouse, or was changed since: it is not replaced. Move it elsewhere "
-                "first, or choose another folder",
+                f"{file} was not written by Glasshouse, or was changed since, so it is not replaced: move it "
+                "elsewhere first, or choose another folder",
                 path=file,
             )
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The manifest as it is read: every word of ``datapackage.json`` is checked before anything is done with it.
 
-The sender of a package writes its manifest. So nothing in it is believed: sizes are bounded, names are those of files
+The sender of a package writes its manifest. So nothing in it is trusted: sizes are bounded, names are those of files
 in the folder, and whatever is malformed is refused with the reason, in one kind of error.
 """
 
@@ -17,7 +17,8 @@ from glasshouse.errors import ParameterError, SourceError
 from glasshouse.release.edition import Edition, check_label
 from glasshouse.release.layout import COUNTS, EDITION, LEFT, NUMBERS
 from glasshouse.release.package.column_entry import Malformed, compound_parts, weight_classes
-from glasshouse.release.package.plain_file import read_list
+from glasshouse.release.package.container.container import MANIFEST
+from glasshouse.release.package.container.plain_file import read_list
 from glasshouse.release.package.tables import unguarded_name
 from glasshouse.release.release import ONE_ROW_PER_PERSON, Guarantee, PublishedColumn, Recipe
 from glasshouse.version import VERSION
@@ -56,7 +57,6 @@ WHOLE_FORMAT: Final = 3
 SOFTWARE: Final = f"glasshouse {VERSION}"
 """Who writes."""
 
-MANIFEST: Final = "datapackage.json"
 README: Final = "README.md"
 SIGNATURE: Final = "signature.json"
 FORMATS: Final = ("parquet", "csv")
@@ -70,7 +70,7 @@ DIALECT: Final = {
     "quoteChar": '"',
     "doubleQuote": True,
 }
-"""How the cells of a CSV file stand beside each other."""
+"How the cells of a CSV file are separated."
 
 _GUARDED_SINCE = 3  # the format in which CSV files have apostrophes before what a spreadsheet would run
 _MOST_TUPLES = 1 << 40
@@ -184,7 +184,7 @@ class Manifest:
 
 
 def files_of_release(folder: Path) -> set[tuple[str, str]]:
-    """The files of a release with their checksums, by its manifest; empty if it is none."""
+    """The files of a release with their checksums, by its manifest; empty if it is not a manifest."""
     try:
         manifest = parse_manifest(read_list(folder, MANIFEST))
     except (OSError, SourceError):
@@ -202,11 +202,11 @@ def parse_manifest(content: bytes) -> Manifest:
     try:
         data = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        raise SourceError(f"{MANIFEST} is not JSON, or says something twice, or is nested too deeply") from None
+        raise SourceError(f"{MANIFEST} is not valid JSON, or has the same key twice, or is nested too deeply") from None
     if not isinstance(data, dict):
         _refuse("it is not an object")
     if _HALF.search(content) and not _is_unicode(data):
-        _refuse("it has half a character, which no text can hold")
+        _refuse("it has half of a Unicode character, which is not a valid text")
     ours = _get(data, "glasshouse", dict)
     version = _get(ours, "format_version", int)
     if version > FORMAT_VERSION:
@@ -223,7 +223,10 @@ def parse_manifest(content: bytes) -> Manifest:
     _different("tables", [table.name for table in tables])
     several = any(len(table.files) > 1 for table in tables)
     if version < FORMAT_VERSION and (version == PARTS_FORMAT) != several:
-        _refuse(f"format {PARTS_FORMAT} is that of releases of which a table has several files")
+        _refuse(
+            f"its format does not match its tables: format {PARTS_FORMAT} is for releases in which a table has "
+            "several files"
+        )
     manifest = Manifest(
         version=version,
         files=tuple(_file(r, r) for r in resources) if version == 1 else _files(ours, tables, resources),
@@ -250,7 +253,7 @@ def parse_manifest(content: bytes) -> Manifest:
 def _table(resource: Mapping[str, Any], version: int) -> PackagedTable:
     name = _get(resource, "name", str)
     if not _NAME.fullmatch(name):
-        _refuse("the name of a table has other characters than a-z, 0-9, - and _")
+        _refuse("the name of a table has characters other than a-z, 0-9, - and _")
     format = _get(resource, "format", str)
     paths = _paths(resource, name, format, version)
     guarded = format == "csv" and version >= _GUARDED_SINCE
@@ -267,7 +270,9 @@ def _paths(resource: Mapping[str, Any], name: str, format: str, version: int) ->
     for path in paths:
         inner = path.removeprefix(f"{name}/") if parted else path
         if inner in ("", ".", "..") or "/" in inner or "\\" in inner or "\0" in inner:
-            raise SourceError(f"the table {name!r} lies outside its folder: refused")
+            raise SourceError(
+                f"the table {name!r} is in a file outside the folder of the release: the release is not read"
+            )
     if format not in FORMATS or (not parted and paths != (f"{name}.{format}",)):
         _refuse(f"the table {name!r} is not in a file of its name that ends in .parquet or .csv")
     if parted and (len(paths) < 2 or paths != tuple(f"{name}/part-{i:05}.{format}" for i in range(len(paths)))):
@@ -290,7 +295,9 @@ def _with_fields(table: PackagedTable, resource: Mapping[str, Any]) -> PackagedT
         fields[column] = kind
         words = _texts(told, "missingValues") if guarded and "missingValues" in told else ()
         if len(words) > 1 or (words and (kind != "string" or not words[0])):
-            _refuse(f"the table {name!r} has several words for a missing value, or one in a column of no texts")
+            _refuse(
+                f"the table {name!r} has several words for a missing value, or has one in a column that is not text"
+            )
         marks |= {column: words[0]} if words else {}
         missing |= {in_file: words if "missingValues" in told else ("",)} if guarded else {}
     if not fields:
@@ -340,7 +347,7 @@ def _column(data: Mapping[str, Any], version: int) -> PublishedColumn:
     if _get(data, "kind", str) not in _KINDS:
         _refuse("a column has values of an unknown kind")
     if data["kind"] == "set" and (data["role"] != "sensitive" or "axis" in data):
-        _refuse("a column that is not sensitive holds sets, or sets that have an order")
+        _refuse("a column of sets is not sensitive, or has an order")
     return PublishedColumn(
         name=_get(data, "name", str),
         role=data["role"],
@@ -364,9 +371,9 @@ def _entries(column: Mapping[str, Any]) -> dict[str, Any]:
     except Malformed as reason:
         _refuse(str(reason))
     if "weight" in found and (column["role"], column["kind"]) != ("quasi-identifier", "float"):
-        _refuse("it has classes of weights of a column that can have none")
+        _refuse("it describes classes of weights for a column that cannot have them")
     if "parts" in found and (column["role"], column["kind"]) != ("sensitive", "category"):
-        _refuse("it has parts of a column that can have none")
+        _refuse("it describes parts for a column that cannot have them")
     return found
 
 
@@ -376,9 +383,9 @@ def _limits(column: Mapping[str, Any]) -> Mapping[str, str]:
     _known(limits, {"bottom", "top"}, "a limit")
     shape = _LIMITS.get(column["kind"])
     if not limits or shape is None or column["role"] != "quasi-identifier":
-        _refuse("it has limits of a column that can have none")
+        _refuse("it describes limits for a column that cannot have them")
     if not all(re.fullmatch(shape, _get(limits, name, str)) for name in limits):
-        _refuse("a limit is no value of its column")
+        _refuse("a limit is not a possible value of its column")
     return dict(limits)
 
 
@@ -396,7 +403,7 @@ def _declared(column: Mapping[str, Any], version: int) -> Mapping[str, Any] | No
     if "declared" not in column:
         return None
     if column["role"] != "quasi-identifier":
-        _refuse("it carries a taxonomy or an order of a column that is no quasi-identifier")
+        _refuse("it has a taxonomy or an order for a column that is not a quasi-identifier")
     return check_declared(_get(column, "declared", dict))
 
 
@@ -408,7 +415,7 @@ def check_declared(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     kind = _get(data, "kind", str)
     if kind not in _DECLARED:
-        _refuse("it carries a taxonomy of an unknown kind")
+        _refuse("it has a taxonomy of an unknown kind")
     _known(data, {"kind", *_DECLARED[kind]}, "a taxonomy")
     if kind == "tree":
         return {"kind": kind, "tree": _tree(data)}
@@ -449,9 +456,9 @@ def _nodes(data: Mapping[str, Any]) -> list[dict[str, Any]]:
         label = _label(_get(node, "label", str))
         within = _get(node, "within", str) if "within" in node else None
         if label in found or (within is not None and (within not in found or "leaf" in found[within])):
-            _refuse("the nodes of a taxonomy are listed twice, or lie within something that is no node")
+            _refuse("a node of a taxonomy is listed twice, or lies within something that is not a node")
         if "leaf" in node and node["leaf"] is not True:
-            _refuse("a node of a taxonomy is a leaf, or nothing is said of it")
+            _refuse("the mark of a leaf in a taxonomy is not true")
         found[label] = dict(node)
         if len(found) > _MOST_NODES:
             _refuse(f"a taxonomy has more than {_MOST_NODES:,} nodes")
@@ -473,7 +480,7 @@ def _parameter(name: str, value: Any) -> Any:
 def _labels(texts: Iterable[str], what: str, most: int = 1 << 20) -> tuple[str, ...]:
     found = tuple(_label(text) for text in texts)
     if not found or len(found) > most or len(set(found)) < len(found):
-        _refuse(f"{what} is empty, too long, or says something twice")
+        _refuse(f"{what} is empty, too long, or has an entry twice")
     return found
 
 
@@ -493,7 +500,7 @@ def _axis(data: Any) -> Mapping[str, Any]:
         for level in _get(axis, "heights", list, [])
     ]
     if any(len(level) != len(order) for level in heights) or len(heights) > _DEEPEST:
-        _refuse("an axis does not give every value a place")
+        _refuse("an axis does not give every value a position")
     return {"order": list(order), **({"heights": heights} if heights else {})}
 
 
@@ -526,9 +533,9 @@ def _guarantee(data: Mapping[str, Any]) -> Guarantee:
 
 
 def _about_dropped(ours: Mapping[str, Any], version: int) -> dict[str, Any]:
-    """How many tuples were suppressed, and whether an identifier was declared.
+    """How many records were suppressed, and whether an identifier was declared.
 
-    Before format 3 only the guarantee and the recipe told. Where tuples could be dropped before the table was divided,
+    Before format 3 only the guarantee and the recipe told. Where records could be dropped before the table was divided,
     all that are missing are taken to have been dropped then, and for these nothing is promised.
     """
     if version >= _TOLD_SINCE:
@@ -543,7 +550,7 @@ def _about_dropped(ours: Mapping[str, Any], version: int) -> dict[str, Any]:
 def _editions(ours: Mapping[str, Any], version: int) -> tuple[Edition, ...]:
     """The editions of a release; before format 5 there were none."""
     if ("editions" in ours) != (version == FORMAT_VERSION):
-        _refuse(f"format {FORMAT_VERSION} is that of releases of several editions")
+        _refuse(f"its format does not match its editions: format {FORMAT_VERSION} is for releases with editions")
     found = []
     for item in _get(ours, "editions", list, []) if version == FORMAT_VERSION else []:
         told = _item(item, dict, "an edition")
@@ -552,7 +559,7 @@ def _editions(ours: Mapping[str, Any], version: int) -> tuple[Edition, ...]:
         try:
             found.append(Edition(label=check_label(told.get("label")), **counts))
         except ParameterError:
-            _refuse("an edition has no label that can be read")
+            _refuse("an edition has no readable label")
     if version == FORMAT_VERSION and not found:
         _refuse("it lists no edition")
     _different("editions", [str(edition.label) for edition in found])
@@ -588,12 +595,12 @@ def _check_columns(manifest: Manifest) -> None:
     if roles != columns:
         _refuse("the columns that it explains are not those of the recipe")
     if manifest.editions and recipe.quasi[0] != EDITION:
-        _refuse("it has editions, and does not tell who was published in which")
+        _refuse("it has editions, but does not say who was published in which")
     if any(edition.n_suppressed > edition.n_dropped for edition in manifest.editions):
         _refuse("more people were suppressed in an edition than were left out")
     added = {*NUMBERS, *COUNTS, *([LEFT] if manifest.editions else [])}
     if not {name for name, role in columns.items() if role == "added"} <= added:
-        _refuse("it has a column that is neither a quasi-identifier nor sensitive, nor one that Glasshouse adds")
+        _refuse("it has a column that is neither a quasi-identifier nor sensitive, and that Glasshouse does not add")
     shown = {name for table in manifest.tables for name in table.fields}
     if not shown <= columns.keys():
         _refuse("a table has a column that is not explained")
@@ -629,7 +636,7 @@ def _count(data: Mapping[str, Any], key: str) -> int:
 
 def _known(data: Mapping[str, Any], keys: set[str], what: str) -> None:
     if not data.keys() <= keys:
-        _refuse(f"{what} says something that this version does not know")
+        _refuse(f"{what} has an entry that this version of Glasshouse does not know")
 
 
 def _different(what: str, names: Iterable[str]) -> None:

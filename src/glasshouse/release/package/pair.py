@@ -64,7 +64,7 @@ class Pair:
             for name in (AUDIT, RELEASE):
                 (pair / name).mkdir(mode=0o700)
             yield pair / AUDIT, pair / RELEASE
-            write_contents(pair / AUDIT, release=pair / RELEASE / MANIFEST)
+            write_contents(pair / AUDIT, release=checksum(pair / RELEASE / MANIFEST))
             seal(pair / AUDIT, private=True)
             seal(pair / RELEASE, private=False)
             flush(pair)
@@ -82,20 +82,24 @@ class Pair:
         """Refuse a place that is taken, or from which the audit would go out."""
         try:
             if self._real.exists() and not self._real.is_dir():
-                raise OutputError(f"{self.out} is a file: name a folder, which gets release/ and audit/", path=self.out)
+                raise OutputError(
+                    f"{self.out} is a file: give a folder, in which release/ and audit/ are written", path=self.out
+                )
             outer = [folder for folder in (self._real, *self._real.parents) if (folder / MANIFEST).is_file()]
         except OSError as error:
             raise OutputError(f"cannot write {self.out}: {os.strerror(error.errno or 0)}", path=self.out) from None
         if any(files_of_release(folder) for folder in outer):
             raise OutputError(
-                f"{self.out} lies in a release, and an audit must stay inside: choose another folder", path=self.out
+                f"{self.out} is inside a release, and the audit is confidential and must not be published with it: "
+                "choose another folder",
+                path=self.out,
             )
         for folder in (self.release, self.audit):
             refuse_existing(folder, force=self._force)
         if self.release.exists() and not belongs(self.out):
             raise OutputError(
-                f"{self.release / MANIFEST} is not the one that {self.audit} belongs to: it was changed, or the "
-                "release is another one. It is not replaced; move the release elsewhere, or choose another folder",
+                f"{self.release / MANIFEST} does not belong to {self.audit}: it was changed, or it is from another "
+                "release. It is not replaced: move the release elsewhere, or choose another folder",
                 path=self.release,
             )
 
@@ -115,8 +119,8 @@ def check_pair(out: Path) -> None:
                 pass
     if not belongs(out):
         raise SourceError(
-            f"{out / AUDIT} belongs to another release than {out / RELEASE}: one of them was changed or replaced. "
-            "Bring back the one that belongs to it, or publish again into another folder",
+            f"{out / AUDIT} does not belong to {out / RELEASE}: one of them was changed or replaced. Restore the "
+            "original, or publish again into another folder",
             source=out,
         )
 
@@ -125,8 +129,8 @@ def warn_if_apart(out: Path) -> None:
     """Say so where a release is read and the audit beside it belongs to another one."""
     if not belongs(out):
         warnings.warn(
-            f"{out / AUDIT} belongs to another release than {out / RELEASE}: one of them was changed or replaced, and "
-            "what the audit says is not about this release",
+            f"{out / AUDIT} does not belong to {out / RELEASE}: one of them was changed or replaced, so the audit "
+            "says nothing about this release",
             DisclosureWarning,
             stacklevel=4,
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts: a published table as one file or as several, the same bytes whoever writes the same rows.
+"""Parts: a published table as one file or as several; the same rows always give the same bytes.
 
 A table of at most 2^21 rows is one file, ``gt.parquet``. A larger one is a folder of parts, ``gt/part-00000.parquet``
 and so on, which are read one after the other. Where a part ends is decided by what is published, and is told by the
@@ -48,7 +48,7 @@ ROW_GROUP: Final = 1 << 20
 """Rows of a row group of a Parquet file."""
 
 MOST_PARTS: Final = 1 << 15
-"""Files of all tables of a release: as many as a manifest can list."""
+"The most files that a release can have: as many as a manifest can list."
 
 _UNFINISHED: Final = ".unfinished-"
 
@@ -101,7 +101,9 @@ def write_part(
         What a CSV file has for missing texts, by column; the same for all parts.
     """
     if not 0 <= part_number < n_parts <= MOST_PARTS:
-        raise OutputError(f"a table cannot have a part {part_number:,} of {n_parts:,}: {MOST_PARTS:,} is the most")
+        raise OutputError(
+            f"a table cannot have {n_parts:,} parts (this is part {part_number:,}): at most {MOST_PARTS:,} are possible"
+        )
     if n_parts > 1 and not table.num_rows:
         raise OutputError(f"part {part_number:,} of the table {table_name!r} has no rows: leave it out")
     path = folder / part_paths(table_name, n_parts, format)[part_number]
@@ -127,7 +129,9 @@ def write_parts(
     """Write a whole table, cut before each of the rows that ``borders`` names, in ascending order."""
     ends = [0, *borders, table.num_rows]
     if len(ends) > 2 and not all(start < end for start, end in itertools.pairwise(ends)):
-        raise OutputError(f"the parts of the table {table_name!r} do not ascend within its {table.num_rows:,} rows")
+        raise OutputError(
+            f"the parts of the table {table_name!r} are not in ascending order within its {table.num_rows:,} rows"
+        )
     return [
         write_part(folder, table_name, i, len(ends) - 1, table.slice(start, end - start), format, marks)
         for i, (start, end) in enumerate(itertools.pairwise(ends))

@@ -8,7 +8,6 @@ the tables. Nothing in a package is executed, no path leaves the folder, and wha
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ import pyarrow.compute as pc
 from glasshouse.errors import SourceError
 from glasshouse.release.edition import check_editions
 from glasshouse.release.layout import COUNTS, NUMBERS, layout_of
+from glasshouse.release.package.container.container import opened
 from glasshouse.release.package.folders import tidy
 from glasshouse.release.package.pair import RELEASE, mend, warn_if_apart
 from glasshouse.release.package.stream import MOST_BYTES, ReleaseStream
@@ -25,6 +25,7 @@ from glasshouse.release.package.stream import MOST_BYTES, ReleaseStream
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from glasshouse.release.package.container.container import Container
     from glasshouse.release.package.manifest import Manifest
     from glasshouse.release.release import Release
 
@@ -34,7 +35,7 @@ _TRIES = 5
 
 
 def load(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Release:
-    """Read a release back from its folder, after checking the sums of its files.
+    """Read a release back from its folder or its zip archive, after checking the sums of its files.
 
     Releases of every format that was ever written are read. One that was tampered with, cut short or added to is
     refused, and so is what Glasshouse did not write. `glasshouse.load` checks the recipe too, and explains the bound.
@@ -42,26 +43,24 @@ def load(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Release:
     folder = Path(path)
     _mend(folder)
     for _ in range(_TRIES):
-        try:
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        except (OSError, ValueError):
-            raise SourceError(
-                f"{folder} holds no release: it is not a folder that can be read", source=folder
-            ) from None
-        try:
-            return _load(descriptor, most_bytes)
-        except SourceError as error:
-            if _is_still_there(folder, descriptor):
-                raise SourceError(f"{folder}: {error}", source=folder) from None
-        finally:
-            os.close(descriptor)
+        with opened(folder) as container:
+            try:
+                return _load(container, most_bytes)
+            except SourceError as error:
+                if container.is_still_at(folder):
+                    raise SourceError(f"{folder}: {error}", source=folder) from None
         # somebody replaced the release while it was read: read the new one
-    raise SourceError(f"{folder} changes all the time: it was not read", source=folder)
+    raise SourceError(
+        f"{folder} was changed again and again while it was read: wait until nobody writes to it, and try again",
+        source=folder,
+    )
 
 
 def _mend(folder: Path) -> None:
     """Finish what a killed run began, so that a release and the audit beside it belong together."""
     with contextlib.suppress(OSError, RuntimeError, ValueError):  # what cannot be read is told below
+        if folder.is_file():
+            return
         real = folder.resolve()
         if real.name == RELEASE:
             mend(real.parent)
@@ -69,15 +68,8 @@ def _mend(folder: Path) -> None:
         tidy(real, remove=False)
 
 
-def _is_still_there(folder: Path, descriptor: int) -> bool:
-    try:
-        return os.path.samestat(folder.stat(), os.fstat(descriptor))
-    except OSError:
-        return True
-
-
-def _load(folder: int, most_bytes: int) -> Release:
-    stream = ReleaseStream(folder, most_bytes)
+def _load(container: Container, most_bytes: int) -> Release:
+    stream = ReleaseStream(container, most_bytes)
     tables = stream.whole_tables()
     left = stream.left_of(tables)
     _check_numbers(tables, stream.manifest)
@@ -88,7 +80,7 @@ def _load(folder: int, most_bytes: int) -> Release:
 
 
 def _check_numbers(tables: Mapping[str, pa.Table], manifest: Manifest) -> None:
-    """Groups are numbered within their table, tuples are counted, and both come to as many as the manifest says.
+    """Groups are numbered within their table, records are counted, and both come to as many as the manifest says.
 
     To count makes room for as many groups as the largest number says; so much must be true beforehand.
     """
@@ -103,10 +95,12 @@ def _check_numbers(tables: Mapping[str, pa.Table], manifest: Manifest) -> None:
             if least < 1:
                 raise SourceError(f"the table {name!r} has numbers below 1 in {column!r}")
             if column in NUMBERS and most > table.num_rows:
-                raise SourceError(f"the table {name!r} numbers more groups than it has rows")
+                raise SourceError(f"the table {name!r} has more group numbers than rows")
             if column in COUNTS:
                 if most > manifest.n_tuples or pc.sum(values).as_py() != manifest.n_tuples:
-                    raise SourceError(f"the tuples that the table {name!r} counts are not as many as were published")
+                    raise SourceError(
+                        f"the counts of the table {name!r} do not add up to the number of records that were published"
+                    )
                 totals.append(manifest.n_tuples)
     if max(totals, default=0) != manifest.n_tuples:
-        raise SourceError("its tables do not have as many tuples as the manifest says")
+        raise SourceError("its tables do not have as many records as the manifest says")

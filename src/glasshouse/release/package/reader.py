@@ -102,7 +102,7 @@ def batches_in(
 
 def _check_rows(n_rows: int, file: PackagedFile, manifest: Manifest) -> None:
     if n_rows > manifest.n_tuples:
-        raise SourceError(f"{file.name} has more rows than there are tuples")
+        raise SourceError(f"{file.name} has more rows than the release has records")
     if file.rows is not None and n_rows != file.rows:
         raise SourceError(f"{file.name} has {n_rows:,} rows, and the manifest says {file.rows:,}")
 
@@ -117,7 +117,7 @@ def _check_fields(schema: pa.Schema, file: PackagedFile, table: PackagedTable) -
 def _check_calendar(found: pa.Table, file: PackagedFile) -> None:
     for name in found.column_names:
         if not _is_on_calendar(found[name]):
-            raise SourceError(f"{file.name} has dates or times in {name!r} that no calendar or clock has")
+            raise SourceError(f"{file.name} has dates or times in {name!r} that do not exist")
 
 
 def _is_on_calendar(column: pa.ChunkedArray) -> bool:
@@ -187,7 +187,7 @@ def _texts(schema: pa.Schema) -> list[str]:
 
 def _check_room(n_bytes: int, most_bytes: int) -> None:
     if n_bytes > most_bytes:
-        raise Refused(f"it takes more than {most_bytes:,} bytes of memory: pass most_bytes if it is yours")
+        raise Refused(f"it takes more than {most_bytes:,} bytes of memory: if you trust it, allow more with most_bytes")
 
 
 def _length(column: pa.ChunkedArray) -> int:

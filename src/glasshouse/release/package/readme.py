@@ -25,24 +25,24 @@ __all__ = ["code", "description", "prose", "readme"]
 
 _DECLARED = {
     "tree": (
-        "a cell is a value, or a node of a tree, which stands for any of the values below it. The whole tree is there: "
-        "a list is a node with its label first and then all that is below it, a text is a value."
+        "a cell is a value, or a node of a tree, which means any of the values below it. `declared` has the whole "
+        "tree: a list is a node, with its label first and then everything below it, and a text is a value."
     ),
-    "rule": "a cell is a value, or a label that says what it covers; the rule that makes the labels is there.",
+    "rule": "a cell is a value, or a label that says what it covers; `declared` has the rule for the labels.",
     "nodes": (
-        "a cell is a value, or a node of a tree, which stands for any of the values below it. Only the nodes are there "
-        "that occur in the tables, and which of them lies within which; the tree itself is not published here."
+        "a cell is a value, or a node of a tree, which means any of the values below it. `declared` has the nodes "
+        "that occur in the tables, and which of them lies within which; the tree itself is not published."
     ),
     "quantiles": "a cell is a value, or a label that says what it covers.",
-    "unknown nodes": "a cell is a value, or a node of a tree, which is not published here.",
-    "order": "an interval holds all values between its ends in the order that is there.",
-    "order untold": "an interval holds all values between its ends in an order that is not published here.",
+    "unknown nodes": "a cell is a value, or a node of a tree that is not published.",
+    "order": "an interval covers all values between its two ends, in the order that `declared` has.",
+    "order untold": "an interval covers all values between its two ends, in an order that is not published.",
 }
 
 
 def description(release: Release) -> str:
     """Tell about a release in one sentence, for the manifest."""
-    return f"A table about people, so published that {release.guarantee.promise}. How to read it: README.md"
+    return f"A table about people. Guaranteed: {release.guarantee.promise}. How to read it: README.md"
 
 
 def readme(
@@ -69,11 +69,11 @@ def readme(
         *_declared(release),
         "## Questions",
         _questions(release, format, missing, several),
-        "## Missing values and odd texts",
+        "## Missing values and unusual texts",
         _missing(missing),
-        "## What is promised",
+        "## What is guaranteed",
         _promise(release),
-        "## What is not promised",
+        "## What is not guaranteed",
         _limits(release),
         "## How it was made",
         _recipe(release),
@@ -84,12 +84,12 @@ def readme(
 
 
 def _about(release: Release, version: str) -> str:
-    dropped = f" {release.n_dropped:,} more were left out." if release.n_dropped else ""
+    dropped = f" {release.n_dropped:,} more people were left out." if release.n_dropped else ""
     return (
-        f"This folder holds {release.n_tuples:,} tuples, one for each person.{dropped} They were made by Glasshouse "
-        f"{version} so that the tables can be used and no person's sensitive value can be told from them, as far as is "
-        "promised below. `datapackage.json` describes the same for machines (a Data Package, datapackage.org), with "
-        "the checksum of every file."
+        f"This folder describes {release.n_tuples:,} people.{dropped} Glasshouse {version} made the tables so that "
+        "they can be analysed while the sensitive values of each person stay protected, as the guarantee below says. "
+        "`datapackage.json` has the same description for programs (a Data Package, datapackage.org), with the checksum "
+        "of every file."
     )
 
 
@@ -100,7 +100,7 @@ def _table(name: str, release: Release, format: str, n_parts: int) -> str:
         f"{columns[field.name].kind} | {prose(columns[field.name].meaning)} |"
         for field in release.packaged[name].schema
     ]
-    several = f"`{name}/`: {n_parts:,} files, which are one table in the order of their names"
+    several = f"`{name}/`: {n_parts:,} files, which form one table in the order of their names"
     title = f"`{name}.{format}`" if n_parts == 1 else several
     head = [f"### {title}\n", "| column | role | values | what a cell means |", "| --- | --- | --- | --- |"]
     return "\n".join([*head, *rows])
@@ -113,16 +113,17 @@ def _editions(release: Release) -> list[str]:
     lines = [
         f"* {prose(str(edition.label))}: {edition.n_tuples:,} people"
         + (f", {edition.n_dropped:,} left out" if edition.n_dropped else "")
-        + (": it could not be published" if edition.is_closed else "")
+        + ("; this edition could not be published" if edition.is_closed else "")
         for edition in release.editions
     ]
     told = (
-        "The table was published again for people who came later. Everybody is in the edition in which they were "
-        "published first, and what was published of an edition never changes: values are those of that time."
+        "The table was published again when more people had come. Each person belongs to the edition in which they "
+        "were first published. An edition never changes once it is published: its values are those of that time."
     )
     gone = (
-        f"`{LEFT}` lists who has left, by what is published of their quasi-identifiers, and in which edition that was "
-        "found. Their values stay counted in their groups: `glasshouse query . --as-of EDITION` takes account of it."
+        f"The table `{LEFT}` lists the people who have left, with their published quasi-identifiers and the edition in "
+        "which they were no longer there. The counts of their groups still contain them: "
+        "`glasshouse query . --as-of EDITION` takes this into account."
     )
     return ["### Editions", told, "\n".join(lines), *([] if release.left is None else [gone])]
 
@@ -139,8 +140,8 @@ def _declared(release: Release) -> list[str]:
     if not lines:
         return []
     told = (
-        "What was declared of columns before the table was published. It is in `datapackage.json`, under "
-        "`glasshouse.columns`, as `declared`."
+        "The publisher declared taxonomies or orders for these columns before publishing the table. They are in "
+        "`datapackage.json`, under `glasshouse.columns`, as `declared`."
     )
     return ["### Taxonomies and orders", told, "\n".join(lines)]
 
@@ -165,16 +166,32 @@ def _questions(
     value = release.recipe.sensitive[0] if release.recipe.sensitive else None
     asked = f"SELECT {_sql(value)}, COUNT(*) GROUP BY {_sql(value)}" if value else "SELECT COUNT(*)"
     sentences = [
-        "Glasshouse answers questions about the people with an error bar, and takes account of all that is said above "
-        "(run it in this folder):",
+        "Glasshouse answers questions about the people, with an error bar, and takes everything above into account. "
+        "Run this in the folder of this file:",
         _fenced("sh", f"glasshouse query . {_shell(asked)}"),
-        "Any other tool reads the tables as well. In SQL (DuckDB):",
+        "You can also read the tables with any other tool. In SQL (DuckDB):",
         _fenced("sql", _in_sql(release, format, several)),
         "The same with pandas:",
         _fenced("python", _in_pandas(release, format, missing, several)),
-        "Other tools do not know that a coarse cell is no exact value: count cells as they are, or ask Glasshouse.",
+        "Other tools do not know that a coarse cell is not an exact value: count the cells as they are, or use "
+        "Glasshouse.",
+        *(_in_spreadsheets() if _can_be_flat(release) else ()),
     ]
     return "\n\n".join(sentences)
+
+
+def _can_be_flat(release: Release) -> bool:
+    """Whether there are several tables of which one can be drawn: of times of a day, none can."""
+    return len(release.packaged) > 1 and not any(column.kind == "timestamp" for column in release.columns)
+
+
+def _in_spreadsheets() -> tuple[str, str]:
+    """How to get one table where there are several."""
+    return (
+        "A spreadsheet wants one table. The following draws a flat table from the tables of this folder, into a folder "
+        "beside it. Its rows are drawn at random: no row is a person.",
+        _fenced("sh", "glasshouse sample . --out ../flat"),
+    )
 
 
 def _in_sql(release: Release, format: str, several: Collection[str]) -> str:
@@ -251,38 +268,40 @@ def _missing(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
     """How missing values, empty texts and the text NA are told apart; and what an apostrophe means."""
     if not missing:
         return (
-            "In these Parquet files a missing value is a null, and the empty text and a text such as `NA` are texts: "
-            "every reader of Parquet keeps them apart."
+            "In these Parquet files a missing value is a null. The empty text and a text such as `NA` are ordinary "
+            "texts. Every program that reads Parquet tells them apart."
         )
     marked = {
         (name, column): words[0] for name, found in missing.items() for column, words in found.items() if any(words)
     }
     told = [
-        f"* In {code(column)} of `{name}.csv`, which has empty texts as well, it is the word {code(word)}."
+        f"* In {code(column)} of `{name}.csv`, which also has empty texts, a missing value is the word {code(word)}."
         for (name, column), word in marked.items()
     ]
     calls = (f"NULLIF({_sql(column)}, {_text_in_sql(word)})" for (_, column), word in marked.items())
     nulls = "".join(f", then {code(call)}" for call in calls)
     return "\n".join(
         [
-            "In these CSV files a missing value is an empty cell without quotes. Every cell in quotes is a text, also "
-            'the empty one (`""`) and texts such as `NA` and `null`. The manifest says so too (`missingValues`).',
+            "In these CSV files a missing value is an empty cell without quotes. Every cell in quotes is a text, "
+            'including the empty text (`""`) and texts such as `NA` and `null`. `datapackage.json` says the same '
+            "(`missingValues`).",
             *(["", *told] if told else []),
             "",
-            "Many readers take such texts for missing values unless they are told not to:",
+            "Many programs treat such texts as missing values unless you tell them not to:",
             "",
-            "* pandas: as in the example above. Without these options it takes the empty text, `NA`, `null` and "
-            "others for missing ones.",
+            "* pandas: use the options of the example above. Without them it treats the empty text, `NA`, `null` and "
+            "others as missing values.",
             f"* DuckDB: `read_csv('FILE', nullstr='', allow_quoted_nulls=false)`{nulls}. Without these options it "
-            "takes the empty text for a missing one.",
-            "* polars: `pl.read_csv('FILE')` keeps them apart"
-            + ("; the words above are to be replaced by null." if marked else "."),
-            "* R: `readr::read_csv('FILE', na = '')` keeps the text `NA`, and takes the empty text for a missing one.",
-            "* Excel shows an empty text and a missing value alike.",
+            "treats the empty text as a missing value.",
+            "* polars: `pl.read_csv('FILE')` tells them apart"
+            + ("; replace the words above by null." if marked else "."),
+            "* R: `readr::read_csv('FILE', na = '')` keeps the text `NA`, but treats the empty text as missing.",
+            "* Excel shows an empty text and a missing value in the same way.",
             "",
-            "A text or a name of a column that a spreadsheet would run as a formula (one that begins with `=`, `+`, "
-            "`-`, `@`, a tab or a line break, and is no number) has an apostrophe before it in these files. Take one "
-            "away to have the text, where one of these characters follows; Glasshouse does.",
+            "A spreadsheet would run some texts as a formula: those that begin with `=`, `+`, `-`, `@`, a tab or a "
+            "line break and are not numbers. In these files such a text, or such a name of a column, has an apostrophe "
+            "before it. To get the original text, remove one apostrophe where one of these characters follows it; "
+            "Glasshouse does this for you.",
         ]
     )
 
@@ -312,37 +331,43 @@ def _apart(release: Release) -> tuple[str, str, str, str | None, str] | None:
 def _promise(release: Release) -> str:
     guarantee = release.guarantee
     lines = [
-        f"{prose(guarantee.promise[:1].upper() + guarantee.promise[1:])}.",
-        f"Against {prose(guarantee.adversary_knows)} (the *{prose(guarantee.adversary)}* adversary). Why: "
-        f"{prose(guarantee.theorem)}.",
+        _sentence(guarantee.promise),
+        f"This is guaranteed against {prose(guarantee.adversary_knows)} (the *{prose(guarantee.adversary)}* attacker). "
+        f"Why: {prose(guarantee.theorem)}.",
     ]
     if guarantee.assumptions:
-        lines.append("Provided:\n\n" + "\n".join(f"* {prose(text)}" for text in guarantee.assumptions))
-    lines.append("Count it again, from these tables alone, with `glasshouse verify .`")
+        lines.append("This assumes:\n\n" + "\n".join(f"* {_sentence(text)}" for text in guarantee.assumptions))
+    lines.append("To check the tables against this guarantee, run `glasshouse verify .` in the folder of this file.")
     return "\n\n".join(lines)
 
 
 def _limits(release: Release) -> str:
-    seeded = ["that the random choices are secret: they came from a fixed seed, and this release is for tests"]
+    seeded = ["the random choices are not secret: they came from a fixed seed, and this release is only for tests"]
     limits = [
         *(seeded if release.recipe.seeded else []),
         *release.guarantee.limits,
-        "anything about another release of the same people, beside this one",
-        "that nothing can be learned about groups of people: what holds for many is what a release is for",
+        "if there is another release about the same people, an attacker can combine the two and learn more",
+        "everybody can learn what is true of many people: statistics about groups of people are what a release is for",
     ]
-    return "\n".join(f"* {prose(text)}" for text in limits)
+    return "\n".join(f"* {_sentence(text)}" for text in limits)
 
 
 def _recipe(release: Release) -> str:
     recipe = release.recipe
     return (
         f"Principle {code(str(recipe.principle.get('name')))}, method {code(str(recipe.method.get('name')))}, recoding "
-        f"{code(_recoding(release))}; all parameters are in `datapackage.json` under `glasshouse.recipe`. Knowing "
-        "them is part of what the promise takes into account where the adversary is algorithm-aware or corrupting."
+        f"{code(_recoding(release))}; all parameters are in `datapackage.json` under `glasshouse.recipe`. A guarantee "
+        "against an attacker who knows the algorithm (algorithm-aware), or also the values of other people "
+        "(corrupting), assumes that the attacker knows all of these parameters."
     )
 
 
 # ---------------------------------------------------------------------------------------------------------- words
+
+
+def _sentence(text: str) -> str:
+    """A part of a guarantee as a whole sentence."""
+    return f"{prose(text[:1].upper() + text[1:])}."
 
 
 def _layout(release: Release) -> Layout:

@@ -13,16 +13,22 @@ import json
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from glasshouse.errors import InputError, OutputError, SourceError
-from glasshouse.release.package.listing import checksum, private_file, stranger_in, write_whole
+from glasshouse.release.package.container.container import is_archive, manifest_sum, opened
+from glasshouse.release.package.container.plain_file import MOST_MANIFEST
+from glasshouse.release.package.container.zip_archive import ARCHIVE, signed_archive
+from glasshouse.release.package.listing import private_file, stranger_in, write_whole
 from glasshouse.release.package.manifest import MANIFEST, SIGNATURE
-from glasshouse.release.package.plain_file import read_list
+from glasshouse.release.package.pair import RELEASE
+
+if TYPE_CHECKING:
+    from glasshouse.release.package.container.container import Container
 
 __all__ = ["Signature", "new_key", "sign", "signature_in"]
 
@@ -67,31 +73,36 @@ class Signature:
         """Raise `SourceError` unless the holder of a trusted key signed the manifest of this folder."""
         if _hexadecimal(_public_key(Path(trusted))) != self.key:
             raise SourceError(f"{folder} is signed with another key than that in {trusted}", source=folder)
+        fault = self.fault(folder)
+        if fault is not None:
+            raise SourceError(fault, source=folder)
+
+    def fault(self, folder: Path) -> str | None:
+        """Why it is not a signature of the release in a folder, by the key that it names itself; None if it is one."""
         try:
             Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.key)).verify(
                 bytes.fromhex(self.signature), self._signed
             )
         except (InvalidSignature, ValueError):
-            raise SourceError(
-                f"the signature of {folder} is not one of this key: it was changed", source=folder
-            ) from None
-        if checksum(folder / MANIFEST) != self.manifest:
-            raise SourceError(f"{folder} is not the release that was signed: its manifest was changed", source=folder)
+            return f"the signature of {folder} was not made with this key, or was changed since"
+        if manifest_sum(folder) != self.manifest:
+            return f"{folder} is not the release that was signed: its manifest was changed"
         stranger = stranger_in(folder)
-        if stranger is not None:
-            raise SourceError(f"{folder} is not as it was signed: {stranger}", source=folder)
+        return None if stranger is None else f"{folder} is not as it was signed: {stranger}"
 
     def __str__(self) -> str:
         return f"signed by {self.signer} on {self.date[:10]}, key {self.key[:16]}"
 
 
 def sign(folder: str | Path, *, key: str | Path, signer: str, password: bytes | None = None) -> Signature:
-    """Sign the release in a folder with a secret key, in place of an earlier signature.
+    """Sign the release in a folder or a zip archive with a secret key, in place of an earlier signature.
+
+    Where the folder ``release`` has the archive ``release.zip`` of the same release beside it, both get the signature.
 
     Parameters
     ----------
     folder
-        The folder of a release, all of whose files are as they were written.
+        The folder or the zip archive of a release, all of whose files are as they were written.
     key
         The file of the secret key, from `new_key` or any other tool: Ed25519, as PEM.
     signer
@@ -111,10 +122,11 @@ def sign(folder: str | Path, *, key: str | Path, signer: str, password: bytes | 
     True
     """
     folder = Path(folder)
-    if not (folder / MANIFEST).is_file():
-        raise InputError(f"{folder} is not the folder of a release: it has no {MANIFEST}")
+    archive = is_archive(folder)
+    if not archive and not (folder / MANIFEST).is_file():
+        raise InputError(f"{folder} is not the folder or the zip archive of a release: it has no {MANIFEST}")
     if not signer.strip() or len(signer) > _MOST_TEXT or not signer.isprintable():
-        raise InputError(f"say who signs, in one line of at most {_MOST_TEXT} characters")
+        raise InputError(f"the name of the signer must be one line of at most {_MOST_TEXT} characters")
     stranger = stranger_in(folder)
     if stranger is not None:
         raise InputError(f"{folder} is not as it was published, and is not signed: {stranger}")
@@ -123,19 +135,28 @@ def sign(folder: str | Path, *, key: str | Path, signer: str, password: bytes | 
         signer=signer,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         key=_hexadecimal(secret.public_key()),
-        manifest=checksum(folder / MANIFEST),
+        manifest=manifest_sum(folder),
     ).by(secret)
     text = json.dumps(asdict(signature), indent=2, ensure_ascii=False) + "\n"
+    if archive:
+        signed_archive(folder, text.encode())
+        return signature
     write_whole(folder / SIGNATURE, text, private=False)
+    beside = folder.parent / ARCHIVE
+    if folder.name == RELEASE and is_archive(beside) and manifest_sum(beside) == signature.manifest:
+        signed_archive(beside, text.encode())
     return signature
 
 
 def signature_in(folder: Path) -> Signature | None:
     """The signature that a release carries; None if it has none. It is not checked."""
-    if not (folder / SIGNATURE).is_file():
-        return None
+    with opened(folder) as container:
+        return _signature(container, folder) if SIGNATURE in container.names() else None
+
+
+def _signature(container: Container, folder: Path) -> Signature:
     try:
-        told = json.loads(read_list(folder, SIGNATURE))
+        told = json.loads(container.read(SIGNATURE, MOST_MANIFEST))
         fields = {name: told[name] for name in Signature.__dataclass_fields__}
         if set(told) != set(fields) or not all(_is_plain(value) for value in fields.values()):
             raise ValueError
@@ -160,7 +181,9 @@ def new_key(path: str | Path, *, password: bytes | None = None) -> Path:
     public = path.with_name(f"{path.name}.pub")
     for file in (path, public):
         if file.exists():
-            raise OutputError(f"{file} is there already, and a key is not replaced: choose another name", path=file)
+            raise OutputError(
+                f"{file} exists already, and Glasshouse never replaces a key: choose another name", path=file
+            )
     secret = Ed25519PrivateKey.generate()
     hidden = serialization.BestAvailableEncryption(password) if password else serialization.NoEncryption()
     pem = secret.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, hidden)
@@ -183,9 +206,9 @@ def _secret_key(path: Path, password: bytes | None) -> Ed25519PrivateKey:
     except TypeError:
         raise InputError(f"the key {path} {'has no password' if password else 'has a password: give it'}") from None
     except (ValueError, UnsupportedAlgorithm):
-        raise InputError(f"{path} is not a secret key in PEM, or the password is wrong") from None
+        raise InputError(f"{path} is not a secret key in PEM format, or the password is wrong") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise InputError(f"{path} is a key of another kind: releases are signed with Ed25519")
+        raise InputError(f"{path} is a key of another kind: releases are signed with Ed25519 keys")
     return key
 
 
@@ -194,9 +217,9 @@ def _public_key(path: Path) -> Ed25519PublicKey:
     try:
         key = serialization.load_pem_public_key(content)
     except (ValueError, UnsupportedAlgorithm):
-        raise InputError(f"{path} is not a public key in PEM: it is the file that ends in .pub") from None
+        raise InputError(f"{path} is not a public key in PEM format: give the file that ends in .pub") from None
     if not isinstance(key, Ed25519PublicKey):
-        raise InputError(f"{path} is a key of another kind: releases are signed with Ed25519")
+        raise InputError(f"{path} is a key of another kind: releases are signed with Ed25519 keys")
     return key
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,13 +18,9 @@ import pyarrow as pa
 
 from glasshouse.errors import SourceError
 from glasshouse.release.layout import COUNTS, LEFT, NUMBERS, layout_of
-from glasshouse.release.package.manifest import (
-    MANIFEST,
-    README,
-    SIGNATURE,
-    parse_manifest,
-)
-from glasshouse.release.package.plain_file import MOST_MANIFEST, opened_folder, read_bounded
+from glasshouse.release.package.container.container import opened
+from glasshouse.release.package.container.plain_file import MOST_MANIFEST
+from glasshouse.release.package.manifest import MANIFEST, README, SIGNATURE, parse_manifest
 from glasshouse.release.package.reader import batches_in, joined, table_in
 from glasshouse.release.package.readme import description, readme
 from glasshouse.release.release import Release
@@ -35,16 +30,17 @@ from glasshouse.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from glasshouse.release.package.container.container import Container
     from glasshouse.release.package.manifest import Manifest, PackagedFile, PackagedTable
 
 __all__ = ["MOST_BYTES", "ReleaseStream", "open_release"]
 
 MOST_BYTES: Final = 4 << 30
-"""Memory that the tables of a release may take, unless the caller of `load` allows more; of a stream, one file."""
+"Memory that the tables of a release may take, unless the caller of `load` allows more; in a stream, each file."
 
 _INSTEAD: Final = (
-    "glasshouse verify reads one file at a time, and open_release of glasshouse.release.package.stream gives tables "
-    "batch after batch"
+    "`glasshouse verify` reads one file at a time, and `open_release` of `glasshouse.release.package.stream` reads "
+    "the tables in batches"
 )
 _TYPES: Final = {
     "string": pa.string(),
@@ -59,28 +55,23 @@ _TYPES: Final = {
 
 @contextlib.contextmanager
 def open_release(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Iterator[ReleaseStream]:
-    """Open the folder of a release to read its tables as streams; see `ReleaseStream`.
+    """Open the folder or the zip archive of a release to read its tables as streams; see `ReleaseStream`.
 
     Parameters
     ----------
     path
-        The folder of the release.
+        The folder or the archive.
     most_bytes
         Memory that one of its files may take, packed and unpacked; more is refused before it is read.
     """
     folder = Path(path)
     try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except (OSError, ValueError):
-        raise SourceError(f"{folder} holds no release: it is not a folder that can be read", source=folder) from None
-    try:
-        yield ReleaseStream(descriptor, most_bytes)
+        with opened(folder) as container:
+            yield ReleaseStream(container, most_bytes)
     except SourceError as error:
         if error.source is not None:
             raise
         raise SourceError(f"{folder}: {error}", source=folder) from None
-    finally:
-        os.close(descriptor)
 
 
 class ReleaseStream:
@@ -88,14 +79,14 @@ class ReleaseStream:
 
     Parameters
     ----------
-    folder
-        A descriptor of the folder, which the caller closes.
+    container
+        The opened folder or archive, which the caller closes.
     most_bytes
         Memory that may be used; see `open_release` and `glasshouse.load`.
     """
 
-    def __init__(self, folder: int, most_bytes: int) -> None:
-        self._folder = folder
+    def __init__(self, container: Container, most_bytes: int) -> None:
+        self._container = container
         self._most_bytes = most_bytes
         self.manifest = self._read_manifest()
         self._tables = {table.name: table for table in self.manifest.tables}
@@ -180,7 +171,7 @@ class ReleaseStream:
         if need > self._most_bytes:
             raise SourceError(
                 f"its tables, of up to {rows:,} rows, take about {need:,} bytes of memory, more than the "
-                f"{self._most_bytes:,} that may be used: pass most_bytes if it is yours. {_INSTEAD}"
+                f"{self._most_bytes:,} that may be used: if you trust it, allow more with most_bytes. {_INSTEAD}"
             )
         refuse_without_room(need * 3 // 2, f"loading {rows:,} rows of {columns} columns", instead=_INSTEAD)
 
@@ -188,9 +179,9 @@ class ReleaseStream:
 
     def _read_manifest(self) -> Manifest:
         try:
-            content = read_bounded(MANIFEST, self._folder, MOST_MANIFEST)
+            content = self._container.read(MANIFEST, MOST_MANIFEST)
         except FileNotFoundError:
-            raise SourceError(f"it holds no release, for there is no {MANIFEST}") from None
+            raise SourceError(f"it is not a release: there is no {MANIFEST}") from None
         return parse_manifest(content)
 
     def _check_listing(self) -> None:
@@ -198,32 +189,32 @@ class ReleaseStream:
         parted = [table for table in self.manifest.tables if len(table.files) > 1]
         inner = {path for table in parted for path in table.files}
         beside = {file.name for file in self.manifest.files} - inner
-        _compare({MANIFEST, *beside, *(table.name for table in parted)}, _listdir(self._folder))
+        _compare({MANIFEST, *beside, *(table.name for table in parted)}, self._container.names())
         for table in parted:
             self._check_parts(table)
 
     def _check_parts(self, table: PackagedTable) -> None:
         try:
-            with opened_folder(table.name, self._folder) as inner:
-                found = {f"{table.name}/{name}" for name in _listdir(inner)}
+            found = {f"{table.name}/{name}" for name in self._container.names(table.name)}
         except FileNotFoundError:
-            raise SourceError(f"{table.name} cannot be read: it is not there") from None
+            raise SourceError(f"{table.name} is missing") from None
         _compare(set(table.files), found)
         rows = sum(file.rows or 0 for file in self.manifest.files_of(table))
         if rows > self.manifest.n_tuples:
-            raise SourceError(f"the parts of the table {table.name!r} have more rows than there are tuples")
+            raise SourceError(f"the parts of the table {table.name!r} have more rows than the release has records")
 
     def _content(self, file: PackagedFile, most: int) -> bytes:
         """A file, whole, as it was published."""
         if file.size > most:
             raise SourceError(
-                f"{file.name} has {file.size:,} bytes, more than may be read: pass most_bytes if it is yours",
+                f"{file.name} has {file.size:,} bytes, which is more than may be read: if you trust it, allow more "
+                "with most_bytes",
                 source=file.name,
             )
         try:
-            content = read_bounded(file.name, self._folder, file.size)
+            content = self._container.read(file.name, file.size)
         except FileNotFoundError:
-            raise SourceError(f"{file.name} cannot be read: it is not there", source=file.name) from None
+            raise SourceError(f"{file.name} is missing", source=file.name) from None
         if len(content) != file.size:
             raise SourceError(f"{file.name} is not the file that was published (it was cut short)", source=file.name)
         if hashlib.sha256(content).hexdigest() != file.sha256:
@@ -235,20 +226,18 @@ class ReleaseStream:
     def _check_words(self, release: Release, told: bytes) -> None:
         """What is told for people reads as this version would write it of what is told for machines."""
         if self.manifest.description != description(release):
-            raise SourceError(f"{MANIFEST} has a description that is not the one of its guarantee: refused")
+            raise SourceError(
+                f"{MANIFEST} has a description that does not match its guarantee: it was changed, and the release is "
+                "not read"
+            )
         tables = self.manifest.tables
         format = tables[0].format
         missing = {table.name: table.missing for table in tables} if format == "csv" else {}
         parts = {table.name: len(table.files) for table in tables}
         if told != readme(release, format, VERSION, missing, parts).encode():
-            raise SourceError(f"{README} does not say what {MANIFEST} says: refused")
-
-
-def _listdir(folder: int) -> set[str]:
-    try:
-        return set(os.listdir(folder))
-    except OSError:
-        raise SourceError("the folder cannot be read") from None
+            raise SourceError(
+                f"{README} does not match {MANIFEST}: one of them was changed, and the release is not read"
+            )
 
 
 def _compare(listed: set[str], found: set[str]) -> None:
@@ -257,7 +246,8 @@ def _compare(listed: set[str], found: set[str]) -> None:
     if found - listed:
         names = ", ".join(map(repr, sorted(found - listed)[:3]))
         raise SourceError(
-            f"it holds {len(found - listed):,} files that were not published with it, as {names}: refused"
+            f"it has {len(found - listed):,} files that were not published with it, such as {names}, so it is not "
+            "read: move them elsewhere"
         )
     if listed - found:
-        raise SourceError(f"{', '.join(sorted(listed - found))} cannot be read: it is not there")
+        raise SourceError(f"these files are missing: {', '.join(sorted(listed - found))}")

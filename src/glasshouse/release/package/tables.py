@@ -43,10 +43,10 @@ __all__ = [
 _BATCH = 1 << 17
 
 
-def csv_of(table: pa.Table) -> bytes:
-    """A table as the bytes of a CSV file; a missing value is an empty cell."""
+def csv_of(table: pa.Table, marks: Mapping[str, str] | None = None) -> bytes:
+    """A table as the bytes of a CSV file; a missing value is an empty cell, or the mark of its column."""
     sink = pa.BufferOutputStream()
-    pa_csv.write_csv(plain_table(table.replace_schema_metadata(None), {}), sink)
+    pa_csv.write_csv(plain_table(table.replace_schema_metadata(None), marks or {}), sink)
     return bytes(sink.getvalue())
 
 
@@ -181,7 +181,9 @@ def plain_table(table: pa.Table, marks: Mapping[str, str]) -> pa.Table:
         if is_text(column.type):
             column = guarded(column)
         columns[guarded_name(name)] = column.fill_null(marks[name]) if name in marks else column
-    return pa.table(columns)
+    made = pa.table(columns)
+    # pyarrow before version 24 writes the rows before an empty batch a second time
+    return pa.Table.from_batches([batch for batch in made.to_batches() if batch.num_rows], made.schema)
 
 
 def is_text(kind: pa.DataType) -> bool:

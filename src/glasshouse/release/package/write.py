@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.errors import OutputError, ParameterError
+from glasshouse.release.package.container.zip_archive import new_archive
 from glasshouse.release.package.description import check_licence, write_manifest
 from glasshouse.release.package.folders import new_folder
 from glasshouse.release.package.listing import private_file, write_contents
@@ -40,8 +41,11 @@ def save(
     allow_seed: bool = False,
     title: str | None = None,
     licence: str | None = None,
+    zip: bool | None = None,
 ) -> None:
     """Write a release to the folder ``path``: the same files as `publish` writes with ``out``, large tables in parts.
+
+    Or, with ``zip``, as one zip archive.
 
     Parameters
     ----------
@@ -55,10 +59,13 @@ def save(
         What the release is called.
     licence
         Under which terms it may be used: an identifier such as ``CC-BY-4.0``, or an address.
+    zip
+        Whether ``path`` is the file of a zip archive that holds all of it; by default if its name ends in ``.zip``.
     """
     release = titled(release, title, licence)
     check_savable(release, format, allow_seed=allow_seed)
-    with new_folder(path, force=force) as folder:
+    new = new_archive if zip or (zip is None and str(path).endswith(".zip")) else new_folder
+    with new(path, force=force) as folder:
         write_release(release, folder, format)
 
 
@@ -82,8 +89,8 @@ def refuse_seed(*, seeded: bool, allowed: bool) -> None:
     """Refuse to let a release out whose random choices came from a fixed seed, unless that is allowed."""
     if seeded and not allowed:
         raise OutputError(
-            "this release was made with a fixed seed, so its random choices can be repeated by anyone: make it again "
-            "without a seed, or pass allow_seed=True if it is for a test"
+            "this release was made with a fixed seed, so anyone can repeat its random choices: publish again without "
+            "a seed, or pass allow_seed=True if the release is only for a test"
         )
 
 

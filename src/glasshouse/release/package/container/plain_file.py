@@ -36,12 +36,16 @@ def read_bounded(name: str, folder: int, most: int) -> bytes:
     except FileNotFoundError:
         raise
     except OSError as error:
-        reason = "a link, which may lead anywhere" if error.errno == errno.ELOOP else "a file that may not be read"
+        reason = (
+            "a link, which Glasshouse does not follow"
+            if error.errno == errno.ELOOP
+            else "a file that you are not allowed to read"
+        )
         raise SourceError(f"{name} cannot be read: it is {reason}") from None
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise SourceError(f"{name} cannot be read: it is no plain file")
+            raise SourceError(f"{name} cannot be read: it is not a regular file")
         if found.st_size > most:
             raise SourceError(f"{name} has {found.st_size:,} bytes, where at most {most:,} are expected")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
@@ -60,7 +64,9 @@ def opened_folder(name: str, folder: int) -> Iterator[int]:
     except FileNotFoundError:
         raise
     except OSError:
-        raise SourceError(f"{name} cannot be read: it is a link, which may lead anywhere, or no folder") from None
+        raise SourceError(
+            f"{name} cannot be read: it is not a folder, or it is a link, which Glasshouse does not follow"
+        ) from None
     try:
         yield descriptor
     finally:

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Astray: what lies at a path where a release was looked for in vain, and which release was probably meant.
+
+Only names of files and folders are looked at, and the list of an archive. Nothing is read of any table.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from glasshouse.release.package.manifest import MANIFEST
+from glasshouse.release.package.pair import AUDIT, RELEASE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Astray", "astray"]
+
+_MOST_MEANT = 5  # releases that are named
+_MOST_LOOKED_AT = 200  # entries of a folder
+
+
+@dataclass(frozen=True, slots=True)
+class Astray:
+    """What was found, in a sentence, and the releases that may have been meant, the likeliest first."""
+
+    words: str
+    meant: tuple[Path, ...]
+
+
+def astray(path: Path) -> Astray | None:
+    """Say what lies at a path that is no release; None if it is one, or if nothing can be said.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (Path(folder) / "out" / "release").mkdir(parents=True)
+    ...     _ = (Path(folder) / "out" / "release" / "datapackage.json").write_text("{}")
+    ...     found = astray(Path(folder) / "out")
+    ...     [str(meant.relative_to(folder)) for meant in found.meant]
+    ['out/release']
+    """
+    try:
+        return _astray(path)
+    except (OSError, ValueError):  # a place that must not be looked into, or no name of a file
+        return None
+
+
+def _astray(path: Path) -> Astray | None:
+    if _is_release(path):
+        return None
+    if not path.exists():
+        return _of_missing(path)
+    if path.is_file():
+        return _of_file(path)
+    if _is_release(path / RELEASE):
+        return Astray(f"{path} is the folder that was published into. The release is in it:", (path / RELEASE,))
+    above = _release_above(path)
+    if above is not None:
+        return Astray(f"{path} is a part of a release. The release is:", (above,))
+    if path.name == AUDIT and _is_release(path.parent / RELEASE):
+        return Astray(
+            f"{path} is the audit, which must stay inside. The release is beside it:", (path.parent / RELEASE,)
+        )
+    inside = tuple(_releases_in(path))
+    if inside:
+        return Astray(f"{path} is a folder with {_these(len(inside))} in it:", inside)
+    what = "is an empty folder" if not any(path.iterdir()) else f"is a folder without {MANIFEST}, which a release has"
+    return Astray(f"{path} {what}.", ())
+
+
+def _of_missing(path: Path) -> Astray | None:
+    if path.suffix:  # a file was looked for
+        return None
+    parent = path.parent
+    if not parent.is_dir():
+        return Astray(f"There is no folder {parent}: was it moved, or is it relative to another folder?", ())
+    names = [entry.name for entry in _entries(parent)]
+    near = [parent / name for name in get_close_matches(path.name, names, n=3, cutoff=0.6)]
+    meant = [found for one in near for found in (one, one / RELEASE) if _is_release(found)]
+    meant = meant or ([parent] if _is_release(parent) else [])
+    meant = meant or list(_releases_in(parent))
+    words = f"There is nothing at {path}."
+    return Astray(f"{words} {_these(len(meant)).capitalize()} nearby:" if meant else words, tuple(meant[:_MOST_MEANT]))
+
+
+def _of_file(path: Path) -> Astray | None:
+    above = _release_above(path)
+    if above is not None:
+        return Astray(f"{path} is a file of a release. The release is the folder:", (above,))
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            folders = [str(Path(name).parent) for name in archive.namelist() if Path(name).name == MANIFEST]
+        if folders:
+            there = "" if folders[0] == "." else f" in its folder {folders[0]}"
+            return Astray(f"{path} is an archive with a release{there}: unpack it, and name the folder.", ())
+        return Astray(f"{path} is an archive without {MANIFEST}, so that there is no release in it.", ())
+    return None
+
+
+def _release_above(path: Path) -> Path | None:
+    """The release that a path lies in, at most three folders up."""
+    return next((folder for folder in list(path.absolute().parents)[:3] if _is_release(folder)), None)
+
+
+def _releases_in(folder: Path) -> Iterator[Path]:
+    """Releases in a folder, or in a folder of it, not too many."""
+    found = 0
+    for entry in _entries(folder):
+        for place in (entry, entry / RELEASE):
+            if found < _MOST_MEANT and _is_release(place):
+                found += 1
+                yield place
+
+
+def _entries(folder: Path) -> list[Path]:
+    return [entry for entry, _ in zip(sorted(folder.iterdir()), range(_MOST_LOOKED_AT), strict=False)]
+
+
+def _is_release(path: Path) -> bool:
+    return path.is_dir() and (path / MANIFEST).is_file()
+
+
+def _these(n: int) -> str:
+    return "a release" if n == 1 else f"{n} releases"

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of a copy: written beside a release, compared with it value by value, replaced only if it is ours."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any, Final
+
+from glasshouse.errors import OutputError, ParameterError, SourceError
+from glasshouse.release.copies.stata_file import read_stata, write_stata
+from glasshouse.release.copies.workbook import read_workbook, write_workbook
+from glasshouse.release.package.container.container import manifest_sum
+from glasshouse.release.package.folders import new_folder, refuse_existing
+from glasshouse.release.package.listing import release_named_by, stranger_in, write_contents
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from glasshouse.release.release import Release
+
+__all__ = ["COPIES", "check_copies", "check_copy_place", "compared_copies", "package_format", "write_copy"]
+
+COPIES: Final = ("xlsx", "stata")
+_WRITERS: Final = {"xlsx": write_workbook, "stata": write_stata}
+_READERS: Final = {"xlsx": read_workbook, "stata": read_stata}
+_README: Final = """# A copy of a release
+
+These files hold the tables of a release, value by value, for programs that do not read Parquet or CSV. The release
+itself says what the tables mean, what is promised to the people in them and how to check it. `glasshouse verify` of the
+folder that holds the release and this one checks both.
+"""
+
+
+def package_format(format: str) -> tuple[str, str | None]:
+    """The format of the release itself, and that of the copy beside it if one is asked for.
+
+    >>> package_format("csv"), package_format("xlsx")
+    (('csv', None), ('parquet', 'xlsx'))
+    """
+    return ("parquet", format) if format in COPIES else (format, None)
+
+
+def check_copy_place(out: Path, wanted: str | None, *, force: bool) -> None:
+    """Look before the work whether a copy can be written; refuse to leave one of an earlier release."""
+    for name in COPIES:
+        place = out / name
+        if name == wanted:
+            refuse_existing(place, force=force)
+        elif force and release_named_by(place) is not None:
+            raise OutputError(
+                f"{place} is a copy of the release that is to be replaced: publish with the format {name!r} to write "
+                "it anew, or remove it",
+                path=place,
+            )
+
+
+def write_copy(release: Release, manifest: Path, place: Path, format: str, *, force: bool = False) -> None:
+    """Write the tables of a release into a new folder, and read them again to see that nothing was lost.
+
+    Parameters
+    ----------
+    release
+        What was published.
+    manifest
+        The folder or zip archive of the release, which the copy names by the checksum of its manifest.
+    place
+        The folder of the copy.
+    format
+        ``xlsx`` or ``stata``.
+    force
+        Replace an earlier copy.
+    """
+    if format not in COPIES:
+        raise ParameterError("write_copy", "format", "'xlsx' or 'stata'", format)
+    with new_folder(place, force=force) as new:
+        _WRITERS[format](new, release.packaged)
+        difference = _difference(release, new, format)
+        if difference is not None:
+            raise OutputError(
+                f"{difference}: the format {format!r} cannot hold it. Publish as csv or parquet", path=place
+            )
+        (new / "README.md").write_text(_README, encoding="utf-8")
+        write_contents(new, release=manifest_sum(manifest))
+
+
+def check_copies(release: Release, out: Path) -> None:
+    """Write copies beside a release anew that no longer hold what it holds, after tables were added to it."""
+    for name in COPIES:
+        if release_named_by(out / name) is not None:
+            write_copy(release, out / "release", out / name, name, force=True)
+
+
+def compared_copies(release: Release, out: Path) -> list[str]:
+    """Hold the copies in a folder to the release there: sentences on what was compared, or a `SourceError`."""
+    said = []
+    for name in COPIES:
+        place = out / name
+        named = release_named_by(place)
+        if named is None:
+            continue
+        stranger = stranger_in(place)
+        if named != manifest_sum(out / "release"):
+            raise SourceError(f"{place} is a copy of another release than {out / 'release'}", source=place)
+        if stranger is not None:
+            raise SourceError(f"{place} is not as Glasshouse wrote it: {stranger}", source=place)
+        difference = _difference(release, place, name)
+        if difference is not None:
+            raise SourceError(f"{place} does not hold what the release holds: {difference}", source=place)
+        said.append(f"the copy in {place} holds the rows of the release, value by value")
+    return said
+
+
+def _difference(release: Release, folder: Path, format: str) -> str | None:
+    """Where a copy and the release differ, in words; None if they do not."""
+    tables = release.packaged
+    found = _READERS[format](folder, {name: table.column_names for name, table in tables.items()})
+    for name, table in tables.items():
+        for column in table.column_names:
+            expected, own = table[column].to_pylist(), found[name][column]
+            if len(expected) != len(own):
+                return f"the table {name!r} has {len(expected):,} rows, and the copy has {len(own):,}"
+            gap = "" if None in expected and "" not in expected else None
+            for row, (one, other) in enumerate(zip(expected, own, strict=True), start=1):
+                if not _is_same(one, gap if other is None and gap is None else other, gap):
+                    return f"row {row:,} of column {column!r} in the table {name!r} came back as another value"
+    return None
+
+
+def _is_same(value: Any, read: Any, gap: str | None) -> bool:
+    if value is None:
+        return read is None or (gap is not None and read == gap)
+    if isinstance(value, bool) or isinstance(read, bool):
+        return value is read
+    if isinstance(value, dt.date) and not isinstance(value, dt.datetime) and isinstance(read, dt.datetime):
+        return read == dt.datetime.combine(value, dt.time())
+    return (type(value) is type(read) and value == read) or (
+        isinstance(value, int | float) and isinstance(read, int | float) and value == read
+    )
