@@ -90,14 +90,18 @@ class Axis:
             endless = sum(cell.unlisted for cell in axis.cells)
             if endless:
                 raise InputError(
-                    f"{endless:,} cells of {name!r} have no end, or stars, and nothing says which values they stand "
-                    f"for: say which values there are, in their order (ordered={{{name!r}: [...]}})"
+                    f"{endless:,} cells of {name!r} are open at one end or contain stars, and nothing says "
+                    "which values they cover: give all values of the column in their order "
+                    f"(ordered={{{name!r}: [...]}})"
                 )
             return axis
         known = [value for value in points if value is not None]
         offsets = {zoned(value) for value in known} | {cell.zoned for cell in axis.cells if cell.low is not None}
         if kind == "timestamp" and len(offsets) > 1:
-            raise InputError(f"some times of {name!r} have an offset, and others have none")
+            raise InputError(
+                f"some times of {name!r} have an offset from UTC and others have none: write all with an "
+                "offset, or all without"
+            )
         places = Places(known, kind)
         chosen = []
         for support, cell in zip(axis.supports, axis.cells, strict=True):
@@ -105,7 +109,10 @@ class Axis:
             chosen.append(Listed((*inside, *([None] if cell.missing else []))))
         empty = sum(not support.values for support in chosen)
         if empty:
-            raise InputError(f"{empty:,} cells of {name!r} have none of the values that it is said to have")
+            raise InputError(
+                f"{empty:,} cells of {name!r} contain none of the values that were given for the column: give "
+                "all values that it can have"
+            )
         return cls(name, kind, tuple(chosen))
 
     @cached_property
@@ -119,8 +126,11 @@ class Axis:
         for cell in self.cells:
             if not cell.size:
                 raise NotSupported(
-                    f"the share of one value of {self.name!r}, which is measured, not counted",
-                    instead=f"say which values it can have: points={{{self.name!r}: [...]}}",
+                    (
+                        f"column {self.name!r} is continuous, so people with one exact value cannot be counted: ask "
+                        "for a range of values"
+                    ),
+                    instead=f"give the values that it can have: points={{{self.name!r}: [...]}}",
                 )
         return tuple(cell.size for cell in self.cells)
 
@@ -221,13 +231,13 @@ class NodeSupport(Support):
     (1.0, 0.0)
     >>> south.share(ValueSet.of(["Texas"]))
     Traceback (most recent call last):
-    glasshouse.errors.InputError: column 'state' shows nodes of a taxonomy that the release does not carry, such as ...
+    glasshouse.errors.InputError: column 'state' shows nodes of a taxonomy that the release does not contain, such ...
     """
 
     label: str
     nodes: Nodes
     value: Support | None
-    """What it stands for, if it is a value."""
+    """The value that the cell shows, if it shows a single value."""
 
     def share(self, values: ValueSet) -> float:
         """All of it or nothing, where what is told decides."""
@@ -279,7 +289,7 @@ def _told(reader: CellSupports, cell: str, nodes: Nodes) -> Support:
         return OrMissing(_told(reader, cell.removesuffix(OR_MISSING), nodes))
     label = cell if cell in nodes.within else bare(cell)
     if label not in nodes.within:
-        raise InputError(f"column {nodes.column!r} has a cell that is none of the nodes of its taxonomy: {cell}")
+        raise InputError(f"column {nodes.column!r} has a cell that is not in its taxonomy: {cell}")
     return NodeSupport(label, nodes, reader.support(Value(reader.value(label))) if label in nodes.leaves else None)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Evidence: the tables of a release, ready to be asked how many of their tuples a condition covers.
+"""Evidence: the tables of a release, ready to be asked how many of their records a condition covers.
 
 What a question needs of a release: its cells as supports, one table of seats that knows all attributes of the question,
 and the histograms of one sensitive column. A `Reading` has all of it, for some attributes.
@@ -116,9 +116,7 @@ class Evidence:
         try:
             return tuple(part_values(text_of(value), parts)[place] for value in values)
         except NotAValue as reason:
-            raise DomainError(
-                f"column {column!r} has a value that is not understood: {reason}", column=column
-            ) from None
+            raise DomainError(f"column {column!r} has a value that cannot be read: {reason}", column=column) from None
 
     @property
     def limits(self) -> dict[str, Mapping[str, str]]:
@@ -156,7 +154,8 @@ class Evidence:
         asked = self.all_sensitive_of(attributes)
         if len(asked) > 1:
             raise NotSupported(
-                f"{asked[0]!r} and {asked[1]!r} together, which are published apart",
+                f"{asked[0]!r} and {asked[1]!r} are published in separate tables, so the release does not show "
+                "how often their values occur together",
                 instead="ask about one sensitive column at a time, or publish them together",
             )
         return asked[0] if asked else None
@@ -184,7 +183,10 @@ class Evidence:
         if not able:
             published.refuse_untied()
             tables = "; ".join(", ".join(seats.quasi) for seats in published.seats)
-            raise InputError(f"no generalized table has {', '.join(sorted(asked))} together: the release has {tables}")
+            raise InputError(
+                f"no generalized table contains all of {', '.join(sorted(asked))}: the tables of the release "
+                f"have {tables}"
+            )
         return min(able, key=lambda seats: len(seats.quasi))
 
     def supports(self, seats: Seats, attribute: str) -> tuple[Support, ...]:
@@ -233,13 +235,13 @@ class Evidence:
             check_cells(reader.name, reader.taxonomy, cells)
         if reader.name in self.declared.unordered and any(cell.startswith("[") for cell in cells):
             raise InputError(
-                f"column {reader.name!r} has intervals in an order of its own, which the release does not carry: say "
-                f"in which order its values are, with ordered={{{reader.name!r}: [...]}} or --order {reader.name}=A,B,C"
+                f"column {reader.name!r} has intervals in an order that was declared by the publisher and is not in "
+                f"the release: give the order of its values, with ordered={{{reader.name!r}: [...]}}"
             )
         return reader.of_all(seats)
 
     def shares(self, seats: Seats, attribute: str, values: ValueSet) -> NDArray[np.float64]:
-        """How likely a tuple of each seat has one of the values."""
+        """How likely a record of each seat has one of the values."""
         by_cell = np.array([support.share(values) for support in self.supports(seats, attribute)])
         shares: NDArray[np.float64] = by_cell[seats.of_seat[seats.quasi.index(attribute)]]
         return shares
@@ -318,7 +320,7 @@ def seats_of(evidence: Evidence, attributes: Sequence[str]) -> tuple[Published, 
         if quasi and set(attributes) <= set(quasi):
             found.append((len(quasi), name, quasi))
     if not found:
-        raise InputError(f"no generalized table has {', '.join(attributes)} together")
+        raise InputError(f"no generalized table contains all of {', '.join(attributes)}: name fewer attributes")
     _, name, quasi = min(found, key=lambda candidate: candidate[0])
     published = evidence.untied(name, quasi)
     return published, published.seats[0]
@@ -334,5 +336,5 @@ def _asked(evidence: Evidence, attributes: Sequence[str] | None) -> list[str]:
         if name not in known:
             raise SchemaError.unknown(name, known, role="an attribute of the distribution")
     if not attributes or len(set(attributes)) < len(attributes):
-        raise InputError("name one attribute or more, each once")
+        raise InputError("name at least one attribute, and each attribute only once")
     return list(attributes)

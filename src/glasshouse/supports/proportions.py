@@ -76,7 +76,10 @@ class Places:
 
     def _within(self, span: Span) -> list[range]:
         if self._zoned and self._zoned != {span.zoned}:
-            raise InputError("the times of the release have offsets and those that are asked for have none, or reverse")
+            raise InputError(
+                "the times of the release have an offset from UTC and the times in the question have none, or "
+                "the other way round: write them in the same way"
+            )
         numbers, places = self._on_line
         first = (bisect_left if span.closed_low else bisect_right)(numbers, span.low)
         last = (bisect_right if span.closed_high else bisect_left)(numbers, span.high)
@@ -110,7 +113,10 @@ class Proportions:
         """Read what cells stand for; one that stands for no value of the domain is refused."""
         runs = [places.inside(support) for support in supports]
         if not all(runs):
-            raise InputError("a cell of the release has no value of the workload's domain: is it another table's?")
+            raise InputError(
+                "a cell of the release contains no value of the workload's domain: check that the workload "
+                "was made for this table"
+            )
         firsts = np.cumsum([0, *map(len, runs)])[:-1]
         sizes = [sum(map(len, inside)) for inside in runs]
         ends = [[getattr(run, end) for inside in runs for run in inside] for end in ("start", "stop")]
@@ -160,7 +166,9 @@ class GroupingColumn:
         spans = [span for support in supports if (span := _span(support, kind)) is not None]
         listed = [support.listed() for support in supports if _span(support, kind) is None]
         if any(high - low >= most for low, high in spans) or any(own is None or len(own) > most for own in listed):
-            raise InputError(f"GROUP BY {name}: its cells hold too many values to list; ask with BETWEEN")
+            raise InputError(
+                f"GROUP BY {name} is not possible, because its cells contain too many values to list: ask with BETWEEN"
+            )
         known = {value: None for own in listed for value in own or ()}
         gaps = None in known or any(isinstance(support, OrMissing) for support in supports)
         known.pop(None, None)

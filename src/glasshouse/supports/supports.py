@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Supports: which values a published cell stands for, all equally likely to an analyst.
 
-A cell hides where in it a tuple lies. What he assumes is what the papers assume: every value in the cell is as likely
+A cell hides where in it a record lies. An analyst assumes what the papers assume: every value in the cell is as likely
 as any other (LeFevre et al. 2006; ANATOMY 4). Whole numbers and days are counted; other numbers and times are measured.
 """
 
@@ -48,8 +48,8 @@ __all__ = ["CellSupports", "Endless", "Listed", "OrMissing", "Prefix", "Span", "
 _MOST_STARS = 300  # beyond it no float can count what the stars stand for
 _MOST_LISTED_STARS = 5
 _CONSEQUENCE = (
-    "What they stand for would be left out of the answer: say what they refer to (taxonomies=, ordered=), or leave "
-    "the column out of the question"
+    "The answer would leave out these records: give the taxonomy or the order of the column (taxonomies=, "
+    "ordered=; --taxonomy, --order), or leave the column out of the question"
 )
 
 
@@ -134,7 +134,7 @@ class Span(Support):
         try:
             return self._moment(values, power)
         except OverflowError:
-            raise InputError("a cell of the release has numbers that are too large to be counted with") from None
+            raise InputError("a cell of the release contains numbers that are too large to calculate with") from None
 
     def _moment(self, values: ValueSet, power: int) -> float:
         if self.low == self.high:
@@ -220,9 +220,9 @@ class Endless(Support):
 
     def _unknown(self) -> InputError:
         return InputError(
-            f"column {self.name!r} has cells without an end, or only suppressed ones, and nothing says where its "
-            f"values end: ask about all of such a cell or nothing of it, or say which values there are, in their "
-            f"order (ordered={{{self.name!r}: [...]}})"
+            f"column {self.name!r} has cells that are open at one end or fully suppressed, and nothing says "
+            "where its values end: ask for the whole of such a cell or for none of it, or give all values of "
+            f"the column in their order (ordered={{{self.name!r}: [...]}})"
         )
 
 
@@ -269,7 +269,7 @@ class Prefix(Support):
 
     def moments(self, values: ValueSet) -> tuple[float, float]:
         """Texts have none."""
-        raise InputError("a sum needs a column of numbers")
+        raise InputError("a sum is only possible for a column of numbers")
 
     def covers(self, text: str) -> bool:
         """Whether a text begins so and is no longer than the cell."""
@@ -289,8 +289,9 @@ class Prefix(Support):
 
     def _unknown(self) -> InputError:
         return InputError(
-            f"column {self.name!r} has cells whose stars may stand for too many texts: ask about all of such a cell or "
-            f"nothing of it, or say which values there are, in their order (ordered={{{self.name!r}: [...]}})"
+            f"column {self.name!r} has cells whose stars may cover too many texts: ask for the whole of such a "
+            "cell or for none of it, or give all values of the column in their order "
+            f"(ordered={{{self.name!r}: [...]}})"
         )
 
 
@@ -370,7 +371,7 @@ class CellSupports:
             return value_of(text, self.kind)
         except NotAValue as reason:
             raise DomainError(
-                f"column {self.name!r} has a value that is not understood, {text}: {reason}",
+                f"column {self.name!r} has a value that cannot be read, {text}: {reason}",
                 column=self.name,
                 values=[text],
             ) from None
@@ -444,7 +445,7 @@ class CellSupports:
     def _span(self, low: Any, high: Any, closed_low: bool = True, closed_high: bool = True) -> Support:  # noqa: FBT001, FBT002
         if isinstance(low, dt.time):
             raise NotSupported(
-                f"column {self.name!r}, whose values are times of a day",
+                f"questions about column {self.name!r} are not supported, because its values are times of day",
                 instead="publish it as a number of minutes or seconds",
             )
         at, to = place_of(low, self.kind), place_of(high, self.kind)
@@ -457,8 +458,9 @@ class CellSupports:
         shown = self.offsets - {None}
         if len(shown) > 1:
             raise DomainError(
-                f"column {self.name!r} has periods beside times with {len(shown)} different offsets, so that nobody "
-                "can say when they begin: publish the column's times with one offset",
+                f"column {self.name!r} has periods, such as months, and times with {len(shown)} different "
+                "offsets from UTC, so it is not certain when a period begins: publish the times of the column "
+                "with one offset",
                 column=self.name,
             )
         zone = None if not shown else dt.timezone(next(iter(shown)) or dt.timedelta(0))

@@ -305,18 +305,20 @@ def _comparable() -> Iterator[None]:
         yield
     except TypeError:
         raise InputError(
-            "values that cannot be compared, such as times with an offset and times without: write all with an offset, "
-            "or all without"
+            "the question compares values that have no common order, such as times with an offset from UTC "
+            "and times without: write all with an offset, or all without"
         ) from None
 
 
 def _plain(value: Any, *, whole: bool = False) -> Any:
     """A value as it is compared: decimals as floats (but exactly among whole numbers), moments by one clock."""
     if isinstance(value, float | Decimal) and isnan(value):
-        raise InputError("not-a-number has no place in the order of values: it is missing")
+        raise InputError(
+            "NaN (not a number) cannot be compared with other values: it counts as missing, so ask with IS NULL"
+        )
     if isinstance(value, dt.datetime):
         if whole:
-            raise InputError("a set of days has no times in it")
+            raise InputError("the column contains dates, and the question names a time of day: write a date")
         return value if value.tzinfo is None else value.astimezone(dt.UTC)
     return float(value) if isinstance(value, Decimal) and not whole else value
 
@@ -362,15 +364,13 @@ class Clock:
         """A time of a question as the column's times are; refused where that cannot be said."""
         shown = self.offsets - {None}
         if time.tzinfo is not None and not shown:
-            raise self._refused(
-                time, "shows times without an offset: write the time as its clock shows it, without one"
-            )
+            raise self._refused(time, "contains times without an offset from UTC: write the time without an offset too")
         if time.tzinfo is not None or not shown:
             return time
         if len(shown) > 1:
             raise self._refused(
                 time,
-                f"shows times with {len(shown)} different offsets: write one, as in "
+                f"contains times with {len(shown)} different offsets from UTC: write the time with one, as in "
                 "TIMESTAMP '2024-10-27 02:30:00+02:00'",
             )
         (offset,) = shown

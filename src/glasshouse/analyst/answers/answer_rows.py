@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import dataclass
 from html import escape
+from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from glasshouse.errors import InputError
+from glasshouse.errors import InputError, OutputError, ParameterError
 from glasshouse.microdata.domains import text_of
+from glasshouse.release.package.listing import write_whole
+from glasshouse.release.package.tables import csv_of, missing_marks
 from glasshouse.release.release import frame_of
 from glasshouse.visible import visible
 
@@ -22,7 +28,7 @@ __all__ = ["Answer"]
 
 _SAID = {
     "learned": "learned from the release",
-    "cells": "the papers' estimator, with what the cells of the release tell of quasi-identifiers",
+    "cells": "the estimator of the papers, with what the cells of the release show about quasi-identifiers",
 }
 
 
@@ -63,8 +69,9 @@ class Answer:
         """The estimate, where a single one was asked for."""
         if len(self.estimates) != 1 or len(self.estimates[0]) != 1:
             raise InputError(
-                f"the answer has {sum(map(len, self.estimates)):,} estimates, and only a single one has a value, an "
-                "error and an interval: take them from to_pandas(), to_table() or estimates"
+                f"the answer has {sum(map(len, self.estimates)):,} estimates, and value, error and interval "
+                "exist only for an answer with one estimate: take the estimates from to_pandas(), to_table() "
+                "or estimates"
             )
         return self.estimates[0][0]
 
@@ -113,6 +120,56 @@ class Answer:
             "weighted_by": self.weight,
         }
 
+    def to_arrow(self) -> pa.Table:
+        """As `to_table`; the metadata of its schema have the model, the survey weight and the notes."""
+        told = {"glasshouse.model": self.model, "glasshouse.weighted_by": self.weight or ""}
+        return self.to_table().replace_schema_metadata({**told, "glasshouse.notes": "\n".join(self.notes)})
+
+    def to_csv(self) -> str:
+        """As `to_table`, as the text of a CSV file.
+
+        A text that a spreadsheet would run as a formula gets an apostrophe, as in a published CSV file; a missing value
+        is an empty cell, or a word where the column has empty texts too. Notes do not fit into it.
+        """
+        table = self.to_table()
+        return csv_of(table, missing_marks(table)).decode()
+
+    def to_json(self) -> str:
+        """As `to_dict`, as a text; what is not a number, such as an average of nobody, is null."""
+        told = self.to_dict()
+        told["rows"] = [{name: _finite(value) for name, value in row.items()} for row in told["rows"]]
+        return json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def save(self, path: str | Path, *, format: str | None = None, force: bool = False) -> None:
+        """Write the answer to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path
+            The file.
+        format
+            ``csv``, ``json`` or ``arrow`` (an IPC file); by default what the name of the file ends in.
+        force
+            Replace a file that is there.
+        """
+        target = Path(path)
+        form = target.suffix.removeprefix(".") if format is None else format
+        if form not in ("csv", "json", "arrow"):
+            raise ParameterError(
+                "save", "format", ("'csv', 'json' or 'arrow', or a file name that ends in .csv, .json or .arrow"), form
+            )
+        if not force and os.path.lexists(target):
+            raise OutputError(f"{target} exists already: choose another name, or pass force to replace it", path=target)
+        write_whole(target, self._bytes(form), private=False)
+
+    def _bytes(self, form: str) -> bytes:
+        if form != "arrow":
+            return (self.to_csv() if form == "csv" else self.to_json()).encode()
+        table, sink = self.to_arrow(), pa.BufferOutputStream()
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+        return bytes(sink.getvalue())
+
     def _rows(self) -> list[list[str]]:
         """The headings, and a row of cells for every row of the answer."""
         heads = [visible(name) for name in (*self.question.headings, *(m.name for m in self.question.measures))]
@@ -137,6 +194,10 @@ class Answer:
         if self.model != "uniform":
             said.append(f"model: {_SAID[self.model]}")
         return "\n".join([*(line.rstrip() for line in lines), *said])
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _plain(value: Any) -> Any:

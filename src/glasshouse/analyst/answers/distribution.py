@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distribution: what a release says of the population, over any of its attributes (ANGEL Section 5).
 
-A tuple of the release lies at any point of its cells with the same probability, and has each sensitive value of its
-group with the share that the value has there. So with n tuples, cells that have ``V`` points, and groups in which a
-share ``f(x)`` of the tuples has the value x, the reconstructed distribution is
+A record of the release lies at any point of its cells with the same probability, and has each sensitive value of its
+group with the share that the value has there. So with n records, cells that have ``V`` points, and groups in which a
+share ``f(x)`` of the records has the value x, the reconstructed distribution is
 
-    D*(Q, x)  =  1/n  *  sum of  f(x) / V  over the tuples whose cells cover Q
+    D*(Q, x)  =  1/n  *  sum of  f(x) / V  over the records whose cells cover Q
 
 which is ANGEL's Equation 7 where cells are disjoint; for anatomy V is 1. It is kept as it is read, by *places* (what
 shows the same cells of the attributes that are asked for) and the sparse weights of their sensitive values.
@@ -44,9 +44,9 @@ _ENTRIES = 1 << 21  # shares that are held at once while groups are added up
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """For every place how many tuples are expected to have each value: sparse, and together as many as there are.
+    """For every place how many records are expected to have each value: sparse, and together as many as there are.
 
-    Place ``p`` has ``amounts[i]`` tuples with the value of code ``codes[i]`` for ``offsets[p] <= i < offsets[p + 1]``.
+    Place ``p`` has ``amounts[i]`` records with the value of code ``codes[i]`` for ``offsets[p] <= i < offsets[p + 1]``.
     """
 
     offsets: NDArray[np.int64]
@@ -79,16 +79,16 @@ class Distribution:
     axes: tuple[Axis, ...]  # the cells of each other attribute
     of_place: tuple[NDArray[np.int32], ...]  # which of them every place shows
     values: tuple[Any, ...]  # of the sensitive column
-    weights: Weights  # how many tuples of every place are expected to have each
+    weights: Weights  # how many records of every place are expected to have each
     place_of_seat: NDArray[np.int64]  # at which place every seat of the table is that was read
-    n_tuples: int  # how many tuples the release has
+    n_tuples: int  # how many records the release has
     notes: tuple[str, ...] = ()  # what should be said with any number that is taken from it
 
     def __len__(self) -> int:
         return len(self.weights.offsets) - 1
 
     def __repr__(self) -> str:
-        return f"Distribution({', '.join(self.attributes)}; {len(self):,} places, {self.n_tuples:,} tuples)"
+        return f"Distribution({', '.join(self.attributes)}; {len(self):,} places, {self.n_tuples:,} records)"
 
     @property
     def is_exact(self) -> bool:
@@ -107,7 +107,7 @@ class Distribution:
     def probability(self, *point: Any) -> Fraction | float:
         """D* at one point: a value for every attribute, None where it is missing."""
         if len(point) != len(self.attributes):
-            raise InputError(f"a point has {len(self.attributes)} values here, {', '.join(self.attributes)}")
+            raise InputError(f"a point must have {len(self.attributes)} values: {', '.join(self.attributes)}")
         asked = dict(zip(self.attributes, point, strict=True))
         fits = np.ones(len(self), bool)
         for axis, cells in zip(self.axes, self.of_place, strict=True):
@@ -193,7 +193,7 @@ def _is_exact(n_entries: int, *, asked: bool | None) -> bool:
 
 
 def _counted(seats: Seats, place: NDArray[np.int64], n_places: int, *, exact: bool) -> Weights:
-    """Without a sensitive column: how many tuples are at every place."""
+    """Without a sensitive column: how many records are at every place."""
     amounts = np.zeros(n_places, np.int64)
     np.add.at(amounts, place, seats.count)
     return Weights(
@@ -212,7 +212,7 @@ def _dealt(
     exact: bool,
     at_once: int = _ENTRIES,
 ) -> Weights:
-    """Every tuple has the values of its group with their shares; added up by place and value, some places at a time."""
+    """Every record has the values of its group with their shares; added up by place and value, in blocks of places."""
     order = np.argsort(place, kind="stable")
     group, count, at = seats.group[order], seats.count[order], place[order]
     lengths = np.diff(published.offsets)[group]

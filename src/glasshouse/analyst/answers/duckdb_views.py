@@ -17,17 +17,18 @@ Then the tables of the papers' model (`glasshouse.analyst.answers.estimates`):
 
 ``seats``
     One row for every different combination of quasi-identifiers in a group: the attributes as published, ``Group-ID``,
-    and ``Tuples``, how many tuples have it. Where cells are intervals of numbers, dates or times, ``<attribute> low``
+    and ``Tuples``, how many records have it. Where cells are intervals of numbers, dates or times, ``<attribute> low``
     and ``<attribute> high`` are their ends, both inside. ANGEL with several generalized tables has ``seats of <table>``
     for each.
 ``groups``
     One row for every sensitive value of every group: ``Group-ID``, the value, ``Count``, the group's ``Size``, and
-    ``Share``, the probability that a tuple of the group has it. With several sensitive columns: ``groups of <column>``.
-    Of a perturbed sample there is a row for every value of the domain, and ``Share`` is the inverted one: it is right
-    on average, and may be below 0.
+    ``Share``, the probability that a record of the group has it. With several sensitive columns: ``groups of
+    <column>``. Of a perturbed sample there is a row for every value of the domain, and ``Share`` is the inverted one:
+    it is right on average, and may be below 0.
 ``cells of <attribute>``
-    Where cells stand for several values that can be listed: ``Cell``, ``Value``, and ``Share``, how likely a tuple with
-    the cell has the value. There is none where cells are nodes of a taxonomy that neither the release nor you tell.
+    Where cells stand for several values that can be listed: ``Cell``, ``Value``, and ``Share``, how likely a record
+    with the cell has the value. There is none where cells are nodes of a taxonomy that neither the release nor you
+    tell.
 
 Two macros say which part of an interval lies between two ends: ``covered(low, high, first, last)`` counts whole numbers
 and days, ``measured(low, high, first, last)`` measures other numbers (times as ``epoch(...)``).
@@ -133,7 +134,7 @@ def to_duckdb(
     taken = _run(connection, f"SELECT lower(table_name) FROM information_schema.tables WHERE table_schema = {literal}")
     for name in tables:
         if (name.lower(),) in taken:
-            raise InputError(f"schema {schema!r} of the connection has a table {name!r}: give another schema")
+            raise InputError(f"schema {schema!r} of the connection already has a table {name!r}: give another schema")
     for name, table in tables.items():
         try:
             connection.register(_PASSING, table)
@@ -242,7 +243,7 @@ def _seats(evidence: Evidence, published: Published, seats: Seats) -> pa.Table:
 
 
 def _groups(evidence: Evidence, published: Published) -> pa.Table:
-    """How likely a tuple of each group has each sensitive value."""
+    """How likely a record of each group has each sensitive value."""
     sizes = published.sizes
     if published.kind != "sample":
         group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
@@ -253,8 +254,8 @@ def _groups(evidence: Evidence, published: Published) -> pa.Table:
         p, m = retention(evidence.release), len(values)
         if p == 0:
             raise NotSupported(
-                "opening a sample whose sensitive values were all replaced (a retention of 0)",
-                instead="its values say nothing; ask about quasi-identifiers with query",
+                "a sample whose sensitive values were all replaced (a retention of 0) cannot be opened in DuckDB",
+                instead="its sensitive values contain no information; ask about quasi-identifiers with query",
             )
         place = {value: i for i, value in enumerate(values)}
         shown = np.array([place[value] for value in published.values], np.int64)[published.codes]
@@ -298,7 +299,7 @@ def _ends(supports: Sequence[Support]) -> list[tuple[Any, Any]] | None:
 
 
 def _listed(evidence: Evidence, seats: Seats, attribute: str) -> dict[tuple[str, Any], float]:
-    """How likely a tuple with each cell has each value; nothing where there are too many to list."""
+    """How likely a record with each cell has each value; nothing where there are too many to list."""
     if attribute in evidence.declared.nodes:  # nobody told what they cover
         return {}
     texts = seats.cells[seats.quasi.index(attribute)]

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Estimates: what a count, a sum or a mean over hidden tuples is expected to be, and how far off it may be.
+"""Estimates: what a count, a sum or a mean over hidden records is expected to be, and how far off it may be.
 
-One model serves every kind of release but perturbed samples. In a group of n tuples, tuple i lies in its cell wherever
-it may, independently of the others; the group's n sensitive values are dealt to its tuples in random order. A question
-gives a tuple with a value of class a (values that the question treats alike, ``B_a`` of them in the group) a random
-amount with mean ``mu_ia`` and mean square ``s_ia``; for a count both are the probability that the tuple satisfies the
-rest of the question. With ``M_a = sum_i mu_ia``, ``S_a = sum_i s_ia`` and ``D_ab = sum_i mu_ia mu_ib`` the group's
-total has
+One model serves every kind of release but perturbed samples. In a group of n records, record i lies in its cell
+wherever it may, independently of the others; the group's n sensitive values are dealt to its records in random order. A
+question gives a record with a value of class a (values that the question treats alike, ``B_a`` of them in the group) a
+random amount with mean ``mu_ia`` and mean square ``s_ia``; for a count both are the probability that the record
+satisfies the rest of the question. With ``M_a = sum_i mu_ia``, ``S_a = sum_i s_ia`` and ``D_ab = sum_i mu_ia mu_ib``
+the group's total has
 
     mean      E = sum_a B_a M_a / n
     variance  sum_a B_a S_a / n  +  sum_ab B_a (B_b - [a = b]) (M_a M_b - D_ab) / (n (n - 1))  -  E^2
 
-for the values of two tuples are of classes a and b with probability ``B_a (B_b - [a = b]) / (n (n - 1))``. Groups are
+for the values of two records are of classes a and b with probability ``B_a (B_b - [a = b]) / (n (n - 1))``. Groups are
 independent: means and variances add up. Where quasi-identifiers are exact (anatomy, permutation) a count is
-hypergeometric, and where all tuples of a group share a box it is binomial: both are special cases.
+hypergeometric, and where all records of a group share a box it is binomial: both are special cases.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Dealt:
     weights: NDArray[np.float64]  # ``w``, totals x values
 
     def summed(self, group: NDArray[np.int64], code: NDArray[np.int32], count: NDArray[np.int64], n: int) -> Summed:
-        """Add weights up in every group: how many tuples of it have each value is given by entries of histograms."""
+        """Add weights up in every group: how many records of it have each value is given by entries of histograms."""
         inside = self.class_of[code] >= 0
         group, code, count = group[inside], code[inside], count[inside]
         key = group * self.n_classes + self.class_of[code]
@@ -112,17 +112,17 @@ class Summed:
 
 @dataclass(frozen=True, eq=False)
 class Amounts:
-    """What a tuple of each seat adds to the totals, for each class of values and before its weight."""
+    """What a record of each seat adds to the totals, for each class of values and before its weight."""
 
     mean: NDArray[np.float64]  # ``mu``: the mean amount, by total, class and seat
-    # the mean product of the amounts of two totals for one tuple: totals x totals x classes x seats
+    # the mean product of the amounts of two totals for one record: totals x totals x classes x seats
     product: NDArray[np.float64]
 
 
 def totals(
     group: NDArray[np.int64], count: NDArray[np.int64], sizes: NDArray[np.int64], summed: Summed, amounts: Amounts
 ) -> Totals:
-    """Add up means and covariances of totals over all groups: of every seat the group, and how many tuples have it."""
+    """Add up means and covariances of totals over all groups: of every seat the group, and how many records have it."""
     n_totals, n_classes, _ = amounts.mean.shape
     n_groups = len(sizes)
 

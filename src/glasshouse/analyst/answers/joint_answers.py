@@ -50,11 +50,12 @@ __all__ = ["JointTotals", "joint_estimates"]
 
 _WIDTH: Final = 1.959963984540054  # of a 95 % interval, in standard errors
 _APART: Final = (
-    "{0!r} and {1!r} are published apart, and the release does not tell how they go together: the estimate takes them "
-    "as independent given quasi-identifiers and group, and the interval of a count or a sum allows for every way in "
-    "which they may depend on each other. Published together they would tell"
+    "{0!r} and {1!r} are published in separate tables, so the release does not show how often their values "
+    "occur together. The estimate assumes that they are independent given the quasi-identifiers and the "
+    "group; the interval of a count or a sum allows for every possible dependence between them. A release "
+    "that publishes them together would show it"
 )
-_AVERAGE: Final = "the interval of an average takes the two columns as independent"
+_AVERAGE: Final = "the interval of an average assumes that the two columns are independent"
 
 
 def joint_estimates(
@@ -116,10 +117,13 @@ class JointTotals:
         columns = evidence.all_sensitive_of(attributes)
         if len(columns) > 2:
             together = ", ".join(map(repr, columns))
-            raise NotSupported(f"a question about {together} together", instead="ask about two of them")
+            raise NotSupported(
+                f"a question about {together} together is not supported", instead="ask about at most two of them"
+            )
         if evidence.all_sensitive_of(measured):
             raise NotSupported(
-                "a sum or an average of a sensitive column in a question about two of them", instead="ask for COUNT(*)"
+                "a sum or an average of a sensitive column is not supported in a question about two sensitive columns",
+                instead="ask for COUNT(*)",
             )
         quasi = [name for name in attributes if name not in columns]
         quasi += [] if weight is None or weight.name in quasi else [weight.name]
@@ -127,7 +131,7 @@ class JointTotals:
         kinds = one.published.kind, other.published.kind
         if "sample" in kinds or not np.array_equal(one.seats.group, other.seats.group):
             raise NotSupported(
-                "a question about two sensitive columns that are not published in the same groups",
+                "a question about two sensitive columns is not supported if they are not published in the same groups",
                 instead="ask about one of them",
             )
         return cls(evidence, (one, other), terms, list(dict.fromkeys([None, *measured])), weight)

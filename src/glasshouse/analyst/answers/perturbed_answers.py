@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers from a perturbed sample, in which every group shows one tuple with a perturbed value.
+"""Answers from a perturbed sample, in which every group shows one record with a perturbed value.
 
 A shown value y is the true one, x, with probability p, and one of the m values of the domain at random otherwise. For
 any amount h(x) with the mean M over the domain, the number ``M + (h(y) - M) / p`` has the mean h(x) (CORRUPTION II-C):
-so each shown tuple, taken for all G tuples of its group, gives an estimate without bias.
+so each shown record, taken for all G records of its group, gives an estimate without bias.
 
 Its error, for a group: the estimate is ``G`` times that number for one random member, the truth the sum over all
 members. With values drawn independently from the whole table's distribution (itself estimated by inversion),
@@ -11,7 +11,7 @@ members. With values drawn independently from the whole table's distribution (it
     variance  =  G^2 Var_y[inverted h]  +  G Var[amount]  -  2 G Var_x[h(x)]
 
 the last term because the shown member is one of those that are summed up. Groups are independent. For a count, with s
-the part of the group's box that the question covers, d the share of the domain and f that of all tuples that it wants,
+the part of the group's box that the question covers, d the share of the domain and f that of all records that it wants,
 h is s or 0, and
 
     variance  =  G^2 s^2 (g u^2 + (1 - g) w^2 - f^2)  +  G (s f - s^2 f^2)  -  2 G s^2 f (1 - f)
@@ -19,17 +19,17 @@ h is s or 0, and
 with ``u = d + (1 - d) / p`` and ``w = d - d / p``, the inverted amounts of a wanted value and of another, and
 ``g = p f + (1 - p) d`` the probability that a wanted value is shown.
 
-*As a distribution.* Inverting the shares of the shown values gives true shares without bias, and with few tuples also
-negative ones, which are cut off. At a place with few tuples little is left then, so what is believed there before
-looking at its tuples is mixed from inverting the place alone and inverting the whole sample, with the weights n and
-1/p^2: inverting makes the variance of a tuple as large as that of 1/p^2. Then Bayes' rule gives every shown value its
+*As a distribution.* Inverting the shares of the shown values gives true shares without bias, and with few records also
+negative ones, which are cut off. At a place with few records little is left then, so what is expected there before
+looking at its records is mixed from inverting the place alone and inverting the whole sample, with the weights n and
+1/p^2: inverting makes the variance of a record as large as that of 1/p^2. Then Bayes' rule gives every shown value its
 true ones:
 
     before(x)  =  (n * own(x) + whole(x) / p^2) / (n + 1/p^2)
     after(x)   =  sum over shown y of  share(y) * before(x) * P(y | x) / sum over x' of before(x') * P(y | x')
 
-where n is the number of tuples shown, or fewer if they stand for different numbers of people (Kish's effective size).
-With many tuples this is the inversion; with one it is what the whole sample says of a value that was shown so.
+where n is the number of records shown, or fewer if they stand for different numbers of people (Kish's effective size).
+With many records this is the inversion; with one it is what the whole sample says of a value that was shown so.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Perturbation:
     """What a perturbed sample shows, and how it was perturbed."""
 
     p: float  # the retention
-    # the place in the sensitive domain of the value that every seat shows, and how many tuples the seat stands for
+    # the place in the sensitive domain of the value that every seat shows, and how many records the seat stands for
     shown: NDArray[np.int64]
     count: NDArray[np.int64]
     true: NDArray[np.float64]  # the distribution of true values, estimated
@@ -87,7 +87,8 @@ class Perturbation:
         """Refuse to count some values (questions x values) where what is shown says nothing of the true ones."""
         if self.p == 0 and (wanted.any(axis=-1) & ~wanted.all(axis=-1)).any():
             raise NotSupported(
-                "a question about sensitive values that were all replaced (a retention of 0)",
+                "a question about sensitive values is not possible, because all of them were replaced (a "
+                "retention of 0)",
                 instead="ask about quasi-identifiers alone",
             )
 
@@ -110,7 +111,7 @@ class Perturbation:
     def totals(self, dealt: Dealt, amounts: Amounts, some: NDArray[np.int64]) -> Totals:
         """Totals and their covariances, as `glasshouse.analyst.answers.estimates.totals` gives them; of ``some`` seats.
 
-        What is inverted is ``w A``: the weight of a value times what a tuple of its class adds. Its mean over the
+        What is inverted is ``w A``: the weight of a value times what a record of its class adds. Its mean over the
         domain, ``H``, its inverse for a shown value, ``c H + w A / p`` with ``c = 1 - 1/p``, and all sums over values
         need only the sums of weights in every class.
         """
@@ -187,9 +188,9 @@ def deperturbed(
     exact: bool,
     at_once: int = _ENTRIES,
 ) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]], tuple[str, ...]]:
-    """Give how many tuples of every place are expected to have each value, and what must be said of it.
+    """Give how many records of every place are expected to have each value, and what must be said of it.
 
-    For every shown tuple the code of its value, how many tuples it stands for, and its place are given; ``shape`` is
+    For every shown record the code of its value, how many records it stands for, and its place are given; ``shape`` is
     how many places and how many values there are. The result is place, code and amount of everything that is not 0, by
     place, in fractions if ``exact``; and sentences.
     """
@@ -217,7 +218,7 @@ def deperturbed(
 
 
 def _after(seen: NDArray[Any], squares: NDArray[Any], whole: NDArray[Any], p: Any) -> NDArray[Any]:
-    """Tuples with each value at some places, from how many show each value there."""
+    """Records with each value at some places, from how many show each value there."""
     size = seen.sum(axis=1)[:, np.newaxis]
     effective = size**2 / squares
     own, _ = _inverted(seen, p)
@@ -249,11 +250,19 @@ def _numbers(counts: NDArray[np.int64], *, exact: bool) -> NDArray[Any]:
 
 
 def _notes(release: Release, p: float, cut: float, n_shown: int) -> tuple[str, ...]:
-    notes = [f"reconstructed from {n_shown:,} perturbed tuples, of which each kept its value with probability {p:g}"]
+    notes = [f"reconstructed from {n_shown:,} perturbed records, each of which kept its value with probability {p:g}"]
     if p == 0:
-        notes.append("with a retention of 0 a sample says nothing of sensitive values: all are taken as equally likely")
+        notes.append(
+            "with a retention of 0 the sample contains no information about sensitive values: all values are "
+            "assumed to be equally probable"
+        )
     if cut > 0:
-        notes.append(f"inverting the perturbation gave a negative mass of {cut:.3g}, which was cut off")
+        notes.append(
+            f"the reconstruction of the true frequencies gave negative frequencies with a sum of {cut:.3g}, "
+            "which were set to 0"
+        )
     if release.recipe.recoding.get("domain") is None:
-        notes.append("the sensitive domain was not declared: it is taken to be the values that were published")
+        notes.append(
+            "the domain of the sensitive column was not declared: it is assumed to consist of the published values"
+        )
     return tuple(notes)

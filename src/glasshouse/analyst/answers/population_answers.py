@@ -39,11 +39,14 @@ if TYPE_CHECKING:
 __all__ = ["MODELS", "LearnedTotals", "Taught", "learned_population", "learned_totals"]
 
 MODELS: Final = ("learned", "uniform")
-"""What may answer: what a release teaches, or the papers' estimator."""
+"""The models that can answer: the model learned from a release, or the estimator of the papers."""
 _ROUNDING: Final = 1e-7
 _ENOUGH_PEOPLE: Final = 5_000  # of so many, a release that teaches nothing is taken at its word
-_UNRELATED: Final = "intervals may be too narrow: within a group every value is taken to be as likely for every member"
-_FEW: Final = f"{_UNRELATED}, and it takes more people to tell whether that is so"
+_UNRELATED: Final = (
+    "the intervals may be too narrow, because within a group every value is assumed to be equally probable for "
+    "every member"
+)
+_FEW: Final = f"{_UNRELATED}, and the release has too few people to check this"
 
 
 class Taught(NamedTuple):
@@ -100,9 +103,12 @@ def learned_population(
         return Taught(None, str(error), _UNRELATED if dealt else "")
     few = _FEW if dealt and int(seats.count.sum()) < _ENOUGH_PEOPLE else ""
     if population is None:
-        return Taught(None, f"fewer than {FEWEST} people", few)
+        return Taught(None, f"the release has fewer than {FEWEST} people", few)
     if population.model == "uniform":
-        why = "what the release teaches fits groups that were held out no better than base rates do"
+        why = (
+            "the model learned from the release predicts groups that were set aside for testing no better than "
+            "overall frequencies do"
+        )
         return Taught(None, why, few)
     return Taught(population, doubt="" if population.fitted.is_used else few)
 

@@ -23,6 +23,7 @@ from glasshouse.analyst.questions.asked_values import sets_note, settled
 from glasshouse.analyst.questions.part_conditions import without_parts
 from glasshouse.analyst.questions.question import And, Question, Test, disjoint_terms
 from glasshouse.analyst.questions.sql import question_of
+from glasshouse.analyst.statistics.composite import composite_answer
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.release.edition import are_numbers, place_in
 from glasshouse.release.layout import EDITION
@@ -46,10 +47,14 @@ __all__ = ["Answer", "query"]
 _MOST_ROWS = 10_000
 _ROUNDING = 1e-12  # variances that are smaller beside the square of what they are about are none
 _AS_OF = (
-    "people who had come by edition {} and had not left by then, with the values that they were published with; of "
-    "people who show the same cells, those who left are not told, and each counts with the share that stayed"
+    "this counts the people who had joined by edition {} and had not left by then, with the values that were "
+    "published for them. Among people with the same published cells, the release does not show which of them left, so "
+    "each is counted as a fraction: the share of them that stayed"
 )
-_COARSE = "answered by the uniform model: cells are coarse, and who left is told by cells"
+_COARSE = (
+    "the answer assumes that people are spread evenly within each cell (the uniform model), because the cells are "
+    "coarse and the release shows only how many people of each cell left"
+)
 
 
 def query(
@@ -69,7 +74,8 @@ def query(
     release
         What was published, from `publish` or `load`.
     sql
-        ``SELECT COUNT(*) [, SUM(x), AVG(x)] [, columns] WHERE ... [GROUP BY columns]`` over the release's columns.
+        ``SELECT COUNT(*) [, SUM(x), AVG(x), MEDIAN(x)] [, columns] WHERE ... [GROUP BY columns]`` over the release's
+        columns; CASE, LIKE, HAVING, ORDER BY and LIMIT too.
     taxonomies, ordered
         The taxonomies whose nodes are published, and the order of categories published as intervals, by column; where
         the release carries them they need not be given.
@@ -116,15 +122,19 @@ def query(
     question, notes = settled(evidence, question_of(sql, evidence.asked_kinds, evidence.clock))
     labels: tuple[int | str, ...] = ()
     if as_of is not None and question.as_of is not None and str(as_of) != str(question.as_of):
-        raise InputError(f"the question is as of edition {question.as_of!r}, and as_of is {as_of!r}: give one of them")
+        raise InputError(
+            f"the question asks for edition {question.as_of!r} and as_of for {as_of!r}: give only one of them"
+        )
     as_of = question.as_of if as_of is None else as_of
     if as_of is not None:
         editions = release.editions[: place_in(release.editions, as_of) + 1]
         labels = tuple(edition.label if are_numbers(release.editions) else str(edition.label) for edition in editions)
         question = replace(question, where=And((question.where, Test(EDITION, ValueSet.of(labels)))))
         notes = (*notes, _AS_OF.format(editions[-1].label))
-    answer = answer_question(evidence, question, model, labels, weighted=weighted)
-    return replace(answer, notes=(*notes, *answer.notes))
+    answer = composite_answer(
+        evidence, question, lambda one: answer_question(evidence, one, model, labels, weighted=weighted)
+    )
+    return replace(answer, notes=tuple(dict.fromkeys((*notes, *answer.notes))))
 
 
 def answer_question(
@@ -215,7 +225,7 @@ class _How:
     def __post_init__(self) -> None:
         if self.gone_by and self.weight is not None:
             raise NotSupported(
-                "a weighted question as of an edition",
+                "a weighted question for one edition (AS OF) is not supported",
                 instead="count records (weighted=False, --unweighted), or ask about editions (WHERE edition = ...)",
             )
 
@@ -228,7 +238,8 @@ def _answer(evidence: Evidence, question: Question, how: _How) -> Answer:
     if _is_joint(evidence, question):
         if how.gone_by:
             raise NotSupported(
-                "a question about two sensitive columns as of an edition", instead="ask about one of them, or leave it"
+                "a question about two sensitive columns for one edition (AS OF) is not supported",
+                instead="ask about one of the columns, or leave out the edition",
             )
         estimates, notes, used = joint_estimates(evidence, question, how.model, how.weight)
         by = None if how.weight is None else how.weight.name
@@ -240,7 +251,10 @@ def _answer(evidence: Evidence, question: Question, how: _How) -> Answer:
     domains = {name: asked.values if name not in columns else columns[name].values for name in question.group_by}
     n_rows = prod(len(values) for values in domains.values())
     if n_rows > _MOST_ROWS:
-        raise InputError(f"GROUP BY would give {n_rows:,} rows, where {_MOST_ROWS:,} are allowed")
+        raise InputError(
+            f"GROUP BY would give {n_rows:,} rows, and {_MOST_ROWS:,} are allowed: group by fewer columns, or "
+            "restrict the question with WHERE"
+        )
     found: dict[tuple[int, ...], tuple[Estimate, ...]] = {}
     for places, fixed in _combinations(asked, columns):
         if asked.published.column in domains:
@@ -296,7 +310,10 @@ def _by_value(evidence: Evidence, question: Question, how: _How, name: str, valu
             if any(estimate.value > 0 or estimate.error > 0 for estimate in row):
                 rows[(*key[:at], value, *key[at:])] = row
         if len(rows) > _MOST_ROWS:
-            raise InputError(f"GROUP BY would give more than {_MOST_ROWS:,} rows")
+            raise InputError(
+                f"GROUP BY would give more than {_MOST_ROWS:,} rows: group by fewer columns, or restrict the "
+                "question with WHERE"
+            )
         notes.update(dict.fromkeys(found.notes))
         used = found.model if found.model != "uniform" else used
     places = [{own: place for place, own in enumerate(dict.fromkeys(key[i] for key in rows))} for i in range(at)]
@@ -319,7 +336,7 @@ class _Fixed:
 
     values: Mapping[str, Any]  # of every such column
     seats: NDArray[np.int64]  # the seats that can hold the combination
-    # for every such column how likely a tuple of each of these seats has the value
+    # for every such column how likely a record of each of these seats has the value
     shares: Mapping[str, NDArray[np.float64]]
 
 
@@ -616,7 +633,7 @@ class _Asked:
 def _entries_of(
     published: Published, groups: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """The entries of the histograms of some groups, which are numbered anew."""
+    """The entries of the histograms of some groups, which are numbered again."""
     starts = published.offsets[groups]
     lengths = published.offsets[groups + 1] - starts
     before = np.cumsum(lengths) - lengths

@@ -3,7 +3,7 @@
 
 By the learned model a table is *complete*: everybody who was published, each with one value in every column, drawn from
 the posterior distribution of what the release teaches (`glasshouse.population`). It agrees with everything that was
-published, and between two such tables lies what the release leaves open. By the papers' model tuples are drawn one by
+published, and between two such tables lies what the release leaves open. By the papers' model records are drawn one by
 one from the reconstructed distribution.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NOBODY", "sample"]
 
-NOBODY = "drawn from a release: no row is a person"
+NOBODY = "drawn from a release: no row describes a real person"
 """What the schema of every drawn table says."""
 
 _STEPS = 2**53
@@ -87,13 +87,13 @@ def sample(
     were published, and only who has which differs from table to table. An estimate is made from each of several tables,
     and its variance is that within tables plus that between them (Rubin 1987; docs/analysing.md has the formula).
 
-    By the papers' model, and where the release teaches nothing, every tuple is drawn independently of the others: a
-    tuple of the release, a point of its cells, and a sensitive value of its group, each as likely as any other. Of a
+    By the papers' model, and where the release teaches nothing, every record is drawn independently of the others: a
+    record of the release, a point of its cells, and a sensitive value of its group, each as likely as any other. Of a
     perturbed sample the value is drawn from what inverting the perturbation gives.
 
     A survey weight is a column of the table: estimates are made as from the survey, weighted by it.
 
-    A drawn row is nobody, and the schema's metadata say so and which model it was. Nothing is read but the release:
+    A drawn row is not a person; the metadata of the schema say so, and name the model. Nothing is read but the release:
     what is drawn costs no privacy beyond what the release itself costs.
 
     Parameters
@@ -119,7 +119,7 @@ def sample(
     >>> release = gh.publish(gh.synthetic.hospital(900, seed=1), principle=gh.LDiversity(ell=3))
     >>> drawn = sample(release)
     >>> drawn.num_rows, drawn.column_names, drawn.schema.metadata[b"glasshouse.sample"].decode()
-    (900, ['age', 'sex', 'zipcode', 'disease'], 'drawn from a release: no row is a person')
+    (900, ['age', 'sex', 'zipcode', 'disease'], 'drawn from a release: no row describes a real person')
     >>> [some.num_rows for some in sample(release, 100, tables=3)]
     [100, 100, 100]
     """
@@ -127,19 +127,24 @@ def sample(
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
         raise ParameterError("sample", "n", "a whole number, 0 or more", n)
     if tables is not None and (isinstance(tables, bool) or not isinstance(tables, int) or tables < 1):
-        raise ParameterError("sample", "tables", "a whole number, 1 or more, or nothing", tables)
+        raise ParameterError("sample", "tables", "a whole number, 1 or more, or None", tables)
     source = Source.secure() if source is None else source.for_one_release()
     reading = Reading.of(release, attributes, taxonomies=taxonomies, ordered=ordered)
     population, why_not, _ = learned_population(
         reading.evidence, reading.published, reading.seats, reading.attributes, model, report, owner="sample"
     )
     sensitive = release.recipe.sensitive
-    notes = [f"of the sensitive columns {', '.join(sensitive)} none is there: name one among the attributes"]
+    notes = [
+        f"the sample contains none of the sensitive columns {', '.join(sensitive)}: name one among the "
+        "attributes to include it"
+    ]
     notes = notes if attributes is None and len(sensitive) > 1 else []
     notes += [f"drawn by the uniform model: {why_not}"] if why_not else []
     weight = release.weight
     if weight is not None and weight.name in reading.attributes:
-        notes.append(f"{weight.name} is the survey weight: add it up to count, and weigh every estimate by it")
+        notes.append(
+            f"{weight.name} is the survey weight: to count people, add up the weights; weight every estimate by it"
+        )
     sources = [source, *(source.child("table", number) for number in range(1, tables or 1))]
     if population is None:
         found = [_independent(reading, n, own, notes) for own in sources]
@@ -205,7 +210,7 @@ def _generator(source: Source) -> np.random.Generator:
 
 
 def _independent(reading: Reading, n: int, source: Source, notes: Sequence[str]) -> pa.Table:
-    """Tuples that are drawn one by one."""
+    """Records that are drawn one by one."""
     ends = np.cumsum(reading.seats.count)
     seat = np.searchsorted(ends, source.child("tuple").belows(int(ends[-1]), n), side="right")
     columns = {
@@ -221,7 +226,7 @@ def _independent(reading: Reading, n: int, source: Source, notes: Sequence[str])
 
 
 def _dealt(reading: Reading, seat: NDArray[np.int64], source: Source) -> pa.Array:
-    """A value of each tuple's group."""
+    """A value of each record's group."""
     published = reading.published
     group = reading.seats.group[seat]
     ends = np.cumsum(published.counts)
@@ -231,7 +236,7 @@ def _dealt(reading: Reading, seat: NDArray[np.int64], source: Source) -> pa.Arra
 
 
 def _deperturbed(reading: Reading, seat: NDArray[np.int64], source: Source) -> tuple[pa.Array, tuple[str, ...]]:
-    """A value of each tuple's place, as likely as its weight to within 2^-53, and what must be said of it."""
+    """A value of each record's place, as likely as its weight to within 2^-53, and what must be said of it."""
     evidence = reading.evidence
     shape = reconstructed(
         evidence.release, reading.attributes, taxonomies=evidence.taxonomies, ordered=evidence.ordered, exact=False

@@ -78,11 +78,16 @@ def separation_notes(seen: Observations, values: Sequence[Any], dealt: Dealt, *,
     told = [repr(visible("missing" if values[code] is None else text_of(values[code]))) for code in np.unique(pairs)]
     if len(told) == 2:
         return (
-            f"intervals may be too narrow: groups of this release show {told[0]} and {told[1]} nearly always "
-            "together, and hardly tell them apart",
+            (
+                f"the intervals may be too narrow, because {told[0]} and {told[1]} are nearly always in the same "
+                "groups, so the release hardly shows which people have which of the two"
+            ),
         )
     rest = f" and {len(told) - _NAMED:,} more" if len(told) > _NAMED else ""
     return (
-        f"intervals may be too narrow for {', '.join(told[:_NAMED])}{rest}: groups of this release show each of them "
-        "nearly always together with another one, and hardly tell them apart",
+        (
+            f"the intervals may be too narrow for {', '.join(told[:_NAMED])}{rest}: each of these values is nearly "
+            "always in the same groups as another value, so the release hardly shows which people have which of the "
+            "values"
+        ),
     )

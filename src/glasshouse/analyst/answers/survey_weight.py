@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["ALIKE", "Deviations", "Weighting", "chosen_weight", "deviations_of_groups"]
 
 ALIKE: Final = 0.01
-"""How much alike the hidden parts of the weights of two people are who answer to the same condition."""
+"""The assumed correlation of the hidden parts of the weights of two people who meet the same condition."""
 
 
 class Deviations(NamedTuple):
@@ -54,13 +54,13 @@ def chosen_weight(evidence: Evidence, question: Question, *, weighted: bool | No
     """The weight by which a question is answered; None if it counts records. By default it is weighted if it can be."""
     weight = evidence.weight
     if weighted and weight is None:
-        raise InputError("this release has no survey weight, and an answer cannot be weighted: leave weighted=True out")
+        raise InputError("this release has no survey weight, so an answer cannot be weighted: leave out weighted=True")
     if weight is None or weighted is False:
         return None
     if any(measure.column == weight.name for measure in question.measures):
         raise NotSupported(
-            f"a sum or an average of the weight {weight.name!r} that is itself weighted",
-            instead=f"COUNT(*) is the sum of weights; or ask with weighted=False (--unweighted) for {weight.name!r}",
+            f"a weighted sum or average of the survey weight {weight.name!r} itself is not supported",
+            instead=f"use COUNT(*), which is the sum of the weights, or ask with weighted=False for {weight.name!r}",
         )
     return weight
 
@@ -88,9 +88,10 @@ class Weighting:
     def note(self) -> str:
         """What a reader must know."""
         return (
-            f"weighted by {self.weight.name}: intervals cover what the release hides, the weights within a class "
-            f"included, and not the survey's own sampling error. By Kish's formula the weights make {self.n_people:,} "
-            f"people worth {self.effective:,.0f} of equal weight"
+            f"weighted by {self.weight.name}: the intervals allow for what the release hides, including the exact "
+            "weights within a class, but not for the sampling error of the survey. By Kish's formula, "
+            f"{self.n_people:,} people with these weights give as much information as {self.effective:,.0f} people "
+            "with equal weights"
         )
 
     def added(self, found: Totals, own: Deviations, *, apart: bool) -> Totals:

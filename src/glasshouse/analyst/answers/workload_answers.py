@@ -46,7 +46,7 @@ class Answers:
     model: str = "uniform"
     """Which model gave them: ``learned``, ``cells`` or ``uniform``."""
     notes: tuple[str, ...] = ()
-    """What to know of the model."""
+    """Notes on the model."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -107,7 +107,9 @@ def answer(
     values, errors = np.zeros(len(workload)), np.zeros(len(workload))
     used, notes = "uniform", dict[str, None]()
     if evidence.weight is not None:
-        notes[f"counts of records: the questions of a workload are not weighted by {evidence.weight.name}"] = None
+        notes[
+            f"these are counts of records: the questions of a workload are not weighted by {evidence.weight.name}"
+        ] = None
     for published, seats, questions in _by_table(evidence, workload):
         work = _from_sample if published.kind == "sample" else _from_groups
         asked = workload.take(questions)
@@ -293,7 +295,7 @@ def _wanted(evidence: Evidence, published: Published, workload: Workload) -> NDA
     asked = workload.wanted[-1]
     if published.kind != "sample":
         return asked[:, _places(workload.domains[workload.sensitive], values)]
-    # a value that was declared, and that no tuple has, can be shown; only who asks for all asks for it
+    # a value that was declared, and that no record has, can be shown; only who asks for all asks for it
     found = np.repeat(np.all(asked, axis=1, keepdims=True), len(values), axis=1)
     places = Places(workload.domains[workload.sensitive], "category")
     for i, value in enumerate(values):
@@ -314,7 +316,8 @@ def _places(domain: Sequence[Any], values: Sequence[Any]) -> NDArray[np.int64]:
     found = [places.of(value) for value in values]
     if None in found:
         raise InputError(
-            f"the value {values[found.index(None)]!r} is not in the workload's domain: was it drawn for another table?"
+            f"the value {values[found.index(None)]!r} is not in the workload's domain: check that the "
+            "workload was made for this table"
         )
     return np.array(found, np.int64)
 

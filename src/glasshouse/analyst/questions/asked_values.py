@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.analyst.questions.question import Not, Test
+from glasshouse.analyst.questions.question import Like, Not, Test
 from glasshouse.errors import DomainError, InputError, near_text
 from glasshouse.microdata.domains import few, text_of
 from glasshouse.supports.axes import NodeSupport
@@ -44,19 +44,28 @@ def settled(evidence: Evidence, question: Question) -> tuple[Question, tuple[str
     """
     settling = _Settling(evidence)
     where = settling.condition(question.where)
+    measures = tuple(
+        measure if measure.among is None else replace(measure, among=settling.condition(measure.among))
+        for measure in question.measures
+    )
+    cases = tuple(
+        replace(case, branches=tuple((settling.condition(own), value) for own, value in case.branches))
+        for case in question.cases
+    )
     named = [*question.group_by, *(measure.column for measure in question.measures)]
     settling.notes += [
-        f"{name!r} is {side}-coded: {text} stands for itself and everything {'above' if side == 'top' else 'below'}"
+        f"{name!r} is {side}-coded: {text} means {text} and everything {('above' if side == 'top' else 'below')}"
         for name in named
         if name is not None
         for side, text in evidence.limits.get(name, {}).items()
     ]
-    return replace(question, where=where), tuple(dict.fromkeys(settling.notes))
+    asked = replace(question, where=where, measures=measures, cases=cases)
+    return asked, tuple(dict.fromkeys(settling.notes))
 
 
 def sets_note(column: str) -> str:
     """Say what a question about a column of sets means."""
-    return f"{column!r} holds sets of values: a person is counted under every value that the person has"
+    return f"{column!r} contains sets of values: a person is counted under every value in the person's set"
 
 
 def check_domain(evidence: Evidence, column: str, values: Iterable[Any]) -> None:
@@ -81,6 +90,8 @@ class _Settling:
             if members is not None:
                 return Test(condition.column, self._sets(condition.column, members, condition.values))
             return Test(condition.column, self._values(condition.column, condition.values))
+        if isinstance(condition, Like):
+            return self.condition(Test(condition.column, self._fitting(condition)))
         if isinstance(condition, Not):
             return Not(self.condition(condition.part))
         return type(condition)(tuple(self.condition(part) for part in condition.parts))
@@ -111,6 +122,24 @@ class _Settling:
         texts = self.evidence.published(column).values
         return ValueSet.of([text for text, has in zip(texts, found, strict=True) if has != without])
 
+    def _fitting(self, asked: Like) -> ValueSet:
+        """The texts of a column that fit a pattern, or do not; refused where the release does not tell the texts."""
+        members = self.evidence.members(asked.column)
+        known = set(members.domain.texts) - {None} if members is not None else self._known(asked.column)
+        if known is None:
+            listed = [support.listed() for support in self._supports(asked.column)]
+            if any(values is None for values in listed):
+                raise InputError(
+                    f"LIKE cannot be answered for column {asked.column!r}: its cells stand for texts that the release "
+                    "does not list. Ask for single values with = or IN, or pass the taxonomy of the column"
+                )
+            known = {text_of(value) for values in listed for value in values or () if value is not None}
+        fitting = [text for text in sorted(known) if asked.fits(text)]
+        if not fitting:
+            self.notes.append(f"no published cell of {asked.column!r} fits {asked.pattern!r}: nobody is counted for it")
+        found = ValueSet.of(fitting)
+        return ~found & ~ValueSet.of([None]) if asked.negated else found
+
     def _check_limits(self, column: str, values: ValueSet) -> None:
         """Refuse to tell apart what lies beyond a top or bottom code, which one value stands for."""
         reader = CellSupports(name=column, kind=self.evidence.asked_kinds[column])
@@ -121,8 +150,9 @@ class _Settling:
             if not asked.is_empty and asked != beyond:
                 sign = ">=" if name == "top" else "<="
                 raise InputError(
-                    f"column {column!r} is {name}-coded: {text} stands for itself and everything "
-                    f"{'above' if name == 'top' else 'below'}. Ask for {column} {sign} {text}, or for nothing beyond it"
+                    f"column {column!r} is {name}-coded: {text} means {text} and everything "
+                    f"{('above' if name == 'top' else 'below')}. Ask for {column} {sign} {text}, or for values "
+                    "that do not go beyond it"
                 )
 
     def _texts(self, column: str, values: ValueSet) -> ValueSet:
@@ -148,8 +178,10 @@ class _Settling:
 
     def _note_texts(self, column: str, unseen: list[str], shown: _Shown) -> None:
         near = near_text(unseen[0], list(shown.texts)) if len(unseen) == 1 else None
-        hint = "" if near is None else f"; there is {near!r}"
-        self.notes.append(f"no published cell of {column!r} has {few(unseen, 3)}: nobody is counted for it{hint}")
+        hint = "" if near is None else f"; did you mean {near!r}?"
+        self.notes.append(
+            f"no published cell of {column!r} contains {few(unseen, 3)}, so nobody is counted for it{hint}"
+        )
 
     def _note_numbers(self, column: str, values: ValueSet) -> None:
         """Say so if no cell has any of the values, or if they have no share of what is measured."""
@@ -158,12 +190,12 @@ class _Settling:
             kind = self.evidence.asked_kinds[column]
             if kind in ("float", "timestamp") and not any(support.share(values) > 0 for support in supports):
                 self.notes.append(
-                    f"{column!r} is measured, not counted, and one exact value has no share of an interval: ask for "
-                    "BETWEEN two values"
+                    f"column {column!r} is continuous, so people with one exact value cannot be counted: ask for a "
+                    "range of values, with BETWEEN"
                 )
             return
         self.notes.append(
-            f"no published cell of {column!r} has a value in {_in_words(values)}: nobody is counted for it"
+            f"no published cell of {column!r} contains a value in {_in_words(values)}, so nobody is counted for it"
         )
 
     def _supports(self, column: str) -> Sequence[Support]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from glasshouse.analyst.questions.question import Not, Test
+from glasshouse.analyst.questions.question import Like, Not, Test
 from glasshouse.supports.value_sets import ValueSet
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ def without_parts(evidence: Evidence, condition: Condition) -> Condition:
         of_part = evidence.sensitive_values(condition.column)
         own = [value for value, part in zip(whole, of_part, strict=True) if part in condition.values]
         return Test(home, ValueSet.of(own))
+    if isinstance(condition, Like):
+        raise AssertionError("a pattern was not made a set of values")
     if isinstance(condition, Not):
         return Not(without_parts(evidence, condition.part))
     return type(condition)(tuple(without_parts(evidence, part) for part in condition.parts))

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Questions: what is asked of a release, however it was written.
 
-A condition is made of tests, each of which says that a tuple's value of one column is in a set. It is either true or
-false of a tuple: `Not` takes all tuples that its part does not take, those with missing values among them. What SQL
+A condition is made of tests, each of which says that a record's value of one column is in a set. It is either true or
+false of a record: `Not` takes all records that its part does not take, those with missing values among them. What SQL
 makes of missing values is settled where SQL is read.
 
-An estimator needs no more than conjunctions: `disjoint_terms` divides any condition into some that no tuple satisfies
+An estimator needs no more than conjunctions: `disjoint_terms` divides any condition into some that no record satisfies
 twice, so that their answers add up.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from glasshouse.errors import InputError, ParameterError
 from glasshouse.supports.value_sets import ValueSet, common_parts
@@ -21,7 +21,22 @@ from glasshouse.supports.value_sets import ValueSet, common_parts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["EVERYBODY", "And", "Condition", "Measure", "Not", "Or", "Question", "Test", "disjoint_terms"]
+__all__ = [
+    "EVERYBODY",
+    "And",
+    "Bound",
+    "Case",
+    "Condition",
+    "Having",
+    "Like",
+    "Measure",
+    "Not",
+    "Or",
+    "Order",
+    "Question",
+    "Test",
+    "disjoint_terms",
+]
 
 _MOST_TERMS = 4_096
 _MOST_WORK = 1_000_000  # tests looked at: some seconds; to tell whether a condition holds for anybody can take forever
@@ -59,7 +74,55 @@ class Not:
     part: Condition
 
 
-Condition = Test | And | Or | Not
+@dataclass(frozen=True, slots=True)
+class Like:
+    """The text of a column fits a pattern, in which ``%`` stands for any signs and ``_`` for one; or does not fit it.
+
+    A pattern is no set of values: `glasshouse.analyst.questions.asked_values` makes one of it, by what a release shows.
+    """
+
+    column: str
+    pattern: str
+    escape: str = ""  # the sign before a % or a _ that stands for itself
+    any_case: bool = False
+    negated: bool = False
+
+    def fits(self, text: str) -> bool:
+        """Whether a text fits the pattern, whatever is asked for.
+
+        >>> [Like("zip", "47_%").fits(text) for text in ("476", "47602", "47")]
+        [True, True, False]
+        """
+        signs = _signs(self.pattern.casefold() if self.any_case else self.pattern, self.escape)
+        text = text.casefold() if self.any_case else text
+        at = place = 0
+        again: tuple[int, int] | None = None  # where to go on if the last % must take one sign more
+        while at < len(text):
+            sign = signs[place] if place < len(signs) else None
+            if sign == ("any",):
+                again, place = (place, at), place + 1
+            elif sign is not None and sign in (("one",), text[at]):
+                at, place = at + 1, place + 1
+            elif again is not None:
+                again = (again[0], again[1] + 1)
+                place, at = again[0] + 1, again[1]
+            else:
+                return False
+        return all(sign == ("any",) for sign in signs[place:])
+
+
+def _signs(pattern: str, escape: str) -> list[str | tuple[str]]:
+    found: list[str | tuple[str]] = []
+    signs = iter(pattern)
+    for sign in signs:
+        if sign == escape:
+            found.append(next(signs, sign))
+        else:
+            found.append({"%": ("any",), "_": ("one",)}.get(sign, sign))
+    return found
+
+
+Condition = Test | Like | And | Or | Not
 
 EVERYBODY = And(())
 _NOBODY = Or(())
@@ -69,26 +132,99 @@ _NOBODY = Or(())
 class Measure:
     """One number that is asked for."""
 
-    kind: Literal["count", "sum", "avg"]
-    column: str | None  # what is added up or averaged; None for a count
+    kind: Literal["count", "sum", "avg", "share", "quantile"]
+    column: str | None  # what is added up, averaged or ordered; None for a count or a share
     name: str  # its heading in the answer
+    among: Condition | None = field(default=None, repr=False)  # of which of the tuples; of a share, the tuples it is of
+    at: float | None = field(default=None, repr=False)  # of a quantile: which share lies below it
+    between: bool = field(default=False, repr=False)  # of a quantile: whether it may lie between two values
 
     def __post_init__(self) -> None:
-        if self.kind not in ("count", "sum", "avg"):
-            raise ParameterError("Measure", "kind", "'count', 'sum' or 'avg'", self.kind)
-        if (self.column is None) != (self.kind == "count"):
-            raise ParameterError("Measure", "column", "given for a sum or an average, and only there", self.column)
+        if self.kind not in ("count", "sum", "avg", "share", "quantile"):
+            raise ParameterError("Measure", "kind", "'count', 'sum', 'avg', 'share' or 'quantile'", self.kind)
+        if (self.column is None) != (self.kind in ("count", "share")):
+            raise ParameterError(
+                "Measure",
+                "column",
+                "given for a sum, an average or a quantile, and left out for a count or a share",
+                self.column,
+            )
+        if (self.kind == "quantile") != (self.at is not None) or (self.at is not None and not 0 <= self.at <= 1):
+            raise ParameterError("Measure", "at", "a share between 0 and 1, for a quantile", self.at)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a count, a sum or an average over all tuples that are asked about."""
+        return self.among is None and self.kind in ("count", "sum", "avg")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A column that is made in the question: the value of the first condition that is true, or another one."""
+
+    name: str
+    branches: tuple[tuple[Condition, Any], ...]
+    otherwise: Any = None
+
+    def parts(self) -> dict[Any, Condition]:
+        """Its values, with a condition for each; of every tuple exactly one of them is true."""
+        found: dict[Any, list[Condition]] = {}
+        before: list[Condition] = []
+        for condition, value in self.branches:
+            found.setdefault(value, []).append(And((*(Not(own) for own in before), condition)))
+            before.append(condition)
+        found.setdefault(self.otherwise, []).append(And(tuple(Not(own) for own in before)))
+        return {value: Or(tuple(parts)) for value, parts in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A measure, by its place, compared with a number."""
+
+    measure: int
+    how: Literal["=", "<>", "<", "<=", ">", ">="]
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Having:
+    """Which rows of the answer are kept: all of some bounds, or any of them, or what is not so."""
+
+    kind: Literal["and", "or", "not"]
+    parts: tuple[Having | Bound, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """By what rows are ordered: a grouping column or a measure, by its place."""
+
+    of: Literal["key", "measure"]
+    place: int
+    descending: bool = False
+    missing_first: bool = False
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: some measures, over the tuples that satisfy a condition, perhaps apart for each group of them."""
+    """What is asked: some measures, over the records that satisfy a condition, perhaps apart for each group of them."""
 
     measures: tuple[Measure, ...]  # what is asked for, at least one
-    where: Condition = EVERYBODY  # of which tuples
+    where: Condition = EVERYBODY  # of which records
     group_by: tuple[str, ...] = ()  # apart for each combination of values of these columns
     headings: tuple[str, ...] = ()  # how these columns are called in the answer; by their own names unless told
     as_of: int | str | None = None  # the edition that is asked about: who had come by then, and had not left
+    cases: tuple[Case, ...] = ()  # the grouping columns that are made in the question, by their names
+    having: Having | Bound | None = None  # which rows are kept
+    order: tuple[Order, ...] = ()  # by what they are ordered
+    limit: int | None = None  # how many are shown at most
+    offset: int = 0  # how many are left out before
+    n_hidden: int = 0  # how many of the last measures are asked for HAVING or ORDER BY alone
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it asks for nothing but counts, sums and averages, for columns of the release."""
+        arranged = self.having or self.order or self.limit is not None or self.offset
+        return not self.cases and not arranged and all(measure.is_plain for measure in self.measures)
 
     def __post_init__(self) -> None:
         if not self.headings:
@@ -100,7 +236,7 @@ class Question:
 def disjoint_terms(
     condition: Condition, *, most: int = _MOST_TERMS, work: int = _MOST_WORK
 ) -> list[dict[str, ValueSet]]:
-    """Divide a condition into conjunctions: a tuple that satisfies it satisfies exactly one of them, others none.
+    """Divide a condition into conjunctions: a record that satisfies it satisfies exactly one of them, others none.
 
     One column after the other is decided: its values are divided into parts that no test tells apart, values that
     leave the same rest of the condition are put together, and the rest is divided in turn (Shannon's expansion). A
@@ -130,8 +266,9 @@ def disjoint_terms(
             undecided += reversed(_decided(term, rest, column, parts.values()))
         if work < 0 or len(found) + len(undecided) > most:
             raise InputError(
-                f"the condition is too involved: it divides into more than {most:,} separate cases, or takes too "
-                "long to divide; ask in parts, or with fewer ORs between different columns"
+                f"the condition is too complicated: it divides into more than {most:,} separate cases, or "
+                "takes too long to divide; ask several simpler questions, or use fewer ORs between different "
+                "columns"
             )
     return _merged(found)
 
@@ -180,6 +317,8 @@ def _next_column(rest: Condition, tests: list[Test]) -> str:
 def _tests(condition: Condition) -> Iterator[Test]:
     if isinstance(condition, Test):
         yield condition
+    elif isinstance(condition, Like):
+        raise AssertionError("a pattern was not made a set of values")
     elif isinstance(condition, Not):
         yield from _tests(condition.part)
     else:
@@ -193,8 +332,8 @@ def _given(condition: Condition, column: str, part: ValueSet) -> Condition:
         if condition.column != column:
             return condition
         return _NOBODY if (part & condition.values).is_empty else EVERYBODY
-    if isinstance(condition, Not):
-        raise AssertionError("a reduced condition has no Not in it")
+    if isinstance(condition, Not | Like):
+        raise AssertionError("a reduced condition has no Not and no pattern in it")
     parts = [_given(own, column, part) for own in condition.parts]
     return _joined(type(condition), parts)
 
@@ -206,6 +345,8 @@ def _reduced(condition: Condition, *, negated: bool) -> Condition:
     if isinstance(condition, Test):
         test = Test(condition.column, ~condition.values) if negated else condition
         return _joined(And, [test])
+    if isinstance(condition, Like):
+        raise AssertionError("a pattern was not made a set of values")
     parts = [_reduced(part, negated=negated) for part in condition.parts]
     return _joined(And if isinstance(condition, And) != negated else Or, parts)
 
@@ -299,4 +440,6 @@ def _check_nesting(condition: Condition) -> None:
             return
         if len(level) > _MOST_WORK:
             break
-    raise InputError(f"the condition is too large, or nested more than {_MOST_NESTED} levels deep")
+    raise InputError(
+        f"the condition is too large, or nested more than {_MOST_NESTED} levels deep: ask several simpler questions"
+    )

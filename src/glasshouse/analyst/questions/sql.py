@@ -3,12 +3,13 @@
 
 ::
 
-    SELECT COUNT(*) [AS name] [, SUM(column), AVG(column)] [, column ...]
-    [FROM release] [WHERE condition] [GROUP BY column, ...]
+    SELECT COUNT(*) [AS name] [, SUM(column), AVG(column), MEDIAN(column)] [, column ...]
+    [FROM release] [WHERE condition] [GROUP BY column, ...] [HAVING bound] [ORDER BY ...] [LIMIT n [OFFSET n]]
 
-A condition compares columns with values (``=  <>  <  <=  >  >=  BETWEEN  IN  IS NULL``) under ``AND``, ``OR``, ``NOT``
-and parentheses. sqlglot parses, and is imported when the first question is read; here its tree is turned into a
-`Question`, by the keys of its nodes (``and``, ``between``, ...), and everything else is refused by name.
+A condition compares columns with values (``=  <>  <  <=  >  >=  BETWEEN  IN  LIKE  IS NULL``) under ``AND``, ``OR``,
+``NOT`` and parentheses. What is selected is read by `glasshouse.analyst.questions.select_item`. sqlglot parses, and is
+imported when the first question is read; here its tree is turned into a `Question`, by the keys of its nodes (``and``,
+``between``, ...), and everything else is refused by name.
 
 SQL knows three answers. A missing value compared with anything is neither true nor false but *unknown*, the negation of
 unknown is unknown, and only what is true is counted: both ``sex = 'F'`` and ``NOT sex = 'F'`` pass over people whose
@@ -25,7 +26,8 @@ from decimal import Decimal, InvalidOperation
 from math import isinf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from glasshouse.analyst.questions.question import EVERYBODY, And, Condition, Measure, Or, Question, Test
+from glasshouse.analyst.questions.question import EVERYBODY, And, Condition, Like, Or, Question, Test
+from glasshouse.analyst.questions.select_item import QUESTION, WRITTEN, Selection, arrangement, unsupported
 from glasshouse.errors import DomainError, InputError, MissingExtra, SchemaError
 from glasshouse.supports.value_sets import Clock, ValueSet
 
@@ -35,15 +37,12 @@ if TYPE_CHECKING:
 __all__ = ["question_of"]
 
 _MOST_CHARACTERS = 200_000
+_MOST_PATTERN = 1_000
 _MOST_NESTED = 24  # the parser takes some 25 Python frames for each level, of the thousand that there are
 
-_QUESTION = (
-    "a question is SELECT COUNT(*), SUM(column), AVG(column) or columns, with FROM release, WHERE and GROUP BY if "
-    "wanted"
-)
 _CONDITION = (
-    "a condition compares a column with values, by =, <>, <, <=, >, >=, BETWEEN, IN or IS NULL, with AND, OR, NOT and "
-    "parentheses"
+    "a condition compares a column with values, by =, <>, <, <=, >, >=, BETWEEN, IN, LIKE or IS NULL, with AND, OR, "
+    "NOT and parentheses"
 )
 
 # Parts of a statement and of a condition that are not supported, by the parser's names, in the words of SQL.
@@ -56,7 +55,6 @@ _CLAUSES = {
     "laterals": "LATERAL",
     "locks": "FOR UPDATE",
     "match": "MATCH_RECOGNIZE",
-    "order": "ORDER BY",
     "pivots": "PIVOT",
     "sort": "SORT BY",
     "windows": "WINDOW",
@@ -65,7 +63,11 @@ _CONSTRUCTS = {
     **dict.fromkeys(("add", "sub", "mul", "div", "intdiv", "mod", "neg", "dpipe", "pow"), "arithmetic"),
     **dict.fromkeys(("bitwiseand", "bitwiseor", "bitwisexor", "bitwisenot"), "arithmetic on bits"),
     **dict.fromkeys(("select", "subquery", "exists", "union", "intersect", "except"), "a subquery"),
-    **dict.fromkeys(("like", "ilike", "similarto", "glob", "regexplike", "regexpilike", "escape"), "LIKE"),
+    **dict.fromkeys(("like", "ilike"), "LIKE with anything but a column and a text"),
+    **dict.fromkeys(("regexplike", "regexpilike"), "a regular expression"),
+    "similarto": "SIMILAR TO",
+    "glob": "GLOB",
+    "escape": "ESCAPE",
     **dict.fromkeys(("eq", "neq", "lt", "lte", "gt", "gte", "between", "in", "is"), "a comparison of a comparison"),
     **dict.fromkeys(("and", "or", "not"), "a comparison of a condition"),
     **dict.fromkeys(("nullsafeeq", "nullsafeneq"), "IS DISTINCT FROM"),
@@ -80,15 +82,6 @@ _CONSTRUCTS = {
 }
 _LARGEST_EXPONENT = 400  # beyond every float, and small enough to be written out
 
-# What a column of each kind holds, and how its values are written.
-_WRITTEN = {
-    "integer": ("whole numbers", "write a number, as in 30"),
-    "float": ("numbers", "write a number, as in 2.5"),
-    "category": ("texts", "write a text in single quotes, as in 'flu'"),
-    "boolean": ("true or false", "write TRUE or FALSE"),
-    "date": ("dates", "write a date, as in DATE '2024-05-01'"),
-    "timestamp": ("times", "write a time, as in TIMESTAMP '2024-05-01 12:30:00'"),
-}
 _FLIPPED = {"eq": "eq", "neq": "neq", "lt": "gt", "lte": "gte", "gt": "lt", "gte": "lte"}
 _NEGATED = {"eq": "neq", "neq": "eq", "lt": "gte", "lte": "gt", "gt": "lte", "gte": "lt"}
 _MISSING = ValueSet.of([None])
@@ -115,7 +108,7 @@ def _edition(version: Any) -> int | str:
     """The edition that a question names: ``FROM release FOR VERSION AS OF 2027``."""
     named = version.args.get("expression")
     if str(version.args.get("kind")).upper() != "AS OF" or named is None or named.key != "literal":
-        raise _unsupported("another version than AS OF an edition", "write FROM release FOR VERSION AS OF 2027")
+        raise unsupported("a version other than AS OF an edition", "write FROM release FOR VERSION AS OF 2027")
     return str(named.this) if named.is_string or not str(named.this).isdecimal() else int(named.this)
 
 
@@ -131,94 +124,73 @@ class _Reader:
     def question(self, select: Any) -> Question:
         for name, value in select.args.items():
             name = name.rstrip("_")  # older parsers say "from", newer ones "from_"
-            if value and name not in ("expressions", "from", "where", "group"):
-                raise _unsupported(_CLAUSES.get(name, name.upper()), _QUESTION)
+            if value and name not in ("expressions", "from", "where", "group", "having", "order", "limit", "offset"):
+                raise unsupported(_CLAUSES.get(name, name.upper()), QUESTION)
         args = {name.rstrip("_"): value for name, value in select.args.items()}
         if args.get("from"):
             self._read_table(args["from"].this)
-        measures: list[Measure] = []
-        selected: dict[str, str] = {}  # headings by column
+        selection = Selection(self)
         for item in args["expressions"]:
-            self._read_item(item, measures, selected)
-        grouped = self._grouped(args.get("group"), selected)
-        self._check_selection(measures, selected, grouped)
+            selection.add(item)
+        grouped = self._grouped(args.get("group"), selection)
+        self._check_selection(selection, grouped)
         where = self.condition(args["where"].this) if args.get("where") else EVERYBODY
-        return Question(tuple(measures), where, tuple(selected), tuple(selected.values()), self.as_of)
+        arranged = arrangement(selection, args)
+        return Question(
+            tuple(selection.measures),
+            where,
+            tuple(selection.columns),
+            tuple(selection.columns.values()),
+            self.as_of,
+            cases=tuple(selection.cases),
+            **arranged,
+        )
 
     def _read_table(self, table: Any) -> None:
         if table.key != "table" or table.this.key != "identifier":
-            raise _unsupported("FROM with a subquery or a function", _QUESTION)
+            raise unsupported("FROM with a subquery or a function", QUESTION)
         extra = [name for name, value in table.args.items() if value and name not in ("this", "alias", "version")]
         if extra:
-            raise _unsupported(_CLAUSES.get(extra[0], extra[0].upper()) + " in FROM", _QUESTION)
+            raise unsupported(_CLAUSES.get(extra[0], extra[0].upper()) + " in FROM", QUESTION)
         if table.name.casefold() != "release":
-            raise InputError(f"there is no table {_shown(table.name)}: the only one is called release")
+            raise InputError(f"there is no table {_shown(table.name)}: the only table is called release")
         if table.alias:
             self.tables = {table.alias.casefold()}
         if table.args.get("version"):
             self.as_of = _edition(table.args["version"])
 
-    def _read_item(self, item: Any, measures: list[Measure], selected: dict[str, str]) -> None:
-        """One entry of SELECT: a measure or a column."""
-        node, heading = (item.this, item.alias) if item.key == "alias" else (item, None)
-        node = _bare(node)
-        if node.key == "column":
-            name = self._column(node, "a selected column")
-            if name in selected:
-                raise SchemaError(f"column {name!r} is selected twice", column=name)
-            selected[name] = heading or name
-        elif node.key == "count":
-            if node.this is None or node.this.key != "star" or node.expressions:
-                inside = "DISTINCT" if node.this is not None and node.this.key == "distinct" else "anything but *"
-                raise InputError(f"COUNT of {inside} is not supported: COUNT(*) counts people, WHERE says which ones")
-            measures.append(Measure("count", None, heading or "count"))
-        elif node.key in ("sum", "avg"):
-            name = self._summed(node)
-            measures.append(Measure(node.key, name, heading or f"{node.key}({name})"))
-        else:
-            raise self._refused(node, place=" in SELECT", supported=_QUESTION)
-
-    def _summed(self, node: Any) -> str:
-        of = node.key.upper()
-        if node.this is None:
-            raise _unsupported(f"{of} of nothing", f"write {of}(column)")
-        inner = _bare(node.this)
-        if inner.key != "column":
-            raise self._refused(inner, place=f" in {of}", supported=f"write {of}(column)")
-        name = self._column(inner, f"a column of {of}")
-        kind = self.columns[name]
-        if kind not in ("integer", "float"):
-            raise DomainError(f"{of} needs a column of numbers, and {name!r} holds {_WRITTEN[kind][0]}", column=name)
-        return name
-
-    def _grouped(self, group: Any, selected: Mapping[str, str]) -> list[str]:
+    def _grouped(self, group: Any, selection: Selection) -> list[str]:
         """The columns of GROUP BY, by their names or by their headings."""
         if group is None:
             return []
         if any(value for name, value in group.args.items() if name != "expressions"):
-            raise _unsupported("GROUP BY with ALL, ROLLUP, CUBE or GROUPING SETS", "write GROUP BY column, ...")
-        by_heading = {heading.casefold(): name for name, heading in selected.items()}
+            raise unsupported("GROUP BY with ALL, ROLLUP, CUBE or GROUPING SETS", "write GROUP BY column, ...")
+        by_heading = {heading.casefold(): name for name, heading in selection.columns.items()}
         found = []
         for node in map(_bare, group.expressions):
             if node.key == "literal":
-                raise _unsupported("GROUP BY with the number of a column", "write GROUP BY column, ...")
+                raise unsupported("GROUP BY with the number of a column", "write GROUP BY column, ...")
+            if node.key == "case":
+                found.append(selection.same_case(node))
+                continue
             if node.key != "column":
-                raise self._refused(node, place=" in GROUP BY", supported="write GROUP BY column, ...")
+                raise self.refused(node, place=" in GROUP BY", supported="write GROUP BY column, ...")
             named = by_heading.get(node.name.casefold())
             known = {name.casefold() for name in self.columns}
             if named is not None and node.name.casefold() not in known and not node.table:
                 found.append(named)
             else:
-                found.append(self._column(node, "a column of GROUP BY"))
+                found.append(self.column(node, "a column of GROUP BY"))
         return found
 
-    def _check_selection(self, measures: list[Measure], selected: Mapping[str, str], grouped: list[str]) -> None:
+    def _check_selection(self, selection: Selection, grouped: list[str]) -> None:
+        measures, selected = selection.measures, selection.columns
         for name in selected:
             if name not in grouped:
-                raise InputError(f"column {name!r} is selected, and not in GROUP BY: add it there")
+                raise InputError(f"column {name!r} is selected but not in GROUP BY: add it to GROUP BY")
         for name in grouped:
             if name not in selected:
-                raise InputError(f"column {name!r} is in GROUP BY, and not selected: add it to SELECT")
+                raise InputError(f"column {name!r} is in GROUP BY but not selected: add it to SELECT")
         if not measures:
             raise InputError("the question asks for no number: add COUNT(*), SUM(column) or AVG(column) to SELECT")
         headings = [*selected.values(), *(measure.name for measure in measures)]
@@ -242,31 +214,33 @@ class _Reader:
             return self._flag(node, negated=negated)
         if node.key in _FLIPPED:
             return self._comparison(node, negated=negated)
+        if node.key in ("like", "ilike", "escape"):
+            return self._like(node, negated=negated)
         if node.key in ("between", "in", "is"):
             subject = self._subject(node)
             return Test(subject, getattr(self, f"_{node.key}")(node, subject, negated=negated))
         if node.key == "literal":
-            raise InputError(f"{_shown(node.name)} alone is no condition: {_CONDITION}")
-        raise self._refused(node)
+            raise InputError(f"{_shown(node.name)} alone is not a condition: {_CONDITION}")
+        raise self.refused(node)
 
     def _flag(self, node: Any, *, negated: bool) -> Test:
         """A column of truth values is a condition by itself."""
-        name = self._column(node, "a column of the condition")
+        name = self.column(node, "a column of the condition")
         if self.columns[name] != "boolean":
-            raise InputError(f"column {name!r} alone is no condition: {_CONDITION}")
+            raise InputError(f"column {name!r} alone is not a condition: {_CONDITION}")
         return Test(name, ValueSet.of([not negated]))
 
     def _comparison(self, node: Any, *, negated: bool) -> Test:
         left, right, how = _bare(node.this), _bare(node.expression), node.key
         if self._unquoted_name(left) or self._unquoted_name(right):
-            raise self._refused(left, right)
+            raise self.refused(left, right)
         if left.key != "column" and right.key == "column":
             left, right, how = right, left, _FLIPPED[how]
         if left.key != "column":
-            raise self._refused(left, right)
+            raise self.refused(left, right)
         if right.key == "column":
             raise self._two_columns(left, right)
-        name = self._column(left, "a column of the condition")
+        name = self.column(left, "a column of the condition")
         value = self._value(right, name)
         return Test(name, self._compared(_NEGATED[how] if negated else how, value, name))
 
@@ -285,12 +259,12 @@ class _Reader:
         """The column that BETWEEN, IN or IS is about."""
         subject = _bare(node.this)
         if subject.key != "column":
-            raise self._refused(subject)
-        return self._column(subject, "a column of the condition")
+            raise self.refused(subject)
+        return self.column(subject, "a column of the condition")
 
     def _between(self, node: Any, name: str, *, negated: bool) -> ValueSet:
         if node.args.get("symmetric"):
-            raise _unsupported("BETWEEN SYMMETRIC", _CONDITION)
+            raise unsupported("BETWEEN SYMMETRIC", _CONDITION)
         low, high = (self._value(node.args[end], name) for end in ("low", "high"))
         if negated:
             return self._compared("lt", low, name) | self._compared("gt", high, name)
@@ -298,9 +272,9 @@ class _Reader:
 
     def _in(self, node: Any, name: str, *, negated: bool) -> ValueSet:
         if node.args.get("query"):
-            raise _unsupported("a subquery", _CONDITION)
+            raise unsupported("a subquery", _CONDITION)
         if not node.expressions or any(value for key, value in node.args.items() if key not in ("this", "expressions")):
-            raise _unsupported("IN without a list of values", _CONDITION)
+            raise unsupported("IN without a list of values", _CONDITION)
         values = [self._value(value, name) for value in node.expressions]
         if negated and None in values:  # it might be the missing one
             return ValueSet.nothing()
@@ -310,10 +284,28 @@ class _Reader:
 
     def _is(self, node: Any, name: str, *, negated: bool) -> ValueSet:
         if _bare(node.expression).key != "null":
-            raise _unsupported("IS with anything but NULL", _CONDITION)
+            raise unsupported("IS with anything but NULL", _CONDITION)
         return _PRESENT if negated else _MISSING
 
-    def _refused(self, *nodes: Any, place: str = "", supported: str = _CONDITION) -> InputError:
+    def _like(self, node: Any, *, negated: bool) -> Like:
+        escape = ""
+        if node.key == "escape":
+            escape, node = _text_in(node.expression), node.this
+            if len(escape) != 1:
+                raise unsupported("ESCAPE with anything but one character", "write ESCAPE '!'")
+        pattern = _bare(node.expression)
+        if node.key not in ("like", "ilike") or pattern.key != "literal" or not pattern.is_string:
+            raise unsupported(_name_of(node), "write column LIKE 'pattern', with % and _")
+        name = self._subject(node)
+        kind = self.columns[name]
+        if kind != "category":
+            raise DomainError(f"LIKE needs a column of texts, and {name!r} contains {WRITTEN[kind][0]}", column=name)
+        if len(str(pattern.name)) > _MOST_PATTERN:
+            raise InputError(f"the pattern of LIKE has more than {_MOST_PATTERN:,} characters")
+        negated ^= bool(node.args.get("negate"))
+        return Like(name, str(pattern.name), escape, node.key == "ilike", negated)
+
+    def refused(self, *nodes: Any, place: str = "", supported: str = _CONDITION) -> InputError:
         """What stands where a column should: name the construct, or the column that was meant."""
         for node in nodes:
             meant = self._unquoted_name(node)
@@ -323,8 +315,8 @@ class _Reader:
                 )
         for node in nodes:
             if node.key not in ("literal", "boolean", "null", "column"):
-                return _unsupported(_name_of(node) + place, supported)
-        return _unsupported("a value without a column" + place, supported)
+                return unsupported(_name_of(node) + place, supported)
+        return unsupported("a value without a column" + place, supported)
 
     def _unquoted_name(self, node: Any) -> str | None:
         """The column whose name has signs in it and was written without quotes, as in marital-status."""
@@ -351,20 +343,20 @@ class _Reader:
                 f"there is no column {name!r}: if it is a text, write it in single quotes, '{name}'", column=name
             )
         for node in nodes:
-            self._column(node, "a column of the condition")
-        return _unsupported("a comparison of two columns", _CONDITION)
+            self.column(node, "a column of the condition")
+        return unsupported("a comparison of two columns", _CONDITION)
 
     def _is_known(self, node: Any) -> bool:
         try:
-            self._column(node, "")
+            self.column(node, "")
         except InputError:
             return False
         return True
 
-    def _column(self, node: Any, role: str) -> str:
+    def column(self, node: Any, role: str) -> str:
         """The column that a name stands for; unquoted names match in any case."""
         if node.this.key != "identifier":
-            raise _unsupported(_name_of(node.this), _QUESTION)
+            raise unsupported(_name_of(node.this), QUESTION)
         name, table = str(node.name), str(node.table)
         if table and (node.args.get("db") or table.casefold() not in self.tables):
             dotted = ".".join(part.name for part in node.parts)
@@ -388,7 +380,7 @@ class _Reader:
             raise self._two_columns(node)
         value = _literal(node)
         if value is None:
-            raise self._refused(node)
+            raise self.refused(node)
         return None if value.written == "null" else _fitting(value, name, self.columns[name], self.clock)
 
 
@@ -446,9 +438,9 @@ def _fitting(value: _Literal, name: str, kind: str, clock: Callable[[str], Clock
         found = _time(value.text)
         found = None if found is None else clock(name).moment(found)
     if found is None:
-        holds, write = _WRITTEN[kind]
+        holds, write = WRITTEN[kind]
         raise DomainError(
-            f"column {name!r} holds {holds} and cannot be compared with {value}: {write}",
+            f"column {name!r} contains {holds} and cannot be compared with {value}: {write}",
             column=name,
             values=[value.text],
         )
@@ -463,7 +455,7 @@ def _number(text: str, name: str, kind: str) -> Decimal | float:
         raise DomainError(f"column {name!r}: {_shown(text)} is not a number", column=name, values=[text]) from None
     if (number and abs(number.adjusted()) > _LARGEST_EXPONENT) or (kind == "float" and isinf(float(number))):
         raise DomainError(
-            f"column {name!r} is compared with a number beyond all bounds, {_shown(text)}", column=name, values=[text]
+            f"column {name!r} is compared with a number that is too large, {_shown(text)}", column=name, values=[text]
         )
     return number if kind == "integer" else float(number)
 
@@ -501,7 +493,9 @@ def _parsed(sql: str) -> Any:
     except ImportError:
         raise MissingExtra("a question in SQL", extra="sql") from None
     if len(sql) > _MOST_CHARACTERS:
-        raise InputError(f"the question has {len(sql):,} characters, where {_MOST_CHARACTERS:,} are allowed")
+        raise InputError(
+            f"the question has {len(sql):,} characters, and {_MOST_CHARACTERS:,} are allowed: ask a shorter question"
+        )
     dialect = Dialect.get_or_raise("duckdb")
     try:
         tokens = dialect.tokenize(sql)
@@ -513,9 +507,9 @@ def _parsed(sql: str) -> Any:
     except SqlglotError as error:
         raise InputError(_where_it_fails(error)) from None
     except Exception:  # whatever else a parser stumbles over in an arbitrary text
-        raise InputError(f"the question cannot be read: {_QUESTION}") from None
+        raise InputError(f"the question cannot be read: {QUESTION}") from None
     if trees[0].key != "select":
-        raise _unsupported(trees[0].key.upper(), _QUESTION)
+        raise unsupported(trees[0].key.upper(), QUESTION)
     return trees[0]
 
 
@@ -525,13 +519,13 @@ def _check_tokens(tokens: Sequence[Any]) -> None:
     while kinds and kinds[-1] == "SEMICOLON":
         kinds.pop()
     if not kinds:
-        raise InputError(f"the question is empty: {_QUESTION}")
+        raise InputError(f"the question is empty: {QUESTION}")
     if kinds[0] == "WITH":
-        raise _unsupported("WITH", _QUESTION)
+        raise unsupported("WITH", QUESTION)
     if kinds[0] != "SELECT":
-        raise InputError(f"the question begins with {_shown(tokens[0].text)}: {_QUESTION}")
+        raise InputError(f"the question begins with {_shown(tokens[0].text)}: {QUESTION}")
     if "SEMICOLON" in kinds:
-        raise _unsupported("a second statement", _QUESTION)
+        raise unsupported("a second statement", QUESTION)
     depths, nested = [0], 0
     for token, kind in zip(tokens, kinds, strict=False):
         nested = nested + 1 if kind == "NOT" else 0 if kind != "L_PAREN" else nested
@@ -557,19 +551,14 @@ def _where_it_fails(error: Any) -> str:
     details = getattr(error, "errors", None) or [{}]
     word, line, end = (details[0].get(key) for key in ("highlight", "line", "col"))
     if not word or line is None or end is None:
-        return f"the question cannot be read: {_QUESTION}"
+        return f"the question cannot be read: {QUESTION}"
     place = f"line {line}, column {max(end - len(word) + 1, 1)}"
-    return f"the question cannot be read at {_shown(word)} ({place}): {_QUESTION}"
+    return f"the question cannot be read at {_shown(word)} ({place}): {QUESTION}"
 
 
 def _shown(text: str, most: int = 40) -> str:
     """A text in quotes, cut off where it is long."""
     return repr(text if len(text) <= most else text[:most] + "...")
-
-
-def _unsupported(construct: str, supported: str) -> InputError:
-    """What to raise for a construct that is not supported, with what is."""
-    return InputError(f"{construct} is not supported: {supported}")
 
 
 def _name_of(node: Any) -> str:
@@ -579,6 +568,11 @@ def _name_of(node: Any) -> str:
     if node.key == "anonymous":
         return f"the function {node.name.upper()}"
     return f"the function {node.sql_name()}" if hasattr(node, "sql_name") else str(node.key).upper()
+
+
+def _text_in(node: Any) -> str:
+    """The text that a node is; empty if it is none."""
+    return str(node.name) if node.key == "literal" and node.is_string else ""
 
 
 def _bare(node: Any) -> Any:

@@ -71,15 +71,15 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     significance
         How likely a node whose cells say nothing of its classes may be cut; 1 for a tree that cuts as long as it can.
     min_information_leaf
-        How much a leaf must know, in unperturbed tuples: ``retention ** 2`` times its number of tuples, or less where
+        How much a leaf must know, in unperturbed records: ``retention ** 2`` times its number of records, or less where
         they weigh unequally.
     max_depth
         Largest depth; none by default.
     categorical_features
         Columns, by name or number, whose numbers are categories. Texts and truth values always are.
     size_weight
-        How far the tuple of a group counts by the group's size; for `fit_release`. 1 counts people: then the weights
-        of true classes are estimated without bias. 0 counts tuples. By default ``retention ** 2``: see the notes.
+        How far the record of a group counts by the group's size; for `fit_release`. 1 counts people: then the weights
+        of true classes are estimated without bias. 0 counts records. By default ``retention ** 2``: see the notes.
 
     Attributes
     ----------
@@ -92,22 +92,23 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Notes
     -----
-    ``sample_weight`` counts repetitions, as in scikit-learn: a tuple of weight 2 is two tuples, with two perturbations.
-    A tuple of a release stands for G people and is one tuple still, with one perturbation: see ``Pieces.each``.
+    ``sample_weight`` counts repetitions, as in scikit-learn: a record of weight 2 is two records, with two
+    perturbations. A record of a release stands for G people and is one record still, with one perturbation: see
+    ``Pieces.each``.
 
-    *What a tuple weighs.* Counting people, a few large groups may outweigh all others, and their perturbations with
+    *What a record weighs.* Counting people, a few large groups may outweigh all others, and their perturbations with
     them: of 148,318 people in 8,959 groups one learns no more than from 1,984 groups of one size. Let the share of a
-    class differ between groups with variance a, and let the one inverted tuple of a group vary around it with variance
+    class differ between groups with variance a, and let the one inverted record of a group vary around it with variance
     b. Weights w estimate the share among people with the error ``a sum (w - G)^2 + b sum w^2`` (first what the wrong
     weights do, then what chance does), which is least, for a given sum, at ``w = r G + (1 - r) mean(G)`` with
     ``r = a / (a + b)``. If groups differ as much as they can (everybody in a group is of one class), a is ``t (1 - t)``
     and a + b is ``q (1 - q) / p^2``; for a class of half the people and half the domain, r is p^2. If groups differ
     less, still more equal weights would do.
 
-    Unknown values: a category that no tuple of a node may have goes where more of its tuples go. On an ordered
+    Unknown values: a category that no record of a node may have goes where more of its records go. On an ordered
     attribute, missing comes last.
 
-    Cost: O(tuples x attributes x classes) a level, with a sort of a node's edges where they are many.
+    Cost: O(records x attributes x classes) a level, with a sort of a node's edges where they are many.
 
     Examples
     --------
@@ -154,19 +155,22 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         y
             The labels.
         sample_weight
-            How often each tuple is there.
+            How often each record is there.
         """
         axes, y, n = self._read(X, y)
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True)
         if not weight.sum() > 0:
-            raise InputError("the weights of all tuples are 0: there is nothing to learn from")
+            raise InputError("the weights of all records are 0, so nothing can be learned")
         seen = np.unique(np.asarray(y)[weight > 0]) if self.domain is None else np.unique(y)
         self.classes_, shares = _shares(seen, self.domain)
         shown = np.searchsorted(self.classes_, y)
         outside = self.classes_[np.minimum(shown, len(self.classes_) - 1)] != y
         if (outside & (weight > 0)).any():
-            raise InputError(f"{int(outside.sum()):,} labels are of classes that the domain lacks")
+            raise InputError(
+                f"{int(outside.sum()):,} labels name classes that are not in the domain: check the labels, or "
+                "give a domain that contains them"
+            )
         kept = np.flatnonzero(weight > 0)
         pieces = Pieces([a.take(kept) for a in axes], shown[kept].astype(np.int64), weight[kept], np.ones(len(kept)))
         return self._grow(pieces, _number("retention", self.retention), shares)
@@ -194,8 +198,8 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """
         if release.layout is not PERTURBED:
             raise NotSupported(
-                f"a tree from a release by {release.recipe.recoding.get('name')!r}",
-                instead="its sensitive values are not perturbed: draw a sample of the release, and fit that",
+                f"a tree cannot be fitted to a release by {release.recipe.recoding.get('name')!r}",
+                instead="its sensitive values are not perturbed; draw a sample of the release, and fit a tree to that",
             )
         published = Published.of(release)
         (seats,) = published.seats
@@ -205,7 +209,10 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         place = {_key(value): int(np.searchsorted(self.classes_, c)) for value, c in zip(values, classes, strict=True)}
         outside = [value for value in published.values if _key(value) not in place]
         if outside:
-            raise InputError(f"the domain lacks {len(outside):,} of the published sensitive values")
+            raise InputError(
+                f"{len(outside):,} of the published sensitive values are not in the domain: give a domain that "
+                "contains all of them"
+            )
         of_code = np.array([place[_key(value)] for value in published.values], np.int64)
 
         kinds = {column.name: column.kind for column in release.columns}
@@ -220,7 +227,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return self._grow(Pieces(axes, shown, each * parts, each), p, shares)
 
     def _weights(self, sizes: NDArray[np.float64], p: float) -> NDArray[np.float64]:
-        """What the tuple of each group weighs; together as much as there are people."""
+        """What the record of each group weighs; together as much as there are people."""
         by_size = p**2 if self.size_weight is None else _number("size_weight", self.size_weight)
         if not 0 <= by_size <= 1:
             raise ParameterError(_OWNER, "size_weight", "from 0 to 1, or None", self.size_weight)
@@ -229,7 +236,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _grow(self, pieces: Pieces, p: float, shares: NDArray[np.float64]) -> Self:
         if not 0 < p <= 1:
             raise ParameterError(
-                _OWNER, "retention", "above 0 and at most 1: of nothing retained nothing is learned", p
+                _OWNER, "retention", "above 0 and at most 1 (with a retention of 0 nothing can be learned)", p
             )
         if self.criterion not in ("entropy", "gini"):
             raise ParameterError(_OWNER, "criterion", "'entropy' or 'gini'", self.criterion)
@@ -315,7 +322,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             raise InputError(f"{_OWNER} requires y to be passed, but the target y is None")
         y = np.asarray(y if not isinstance(y, pa.Array | pa.ChunkedArray) else y.to_pylist())
         if y.shape != (table.num_rows,) or not table.num_rows:
-            raise InputError(f"{table.num_rows:,} tuples need as many labels, got an array of shape {y.shape}")
+            raise InputError(f"{table.num_rows:,} records need as many labels, got an array of shape {y.shape}")
         self.feature_names_in_ = np.array(table.column_names, object)
         self.n_features_in_ = table.num_columns
         return axes_of_columns(table, self._categorical(table.column_names)), y, table.num_rows
@@ -412,7 +419,9 @@ def _domain(release: Release, published: Published, given: Iterable[Any] | None)
     declared = release.recipe.recoding.get("domain")
     values = list(given) if given is not None else published.values if declared is None else list(declared)
     if given is not None and declared is not None and {_key(v) for v in values} != {_key(v) for v in declared}:
-        raise InputError("the release declares its sensitive domain, and the given one differs: leave it out")
+        raise InputError(
+            "the release declares the domain of its sensitive column, and another domain was given: leave out domain="
+        )
     kind = release.data[published.column].type
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     known = {_key(value): value for value in published.values}
@@ -433,14 +442,20 @@ def _classes(values: Sequence[Any], class_of: ClassOf | None) -> list[Any]:
     """The class of every value."""
     if class_of is None:
         if None in values:
-            raise InputError("the sensitive domain has a missing value: say by class_of which class it is")
+            raise InputError(
+                "the domain of the sensitive column contains a missing value: say with class_of which class "
+                "it belongs to"
+            )
         return list(values)
     if not isinstance(class_of, Mapping):
         return [class_of(value) for value in values]
     by_text = {_key(value): c for value, c in class_of.items()}
     lacking = [value for value in values if _key(value) not in by_text]
     if lacking:
-        raise InputError(f"class_of lacks {len(lacking):,} of the {len(values):,} values of the sensitive domain")
+        raise InputError(
+            f"class_of does not name a class for {len(lacking):,} of the {len(values):,} values of the "
+            "sensitive domain: add them"
+        )
     return [by_text[_key(value)] for value in values]
 
 
@@ -490,7 +505,7 @@ def pessimistic(
 ) -> PerturbedTreeClassifier:
     """The tree that is learned if everything is hidden (CORRUPTION VII-B): every sensitive value is a random one.
 
-    By default the tree is grown without a test, to leaves of 25 tuples: one with a test finds nothing to cut, and says
+    By default the tree is grown without a test, to leaves of 25 records: one with a test finds nothing to cut, and says
     of everybody what the largest class of the domain is, which may by luck be what most people are. The sensitive
     ``domain`` is by default the values that occur; all else is as for `optimistic`.
     """

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Growing a tree on reconstructed classes, from tuples of which only cells and perturbed classes are known.
+"""Growing a tree on reconstructed classes, from records of which only cells and perturbed classes are known.
 
-A node is a box. A tuple is in it with the share of its cell that lies in the box, so one whose cell straddles a cut
+A node is a box. A record is in it with the share of its cell that lies in the box, so one whose cell straddles a cut
 goes to both sides, in pieces; of a piece nothing is assumed but that every value in it is as likely as any other. All
 counts of a node are sums over its pieces:
 
-    O   weight of the pieces that show each class;  W  weight of all;  V  weight, each piece's times what a tuple weighs
+    O   weight of the pieces that show each class;  W  weight of all;  V  weight, each piece's times its record's
 
 *Which cut.* The one with the largest gain ``I(t) - sum W_side / W * I(t_side)``, where I is an impurity and t the most
 likely distribution of the true classes: see `glasshouse.analyst.trees.reconstruction`. On a line, cuts are tried at the
@@ -14,7 +14,7 @@ order. Where no inverted count is negative this is enough: between two ends coun
 impurity of a side is a concave function of them, so no cut inside gains more; and of two classes no other set gains
 more (Breiman et al. 1984).
 
-*How much a node knows.* ``n = W^2 / V`` is the number of equally heavy tuples that would be as sharp (Kish). By the
+*How much a node knows.* ``n = W^2 / V`` is the number of equally heavy records that would be as sharp (Kish). By the
 standard error above, its information is ``p^2 n``: a leaf below ``min_information_leaf`` is not made.
 
 *Noise.* Noise, too, has a gain, and the more the smaller p is. A cut is considered only if its sides differ by more
@@ -24,10 +24,10 @@ than chance. If they do not differ, the difference ``D = O_left / W_left - O_rig
     sum over classes of  D^2 / q / (1 / n_left + 1 / n_right)  is about chi-squared, with a freedom less than classes.
 
 Inverting would multiply differences and their errors by 1/p alike: what is tested is whether the *true* classes differ,
-and it is as hard as with p^2 times the tuples. (For whole tuples of equal weight this is Pearson's test; a piece counts
-as a tuple whose side is drawn by its shares, which errs towards caution.) As the best of many cuts is chosen, the level
-is divided by the number of attributes and, on a line, by the number of its cuts. The best set of K categories is
-held against the chi-squared distribution of the whole table of categories and classes, which no set can exceed.
+and it is as hard as with p^2 times the records. (For whole records of equal weight this is Pearson's test; a piece
+counts as a record whose side is drawn by its shares, which errs towards caution.) As the best of many cuts is chosen,
+the level is divided by the number of attributes and, on a line, by the number of its cuts. The best set of K categories
+is held against the chi-squared distribution of the whole table of categories and classes, which no set can exceed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Pieces:
     axes: Sequence[Axis]  # the attributes, with a cell for every row
     shown: NDArray[np.int64]  # the class that every row shows
     weight: NDArray[np.float64]  # how many people a row stands for
-    # what a tuple weighs: a row of weight 6 is one tuple that stands for 6 people, or 6 tuples of one person each
+    # what a record weighs: a row of weight 6 is one record that stands for 6 people, or 6 records of one person each
     each: NDArray[np.float64]
 
 
@@ -93,7 +93,7 @@ class Cut:
 
 @dataclass(eq=False)
 class Node:
-    """A box of the tree: what it shows, what its tuples truly are, and how it is cut."""
+    """A box of the tree: what it shows, what its records truly are, and how it is cut."""
 
     shown: NDArray[np.float64]
     weight: float

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reconstruction: how classes are distributed among tuples whose sensitive values were perturbed.
+"""Reconstruction: how classes are distributed among records whose sensitive values were perturbed.
 
 A sensitive value is retained with probability p, and else is one of the domain's values at random (CORRUPTION IV, P2).
-Let a class have the share s of the domain's values, and let ``O`` of a total weight ``W`` of tuples *show* the class.
-Then ``E[O] = p T + (1 - p) s W``, where T is the weight of the tuples whose *true* value is in the class, and
+Let a class have the share s of the domain's values, and let ``O`` of a total weight ``W`` of records *show* the class.
+Then ``E[O] = p T + (1 - p) s W``, where T is the weight of the records whose *true* value is in the class, and
 
     T  is estimated without bias by  (O - (1 - p) s W) / p.                                                 (inverting)
 
 The estimates add up to W, and grouping values into classes before or after makes no difference. They have p times the
-sharpness of plain counts: a share in n tuples has the standard error ``sqrt(q (1 - q) / n) / p``, where q is the share
-that shows the class. So n tuples say about as much as ``p^2 n`` unperturbed ones: their *information*.
+sharpness of plain counts: a share in n records has the standard error ``sqrt(q (1 - q) / n) / p``, where q is the share
+that shows the class. So n records say about as much as ``p^2 n`` unperturbed ones: their *information*.
 
 Being sharp in the mean, they can be negative in the case. The most likely distribution cannot: among all t with
 ``t >= 0`` and sum 1 it maximises ``sum O log(p t + (1 - p) s)``. Write ``q = p t + a`` and ``a = (1 - p) s``; the
@@ -33,7 +33,7 @@ __all__ = ["entropy", "gini", "inverted", "likeliest"]
 def inverted(shown: NDArray[np.float64], p: float, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Estimate true class weights without bias; some may be negative.
 
-    ``shown`` are weights of the tuples that show each class, classes in the last axis; the retention p is above 0;
+    ``shown`` are weights of the records that show each class, classes in the last axis; the retention p is above 0;
     ``shares`` tells which share of the sensitive domain each class has.
 
     >>> inverted(np.array([40.0, 60.0]), 0.5, np.array([0.5, 0.5])).tolist()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Axes: the attributes of tuples that are sorted into a tree, where a tuple may lie anywhere in a published cell.
+"""Axes: the attributes of records that are sorted into a tree, where a record may lie anywhere in a published cell.
 
 On a *line* (numbers, dates, ordered categories) a cell runs from one edge to another. Edges are the ends of all cells,
 in order: between two neighbouring edges lies a section, and a cell covers whole sections, each by its width. Whole
@@ -186,9 +186,9 @@ def axes_of_columns(table: pa.Table, categorical: Sequence[int] = ()) -> list[Ax
 def axes_of_seats(
     seats: Any, kinds: Mapping[str, str], ordered: Mapping[str, Sequence[Any]]
 ) -> tuple[list[Axis], NDArray[np.int64], NDArray[np.float64]]:
-    """Make axes from published cells; also the tuple of every row, and which share of the tuple the row is.
+    """Make axes from published cells; also the record of every row, and which share of the record the row is.
 
-    A tuple whose cell on a line may be missing is two rows: what is on the line, and what is not.
+    A record whose cell on a line may be missing is two rows: what is on the line, and what is not.
     """
     axes: list[Axis] = []
     tuples, shares = np.arange(len(seats)), np.ones(len(seats))
@@ -241,7 +241,8 @@ def _categories(name: str, kind: str, supports: list[Support], cell: NDArray[np.
     for support in supports:
         if not isinstance(support, Listed | OrMissing | Span) or support.listed() is None:
             raise NotSupported(
-                f"a tree by column {name!r}, whose cells do not list their values", instead="leave it out"
+                f"a tree cannot use column {name!r}, because its cells do not list their values",
+                instead="leave the column out",
             )
         listed.append([None if value is None else text_of(value) for value in support.listed() or ()])
     found = sorted({text for texts in listed for text in texts}, key=lambda t: (t is None, t))

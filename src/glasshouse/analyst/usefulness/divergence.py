@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Divergence: how far a reconstructed distribution is from the microdata (ANGEL Section 6).
 
-    KL(D || D*)  =  sum of  D(Q, x) * ln(D(Q, x) / D*(Q, x))  over the points that some tuple is at
+    KL(D || D*)  =  sum of  D(Q, x) * ln(D(Q, x) / D*(Q, x))  over the points that some record is at
 
-in nats; D is the share of tuples at the point. The other direction has no finite value, for D* is positive where no
-tuple is. Where a tuple is at a point at which D* is 0, the divergence is infinite.
+in nats; D is the share of records at the point. The other direction has no finite value, for D* is positive where no
+record is. Where a record is at a point at which D* is 0, the divergence is infinite.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def kl_divergence(
     exact_up_to: int = _EXACT,
     at_once: int = AT_ONCE,
 ) -> float:
-    """KL-divergence of the microdata from a reconstructed distribution, in nats; infinite if it excludes a tuple.
+    """KL-divergence of the microdata from a reconstructed distribution, in nats; infinite if it excludes a record.
 
     Parameters
     ----------
     truth
-        The microdata; or how many tuples are at each point, a point having a value for every attribute of the
+        The microdata; or how many records are at each point, a point having a value for every attribute of the
         distribution, None where it is missing.
     distribution
         From `reconstructed`.
@@ -68,7 +68,7 @@ def kl_divergence(
     """
     points = _Counted.of(truth, distribution)
     if not len(points.counts):
-        raise InputError("there is no tuple to compare a distribution with")
+        raise InputError("there is no record to compare a distribution with")
     exactly = distribution.is_exact and len(points.counts) <= exact_up_to
     found = _exactly(points, distribution) if exactly else _added_up(points, distribution, at_once)
     if not all(found):
@@ -79,7 +79,7 @@ def kl_divergence(
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """The different points of the microdata, with a value for every attribute, and how many tuples are at each."""
+    """The different points of the microdata, with a value for every attribute, and how many records are at each."""
 
     points: Points
     counts: NDArray[np.int64]
@@ -102,7 +102,7 @@ class _Counted:
 def _listed(rows: Sequence[tuple[Any, ...]], distribution: Distribution) -> Points:
     names = distribution.attributes
     if any(len(point) != len(names) for point in rows):
-        raise InputError(f"a point has {len(names)} values here, {', '.join(names)}")
+        raise InputError(f"a point must have {len(names)} values: {', '.join(names)}")
     kinds = {axis.name: axis.kind for axis in distribution.axes}
     values = [_in_order({point[i] for point in rows}, kinds.get(name)) for i, name in enumerate(names)]
     places = [{value: i for i, value in enumerate(own)} for own in values]

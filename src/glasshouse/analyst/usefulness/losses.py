@@ -40,21 +40,21 @@ class Losses:
     Attributes
     ----------
     n_tuples, n_dropped, n_groups
-        Tuples that were published, those that were not, and groups of tuples that show the same cells; for anatomy and
-        permutation, whose cells are exact, groups of tuples that share their sensitive values.
+        Records that were published, those that were not, and groups of records that show the same cells; for anatomy
+        and permutation, whose cells are exact, groups of records that share their sensitive values.
     discernibility
-        The sum of the squared sizes of the groups, and the size of the whole table for every dropped tuple.
+        The sum of the squared sizes of the groups, and the size of the whole table for every dropped record.
     average_size
-        Tuples a group.
+        Records a group.
     normalised_size
         The same by the least size k of a group (C_avg); None where no k is known.
     by_attribute
         For every attribute the average width of its cells, as a share of the attribute's range: from 0, all cells
         exact, to 1, every cell as wide as the range.
     perimeter
-        The widths added up over all tuples and attributes (TRANSPARENT Equation 4, summed over groups).
+        The widths added up over all records and attributes (TRANSPARENT Equation 4, summed over groups).
     ncp
-        The average width over tuples and attributes (normalised certainty penalty), from 0 to 1.
+        The average width over records and attributes (normalised certainty penalty), from 0 to 1.
     """
 
     n_tuples: int
@@ -146,12 +146,12 @@ def _quasi(evidence: Evidence, attributes: Sequence[str] | None) -> list[str]:
         return list(evidence.published(column).widest.quasi)
     chosen = [name for name in attributes if name in recipe.quasi]
     if len(chosen) < len(attributes) or not chosen:
-        raise InputError(f"losses are those of quasi-identifiers, {', '.join(recipe.quasi)}: name some of them")
+        raise InputError(f"losses are measured for quasi-identifiers: name one or more of {', '.join(recipe.quasi)}")
     return chosen
 
 
 def _group_sizes(published: Published, seats: Seats) -> NDArray[np.int64]:
-    """Tuples that cannot be told apart: by group where cells are exact, else by what they show."""
+    """Records that cannot be told apart: by group where cells are exact, else by what they show."""
     if published.layout.exact:
         return published.sizes
     return np.bincount(seats.place, weights=seats.count).astype(np.int64)
@@ -170,7 +170,7 @@ def _least_size(release: Release) -> int | None:
 
 
 def _average_width(axis: Axis, tuples: Sequence[int], given: Any) -> Fraction:
-    """The average over tuples of the width of their cells, as a share of the attribute's range."""
+    """The average over records of the width of their cells, as a share of the attribute's range."""
     shown = [cell for cell, times in zip(axis.cells, tuples, strict=True) if times]
     on_a_line = all(cell.values is None or not cell.values for cell in shown)
     if on_a_line:
@@ -189,7 +189,9 @@ def _average_width(axis: Axis, tuples: Sequence[int], given: Any) -> Fraction:
         return Fraction(0)
     found = sum((times * width for times, width in zip(tuples, widths, strict=True)), Fraction(0)) / whole / total
     if found > 1:
-        raise InputError(f"the range given for {axis.name!r} is narrower than its cells")
+        raise InputError(
+            f"the range given for {axis.name!r} is narrower than its published cells: give a range that contains them"
+        )
     return found
 
 
@@ -201,7 +203,9 @@ def _line(axis: Axis, shown: Sequence[CellPoints], given: Any) -> tuple[Any, Any
     try:
         low, high = (position(end, axis.kind) for end in given)
     except (TypeError, ValueError):
-        raise InputError(f"the range of {axis.name!r} is its lowest and its highest value, got {given!r}") from None
+        raise InputError(
+            f"the range of {axis.name!r} must be its lowest and its highest value, got {given!r}"
+        ) from None
     return low, high
 
 
@@ -211,5 +215,5 @@ def _n_values(axis: Axis, shown: Sequence[CellPoints], given: Any) -> int:
         found = {value for cell in shown for value in cell.values or ()}
         return len(found) + any(cell.missing for cell in shown)
     if isinstance(given, bool) or not isinstance(given, int):
-        raise InputError(f"the range of {axis.name!r} is how many values it has, got {given!r}")
+        raise InputError(f"the range of {axis.name!r} must be the number of its values, got {given!r}")
     return given

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reconstruction error: how far tuples rebuilt from a release are from the true ones (ANATOMY Section 4).
+"""Reconstruction error: how far records rebuilt from a release are from the true ones (ANATOMY Section 4).
 
-A tuple is rebuilt as a distribution: even over the points of its cells, with the sensitive values that the release
-allows there. Its error is the squared distance to the distribution that is all at the true tuple (Equation 12):
+A record is rebuilt as a distribution: even over the points of its cells, with the sensitive values that the release
+allows there. Its error is the squared distance to the distribution that is all at the true record (Equation 12):
 
-    1 - c(v)/n * 2 + sum of (c(u)/n)^2    exact cells, in a group of n tuples, c(u) of them with the value u
-    1 - 1/V                               boxes of V points with the tuple's own value
+    1 - c(v)/n * 2 + sum of (c(u)/n)^2    exact cells, in a group of n records, c(u) of them with the value u
+    1 - 1/V                               boxes of V points with the record's own value
     1 - (2 f(v) - sum of f(u)^2) / V      boxes of V points with shares f(u) of the values: ANGEL, perturbed samples
 
-where v is the tuple's value. The reconstruction error (RCE, Equation 13) is the sum over all tuples.
+where v is the record's value. The reconstruction error (RCE, Equation 13) is the sum over all records.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _TERMS = 4_000  # with more different denominators, fractions are added up as fl
 
 
 def reconstruction_error(release: Release, truth: Microdata, *, exact: bool | None = None) -> Fraction | float:
-    """The sum over all tuples of the squared distance between what can be rebuilt of a tuple and the tuple.
+    """The sum over all records of the squared distance between what can be rebuilt of a record and the record.
 
-    ``truth`` are the tuples that were published, and no others. What ANGEL or a perturbed sample says of a tuple is
+    ``truth`` are the records that were published, and no others. What ANGEL or a perturbed sample says of a record is
     found by its quasi-identifiers, which must lie in one box alone. By default fractions are ``exact`` where there is
     little to reckon; counts of groups always are.
 
@@ -58,12 +58,14 @@ def reconstruction_error(release: Release, truth: Microdata, *, exact: bool | No
     """
     if len(release.recipe.sensitive) != 1:
         raise NotSupported(
-            f"the reconstruction error with {len(release.recipe.sensitive)} sensitive columns",
-            instead="publish the table with one",
+            "the reconstruction error needs exactly one sensitive column, and the release has "
+            f"{len(release.recipe.sensitive)}",
+            instead="publish the table with one sensitive column",
         )
     if truth.n_tuples != release.n_tuples:
         raise InputError(
-            f"the release has {release.n_tuples:,} tuples, the table {truth.n_tuples:,}: give those that were published"
+            f"the release has {release.n_tuples:,} records and the table {truth.n_tuples:,}: give the table "
+            "that was published"
         )
     published = Evidence(release=release).published(None)
     if published.layout.exact:
@@ -104,7 +106,7 @@ def terms_of(truth: Microdata) -> Terms:
 
 
 def _error_by_place(shape: Distribution, truth: Microdata) -> Fraction | float:
-    """The third formula, summed up over the tuples of every place."""
+    """The third formula, summed up over the records of every place."""
     weights, starts = shape.weights, shape.weights.offsets[:-1]
     column = truth.column(str(shape.sensitive))
     place = _places_of(shape, truth)
@@ -112,9 +114,12 @@ def _error_by_place(shape: Distribution, truth: Microdata) -> Fraction | float:
     here = np.bincount(place, minlength=len(shape))
     wrong = np.flatnonzero(abs(sizes - here) > 1e-6 * here)
     if len(wrong):
-        raise InputError(f"{len(wrong):,} boxes of the release do not have as many tuples as lie in them in the table")
+        raise InputError(
+            f"{len(wrong):,} groups of the release do not have as many records as the table has in their "
+            "cells: give the table that was published"
+        )
 
-    # tuples that have each value of their place's distribution
+    # records that have each value of their place's distribution
     code = same_values(column.domain.listed(), shape.values)[column.codes]
     keys, tuples = np.unique(place[code >= 0] * len(shape.values) + code[code >= 0], return_counts=True)
     entry = weights.places * len(shape.values) + weights.codes
@@ -129,7 +134,7 @@ def _error_by_place(shape: Distribution, truth: Microdata) -> Fraction | float:
 
 
 def _places_of(shape: Distribution, truth: Microdata) -> NDArray[np.int64]:
-    """The one place whose cells cover each tuple."""
+    """The one place whose cells cover each record."""
     columns = [truth.column(axis.name) for axis in shape.axes]
     values = [column.domain.listed() for column in columns]
     points, number = Points(values, [column.codes.astype(np.int64) for column in columns]).distinct()
@@ -137,8 +142,9 @@ def _places_of(shape: Distribution, truth: Microdata) -> NDArray[np.int64]:
     times = sums_over_covering(points, shape.axes, shape.of_place, place, np.ones(len(place)))
     if (times != 1).any():
         raise NotSupported(
-            "the reconstruction error of tuples that lie in no box, or in several, of which one is theirs",
-            instead="measure the divergence of the distribution",
+            "the reconstruction error is not defined here, because some records of the table fit no group or "
+            "several groups",
+            instead="measure the divergence of the distribution instead (kl_divergence)",
         )
     found = sums_over_covering(points, shape.axes, shape.of_place, place, place.astype(np.float64))
     return found.astype(np.int64)[number]

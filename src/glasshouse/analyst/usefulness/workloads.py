@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workloads: many counting questions at once, drawn as the papers draw them.
 
-A question of a workload asks for tuples whose values lie in a set for each of some attributes; all attributes are taken
-as discrete, with a domain that everybody knows. Questions are drawn uniformly; the same seed draws the same ones on
-every machine, and the first questions of a longer workload are those of a shorter one.
+A question of a workload asks for records whose values lie in a set for each of some attributes; all attributes are
+taken as discrete, with a domain that everybody knows. Questions are drawn uniformly; the same seed draws the same ones
+on every machine, and the first questions of a longer workload are those of a shorter one.
 """
 
 from __future__ import annotations
@@ -211,13 +211,15 @@ class _Drawing:
     ) -> None:
         owner = f"Workload.{name}"
         if not table.sensitive:
-            raise InputError(f"{owner} asks about a sensitive attribute, and the table has none")
+            raise InputError(f"{owner} asks about a sensitive column, and the table has none")
         last = table.column(sensitive) if sensitive is not None else table.sensitive[0]
         columns = (*table.quasi, last)
         most = len(table.quasi) + others
         self.qd = min(usual, most) if qd is None else qd
         if not 1 <= self.qd <= most:
-            raise ParameterError(owner, "qd", f"a whole number from 1 to {most}, as the table has attributes", qd)
+            raise ParameterError(
+                owner, "qd", f"a whole number from 1 to {most}, the number of columns to ask about", qd
+            )
         if not 0 < s <= 1:
             raise ParameterError(owner, "s", "a share above 0, at most 1", s)
         if n < 1:

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Composite answers: a question with CASE, FILTER, shares or quantiles is asked as several, and answered as one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from glasshouse.analyst.answers.answer_rows import Answer
+from glasshouse.analyst.answers.estimates import Estimate
+from glasshouse.analyst.questions.question import And, Measure, Not, Question, Test
+from glasshouse.analyst.statistics.quantile import quantile
+from glasshouse.analyst.statistics.row_choice import chosen_rows
+from glasshouse.errors import InputError, NotSupported
+from glasshouse.supports.value_sets import ValueSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from glasshouse.analyst.questions.question import Condition
+    from glasshouse.supports.evidence import Evidence
+
+    Ask = Callable[[Question], Answer]
+    Rows = dict[tuple[Any, ...], Estimate]
+
+__all__ = ["composite_answer"]
+
+_COUNT = Measure("count", None, "count")
+_MOST_QUANTILES = 200
+_MOST_COMBINATIONS = 1_000
+_NOBODY = Estimate(0.0, 0.0, 0.0, 0.0)
+
+
+def composite_answer(evidence: Evidence, question: Question, ask: Ask) -> Answer:
+    """Answer any question by ``ask``, which answers counts, sums and averages by columns of the release."""
+    if question.is_plain:
+        return ask(question)
+    return chosen_rows(_Composite(evidence, question, ask).answer(), question)
+
+
+@dataclass(eq=False)
+class _Composite:
+    evidence: Evidence
+    question: Question
+    ask: Ask
+    _notes: dict[str, None] = field(default_factory=dict)
+    _models: set[str] = field(default_factory=set)
+    _weight: str | None = None
+
+    def answer(self) -> Answer:
+        question = self.question
+        parts = [list(case.parts().items()) for case in question.cases]
+        names = [case.name for case in question.cases]
+        columns = [name for name in question.group_by if name not in names]
+        places = [*columns, *names]
+        if _n_combinations(parts) > _MOST_COMBINATIONS:
+            raise InputError(
+                f"the CASEs make more than {_MOST_COMBINATIONS:,} combinations: ask several smaller questions"
+            )
+        keys: list[tuple[Any, ...]] = []
+        estimates: list[tuple[Estimate, ...]] = []
+        for combination in product(*parts):
+            where = And((question.where, *(condition for _, condition in combination)))
+            made = tuple(value for value, _ in combination)
+            for key, row in self._rows(where, tuple(columns)).items():
+                of = dict(zip(places, (*key, *made), strict=True))
+                keys.append(tuple(of[name] for name in question.group_by))
+                estimates.append(row)
+        model = next((name for name in ("learned", "cells") if name in self._models), "uniform")
+        return Answer(
+            question=question,
+            keys=tuple(keys),
+            estimates=tuple(estimates),
+            notes=tuple(self._notes),
+            model=model,
+            weight=self._weight,
+        )
+
+    def _rows(self, where: Condition, columns: tuple[str, ...]) -> dict[tuple[Any, ...], tuple[Estimate, ...]]:
+        """The estimates of every measure, by the values of the grouping columns."""
+        plain = tuple(measure for measure in self.question.measures if measure.is_plain)
+        asked = (*plain, replace(_COUNT, name="people"))
+        base = self._asked(asked, where, columns)
+        counts = {key: row[-1] for key, row in zip(base.keys, base.estimates, strict=True)}
+        if self.question.cases:  # nobody may be of a case
+            counts = {key: count for key, count in counts.items() if count.value > 0 or count.error > 0}
+        of_plain = {
+            measure: {key: row[i] for key, row in zip(base.keys, base.estimates, strict=True)}
+            for i, measure in enumerate(plain)
+        }
+        found = [
+            of_plain[measure] if measure.is_plain else self._measured(measure, where, columns, counts)
+            for measure in self.question.measures
+        ]
+        return {key: tuple(own[key] for own in found) for key in counts}
+
+    def _measured(self, measure: Measure, where: Condition, columns: tuple[str, ...], counts: Rows) -> Rows:
+        if measure.kind == "quantile":
+            return self._quantiles(measure, where, columns, counts)
+        assert measure.among is not None
+        inside = self._one(measure, And((where, measure.among)), columns)
+        if measure.kind != "share":
+            nobody = Estimate.normal(float("nan"), float("nan")) if measure.kind == "avg" else _NOBODY
+            return {key: inside.get(key, nobody) for key in counts}
+        outside = self._one(measure, And((where, Not(measure.among))), columns)
+        return {key: _share(inside.get(key, _NOBODY), outside.get(key, _NOBODY), own) for key, own in counts.items()}
+
+    def _one(self, measure: Measure, where: Condition, columns: tuple[str, ...]) -> Rows:
+        """One measure over those of whom a condition is true."""
+        own = _COUNT if measure.column is None else replace(measure, among=None)
+        found = self._asked((own,), where, columns)
+        return {key: row[0] for key, row in zip(found.keys, found.estimates, strict=True)}
+
+    def _quantiles(self, measure: Measure, where: Condition, columns: tuple[str, ...], counts: Rows) -> Rows:
+        sets = next((name for name in columns if name in self.evidence.release.sets), None)
+        if sets is not None:
+            raise NotSupported(
+                (f"a separate quantile for each value of {sets!r}, which contains sets of values"),
+                instead="ask with WHERE",
+            )
+        if len(counts) > _MOST_QUANTILES:
+            raise InputError(
+                f"a quantile for each of {len(counts):,} rows takes too long (at most {_MOST_QUANTILES} rows are "
+                "allowed): ask for fewer groups, with WHERE"
+            )
+        if measure.among is not None:
+            where = And((where, measure.among))
+
+        def asked(question: Question) -> Answer:
+            return self._asked(question.measures, question.where, ())
+
+        return {key: quantile(self.evidence, And((where, *_fixed(columns, key))), measure, asked) for key in counts}
+
+    def _asked(self, measures: tuple[Measure, ...], where: Condition, columns: tuple[str, ...]) -> Answer:
+        found = self.ask(Question(measures, where, columns))
+        self._notes.update(dict.fromkeys(found.notes))
+        self._models.add(found.model)
+        self._weight = found.weight
+        return found
+
+
+def _fixed(columns: tuple[str, ...], key: tuple[Any, ...]) -> list[Test]:
+    return [Test(name, ValueSet.of([value])) for name, value in zip(columns, key, strict=True)]
+
+
+def _share(inside: Estimate, outside: Estimate, everybody: Estimate) -> Estimate:
+    """The share of those inside, with its variance to first order, from the variances of both parts and the whole."""
+    if everybody.value <= 0:
+        return Estimate.normal(float("nan"), float("nan"))
+    value = inside.value / everybody.value
+    one, other = inside.error**2, outside.error**2
+    together = (everybody.error**2 - one - other) / 2
+    variance = (1 - value) ** 2 * one + value**2 * other - 2 * value * (1 - value) * together
+    return Estimate.normal(value, variance / everybody.value**2, least=0.0, most=1.0)
+
+
+def _n_combinations(parts: list[list[tuple[Any, Condition]]]) -> int:
+    found = 1
+    for own in parts:
+        found *= len(own)
+    return found
