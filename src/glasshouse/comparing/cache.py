@@ -39,7 +39,7 @@ class Kept:
         first = next(filter(None, lines), _BEGINS)
         if not first.startswith(_BEGINS[: len(first)]):
             raise OutputError(
-                f"{self._file} was not written by a comparison: nothing is added to it; choose another folder",
+                f"{self._file} was not written by a comparison, so nothing is added to it: choose another folder",
                 path=self._file,
             )
         for line in lines:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["compare", "methods_of", "recodings_of"]
 
 PRESENCE = ("secret", "public")
-_NOT_PERTURBED = "it keeps a bound on beliefs, RhoBreach or DeltaGrowth, and no principle that judges groups"
+_NOT_PERTURBED = "this recoding is only for RhoBreach and DeltaGrowth, not for a principle about groups"
 
 
 def compare(
@@ -115,9 +115,7 @@ def compare(
     """
     principle = catalog.chosen_principle(principle)
     if not table.sensitive:
-        raise InputError(
-            "a comparison asks how a sensitive column goes together with the others: name a sensitive column"
-        )
+        raise InputError("a comparison needs a sensitive column, about which it asks questions: name one")
     table.refuse_unanswered()
     if presence not in PRESENCE:
         raise ParameterError("compare", "presence", "'secret' or 'public'", presence)

@@ -27,13 +27,14 @@ __all__ = ["COLUMNS", "FILES", "Comparison", "Row", "cannot_write", "label_of", 
 FILES = ("comparison.html", "comparison.csv", "comparison.json", "frontier.svg")
 _RELEASE = "datapackage.json"
 _TWIN = (
-    "Measured on twins of the table: the same quasi-identifiers, and sensitive values that are made up, as many of "
-    "each as in the table and without a look at who has which. So the choice tells nothing of anybody's value. To "
-    "choose by how well ways do on the true values is itself a leak: the choice would depend on them."
+    "Measured on twins of the table. A twin has the same quasi-identifiers, and each sensitive value as often as in "
+    "the table, but it was made without looking at who has which value. So the choice reveals nothing about anybody's "
+    "value. A choice by how well each way does on the true values would itself reveal something about them."
 )
 _TRUTH = (
-    "Measured on the true sensitive values: a choice by these figures depends on them, and whoever sees the choice can "
-    "learn from it. That is itself a leak, which no guarantee covers. Without use_truth the choice rests on a twin."
+    "Measured on the true sensitive values. A choice by these figures depends on those values, so an attacker who "
+    "sees the choice can learn from it, and no guarantee covers this. Without use_truth the figures come from a twin "
+    "of the table."
 )
 
 
@@ -48,28 +49,29 @@ class Row:
     recipe
         Both as plain data.
     promise, adversary, theorem
-        The guarantee, against whom it holds, and why.
+        The guarantee, the attacker that it is for, and why it is kept.
     shows_presence
         Whether exact quasi-identifiers are published, so that anybody can see who is in the table.
     ties_groups
-        Whether the method ties its groups to each other, so that little knowledge about people adds up to much.
+        Whether the groups depend on each other, so that a little knowledge about people adds up to much.
     belief
-        The largest belief about anybody of an attacker who knows the algorithm; None where that is not known.
+        The largest probability that an attacker who knows the algorithm reaches; None where it is not known.
     how
         ``exact`` or ``sampled``, measured by an attack; ``bound``, it is at most this, by the theorem; or
         ``not known``.
     belief_error, above, limit, told
-        Error of a sampled belief; the share of people of whom more is believed than the limit; the limit, 1/l; and what
+        Error of a sampled probability; the share of people with a probability above the limit; the limit, 1/l; and what
         else there is to say of the attack.
     cost, cost_error
         What being in the table costs against an attacker who learns from the release: how much more often the value
-        that is believed most is true of people in the table than of people on whose groups nothing was fitted, and half
-        the width of its 95 % interval. None where it was not measured; ``told`` says why.
-    error, spread, baseline, coverage
-        Mean relative error of the answers to the workload, and its standard error over runs; the same without any link
-        between quasi-identifiers and sensitive values; how many true counts the 95 % intervals have in them.
+        with the highest probability is true of people in the table than of people on whose groups nothing was fitted,
+        and half the width of its 95 % interval. None where it was not measured; ``told`` says why.
+    error, errors, spread, baseline, coverage
+        Mean relative error of the answers to the workload: over all runs, and of each run; its standard error over
+        runs; the same without any link between quasi-identifiers and sensitive values; how many true counts the 95 %
+        intervals have in them.
     kl, average_size, ncp
-        KL divergence from the table's distribution to the reconstructed one, in nats; tuples a group (a bucket, for
+        KL divergence from the table's distribution to the reconstructed one, in nats; records a group (a bucket, for
         ANGEL); average width of the cells.
     seconds, memory
         To publish; memory is in bytes, beyond what the process had before, and None where the system does not tell.
@@ -94,6 +96,7 @@ class Row:
     cost: float | None = None
     cost_error: float | None = None
     error: float | None = None
+    errors: tuple[float, ...] = ()
     spread: float | None = None
     baseline: float | None = None
     coverage: float | None = None
@@ -117,14 +120,15 @@ class Row:
     def from_dict(cls, data: Mapping[str, Any]) -> Row:
         """The row that was plain data; what it does not know is left out."""
         known = {f.name for f in fields(cls)}
-        return cls(**{name: value for name, value in data.items() if name in known})
+        told = {name: value for name, value in data.items() if name in known}
+        return cls(**told | {"errors": tuple(told.get("errors") or ())})
 
 
 COLUMNS = (
-    *(f.name for f in fields(Row) if f.name not in ("recipe", "theorem", "told", "failed")),
+    *(f.name for f in fields(Row) if f.name not in ("recipe", "theorem", "errors", "told", "failed")),
     *("told", "failed"),
 )
-"""The columns of the table, which are attributes of `Row`; ``recommended`` stands before them."""
+"The columns of the table, which are attributes of `Row`; ``recommended`` comes before them."
 
 
 def label_of(thing: Any) -> str:
@@ -150,12 +154,12 @@ def label_of(thing: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Comparison:
-    """Ways to publish a table, side by side. It belongs inside: its figures were made from the microdata.
+    """Ways to publish a table, side by side. It is confidential: its figures were made from the microdata.
 
     Attributes
     ----------
     rows
-        One for each way, those that hold against attackers who know the algorithm first, the least error first.
+        One for each way: first those that protect against attackers who know the algorithm, the smallest error first.
     recommended
         The row of the way to take; None if there is none.
     reason, notes
@@ -268,8 +272,8 @@ class Comparison:
 
     def __str__(self) -> str:
         wide = max([len(row.way) for row in self.rows], default=0)
-        head = f"{'':{wide}}  holds against    belief             cost   error     KL  group"
-        lines = [f"{len(self.rows)} ways to publish {self.n_tuples:,} tuples: {self.principle}", head]
+        head = f"{'':{wide}}  safe against     probability        cost   error     KL  group"
+        lines = [f"{len(self.rows)} ways to publish {self.n_tuples:,} records: {self.principle}", head]
         for row in self.rows:
             if not row.failed:
                 lines.append(f"{row.way:{wide}}  {row.adversary:<16} {_belief(row):<16} {_numbers(row)}".rstrip())
@@ -290,7 +294,9 @@ def own_folder(folder: Path) -> Path:
     """Make a folder that its owner alone can enter; refuse one that goes out."""
     if (folder / _RELEASE).exists():
         raise OutputError(
-            f"{folder} is a release, and a comparison must stay inside: choose another folder", path=folder
+            f"{folder} is a release, and a comparison is confidential and must not be published with it: choose "
+            "another folder",
+            path=folder,
         )
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

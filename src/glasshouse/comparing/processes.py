@@ -62,7 +62,9 @@ def run(
         told = pickle.dumps(replace(setting, threads=max(1, (os.cpu_count() or 1) // processes)))
         asked = [pickle.dumps(way) for way in ways]
     except (pickle.PicklingError, AttributeError, TypeError):
-        raise InputError("what is compared cannot be sent to another process: use processes=0") from None
+        raise InputError(
+            "a method or recoding of this comparison cannot be sent to another process: use processes=0"
+        ) from None
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in range(len(ways)):
         waiting.put(number)
@@ -189,7 +191,7 @@ def _by(code: int) -> str:
     if code >= 0:
         return f" with exit code {code}"
     name = signal.Signals(-code).name
-    return f" by {name}" + (": perhaps it needs more memory than there is" if name == "SIGKILL" else "")
+    return f" by {name}" + (": perhaps there is not enough memory" if name == "SIGKILL" else "")
 
 
 # --- in the process that was started ----------------------------------------------------------------------------------
@@ -215,7 +217,7 @@ def work() -> None:
 
 
 def _warm_up() -> None:
-    """Publish a few tuples, so that no row pays for what is loaded when it is first used."""
+    """Publish a few records, so that no row pays for what is loaded when it is first used."""
     table = examples.transparent_t1()
     setting = Setting(
         tables=(table,),

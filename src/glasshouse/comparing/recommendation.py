@@ -3,7 +3,7 @@
 
 An expert looks first at what is promised, and to accuracy only among ways that promise enough:
 
-1. It must hold against attackers who know the algorithm, for it stands in the release. An attack that found
+1. It must protect against attackers who know the algorithm, which the release names. An attack that found
    somebody above the limit puts a way out, whatever it claims.
 2. It must not show who is in the table, unless that is no secret.
 3. It must not cost people much that another way spares them. The cost is how much more often an attacker who learns
@@ -14,11 +14,13 @@ An expert looks first at what is promised, and to accuracy only among ways that 
    percentage point, is as good: nobody would notice, and a comparison does not tell more apart. Among equals what
    `publish` does by default is taken: its method needs the fewest conditions, and its recoding hides presence by a
    theorem.
+
+The errors differ from run to run. If a run by itself would have led to another recommendation, a note says which.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -30,13 +32,13 @@ if TYPE_CHECKING:
 __all__ = ["Recommendation", "keeps", "recommend", "undominated"]
 
 NEAR = Fraction(1, 10)
-"""Errors that differ by less than this share of the least are taken as equal."""
+"Errors that differ by less than this share of the smallest one count as equal."
 SMALL = Fraction(1, 400)
-"""And so are errors that differ by less than this."""
+"Errors that differ by less than this also count as equal."
 COSTLY = Fraction(1, 10)
 """A cost that is larger than another one by more than this is too large, if the error allows it."""
 DEARER = 2
-"""So many times as large an error may be, to spare people that cost."""
+"An error may be this many times as large if it spares people that cost."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,15 +65,14 @@ def recommend(rows: Sequence[Row], *, preferred: tuple[str, str], presence: str 
     """
     measured = [row for row in rows if not row.failed and row.error is not None]
     if not measured:
-        return Recommendation(row=None, reason="Nothing is recommended, for no way could be published and measured.")
-    aware = [row for row in measured if row.adversary != "linking" and keeps(row)]
-    aware = [row for row in aware if not row.ties_groups] or aware
-    holding = aware or [row for row in measured if keeps(row)] or measured
-    hiding = [row for row in holding if not row.shows_presence]
-    allowed = holding if presence == "public" else hiding or holding
-    choice = [row for row in allowed if not any(_spares(other, row) for other in allowed)]
+        return Recommendation(
+            row=None, reason="Nothing is recommended, because no way could be published and measured."
+        )
+    aware, holding, allowed = _allowed(measured, presence)
+    choice = _affordable(allowed)
     best = _best(choice, preferred)
     notes = [
+        *_overturned(rows, best, preferred, presence),
         *_costly(best, [row for row in allowed if row not in choice]),
         *_exact(best, holding, preferred),
         *_linking(best, measured),
@@ -83,8 +84,22 @@ def recommend(rows: Sequence[Row], *, preferred: tuple[str, str], presence: str 
     return Recommendation(row=best, reason=reason, notes=tuple(notes))
 
 
+def _allowed(measured: Sequence[Row], presence: str) -> tuple[list[Row], list[Row], list[Row]]:
+    """Ways that hold against an attacker who knows the algorithm; ways that hold; those of them to choose from."""
+    aware = [row for row in measured if row.adversary != "linking" and keeps(row)]
+    aware = [row for row in aware if not row.ties_groups] or aware
+    holding = aware or [row for row in measured if keeps(row)] or list(measured)
+    hiding = [row for row in holding if not row.shows_presence]
+    return aware, holding, holding if presence == "public" else hiding or holding
+
+
+def _affordable(allowed: Sequence[Row]) -> list[Row]:
+    """The ways that do not cost people much that another way spares them."""
+    return [row for row in allowed if not any(_spares(other, row) for other in allowed)]
+
+
 def undominated(rows: Sequence[Row]) -> list[Row]:
-    """The rows that no other row beats: as low a belief and as small an error, and one of them lower."""
+    """The rows that no other row beats: as low a probability and as small an error, and one of them lower."""
     known = sorted((r for r in rows if r.belief is not None and r.error is not None), key=_pair)
     found: list[Row] = []
     for row in known:
@@ -132,36 +147,43 @@ def _name(row: Row) -> str:
 def _reason(best: Row, choice: Sequence[Row], *, aware: bool, all_of: bool) -> str:
     if not aware:
         return (
-            f"{best.way}, with a mean error of {_percent(best)}, but with care: no way holds against an attacker "
-            "who knows the algorithm, and this is the most accurate of those that hold against one who links people to "
-            "the release."
+            f"{best.way}, with a mean error of {_percent(best)}. Use it with care: none of the ways protects against "
+            "an attacker who knows the algorithm. This is the most accurate of those that protect against an attacker "
+            "who links people to the release."
         )
-    hides = "" if best.shows_presence else ", it does not show who is in the table"
+    hides = "" if best.shows_presence else ", does not show who is in the table"
+    sparing = "" if all_of else (" and for which being in the table does not cost people more than necessary")
     why = (
-        f"{best.way}: it holds against an attacker who knows the algorithm ({_belief(best)}){hides}, and of the "
-        f"{len(choice)} ways of which that is true{'' if all_of else ' and that do not cost people more than need be'} "
+        f"{best.way}: it protects against an attacker who knows the algorithm ({_belief(best)}){hides}, and of the "
+        f"{len(choice)} ways of which that is true{sparing} "
     )
     others = [row for row in choice if _name(row) != _name(best)]
     if not others:
         return f"{why}it answers questions best, with a mean error of {_percent(best)}{_baseline(best)}."
     rival = min(others, key=_error)
     if _clearly_less(_error(best), _error(rival)):
-        how = f"it answers questions best, with a mean error of {_percent(best)} (another method's best, {rival.way}, "
+        how = (
+            f"it answers questions best, with a mean error of {_percent(best)} (the best way with another "
+            f"method, {rival.way}, "
+        )
         return f"{why}{how}has {_percent(rival)}{_baseline(best, '; ')})."
-    how = f"none answers questions clearly better: {_percent(best)} mean error, and {_percent(rival)} by "
+    how = (
+        f"no other answers questions clearly better: it has a mean error of {_percent(best)}, compared "
+        f"with {_percent(rival)} for "
+    )
     return f"{why}{how}{rival.way}{_baseline(best)}."
 
 
 def _belief(row: Row) -> str:
     if row.belief is None:
-        return f"{row.promise}" if row.limit is None else f"who believes nothing above {row.limit}"
+        return f"{row.promise}" if row.limit is None else f"whose probability for a value is at most {row.limit}"
     if row.how == "bound":
-        return f"who believes nothing above {row.belief:.3g}, by its theorem"
-    return f"who was found to believe nothing above {row.belief:.3g}"
+        return f"whose probability for a value is at most {row.belief:.3g}, by a theorem"
+    return f"whose probability for a value was at most {row.belief:.3g}"
 
 
-def _baseline(row: Row, before: str = ", ") -> str:
-    return "" if row.baseline is None else f"{before}where no link at all has {row.baseline:.1%}"
+def _baseline(row: Row, before: str = ", while ") -> str:
+    return "" if row.baseline is None else f"{before}two tables without any link have {row.baseline:.1%}"
 
 
 def _percent(row: Row) -> str:
@@ -171,7 +193,33 @@ def _percent(row: Row) -> str:
 def _cost(row: Row) -> str:
     assert row.cost is not None
     many = f"{abs(row.cost) * 100:.1f} {'more' if row.cost >= 0 else 'fewer'} people in 100"
-    return f"a learner guesses {many} right in the table than outside it"
+    return (
+        f"an attacker who learns from the release guesses right for {many} among those in the table than among those "
+        "outside it"
+    )
+
+
+def _overturned(rows: Sequence[Row], best: Row, preferred: tuple[str, str], presence: str) -> list[str]:
+    """Which other way a single run would have led to; or that there was one run only."""
+    measured = [row for row in rows if not row.failed and row.error is not None]
+    n_runs = len(best.errors)
+    if n_runs == 1:
+        return ["Everything was run once, so chance may decide between ways with similar errors: compare several runs."]
+    if any(len(row.errors) != n_runs for row in measured):
+        return []
+    others: dict[str, list[int]] = {}
+    for run in range(n_runs):
+        alone = [replace(row, error=row.errors[run], errors=()) for row in measured]
+        found = _best(_affordable(_allowed(alone, presence)[2]), preferred)
+        if found.way != best.way:
+            others.setdefault(found.way, []).append(run + 1)
+    if not others:
+        return []
+    told = "; ".join(f"{way} in run {' and '.join(map(str, runs))}" for way, runs in others.items())
+    return [
+        f"The recommendation is not certain: of {n_runs} runs, some would by themselves have led to another way "
+        f"({told}). Compare more runs to be surer, or take either."
+    ]
 
 
 def _costly(best: Row, aside: Sequence[Row]) -> list[str]:
@@ -181,7 +229,9 @@ def _costly(best: Row, aside: Sequence[Row]) -> list[str]:
     other = min(aside, key=_error)
     if not _clearly_less(_error(other), _error(best)):
         return []
-    return [f"{other.way} has a mean error of {_percent(other)}, but {_cost(other)}: it is set aside for that."]
+    return [
+        f"{other.way} has a mean error of {_percent(other)}, but {_cost(other)}: it was not chosen for this reason."
+    ]
 
 
 def _exact(best: Row, holding: Sequence[Row], preferred: tuple[str, str]) -> list[str]:
@@ -194,7 +244,9 @@ def _exact(best: Row, holding: Sequence[Row], preferred: tuple[str, str]) -> lis
     other = _best(exact, preferred)
     if not _clearly_less(_error(other), _error(best)):
         return []
-    return [f"If it is no secret who is in the table, {other.way} has a mean error of {_percent(other)}."]
+    return [
+        f"If it is not secret who is in the table, you can use {other.way}, with a mean error of {_percent(other)}."
+    ]
 
 
 def _linking(best: Row, measured: Sequence[Row]) -> list[str]:
@@ -205,18 +257,20 @@ def _linking(best: Row, measured: Sequence[Row]) -> list[str]:
     if not others:
         return []
     other = min(others, key=_error)
-    said = f"{other.way} does not hold against an attacker who knows the algorithm"
+    said = f"{other.way} does not protect against an attacker who knows the algorithm"
     if not keeps(other) and other.belief is not None:
-        said += f" (who was found to believe up to {other.belief:.3g}, where {other.limit} is promised)"
+        said += (
+            f" (whose probability for a value reaches {other.belief:.3g}, although at most {other.limit} is guaranteed)"
+        )
     if _clearly_less(_error(other), _error(best)):
-        return [f"{said}; it would have a mean error of {_percent(other)}."]
-    return [f"{said}, and would be no more accurate: {_percent(other)}."]
+        return [f"{said}; its mean error is {_percent(other)}."]
+    return [f"{said}, and is no more accurate: its mean error is {_percent(other)}."]
 
 
 def _useless(best: Row) -> list[str]:
     if best.baseline is None or _error(best) < best.baseline:
         return []
     return [
-        "On this workload it answers no better than two tables without a link would: think of fewer quasi-identifiers, "
-        "coarser ones, or a weaker principle."
+        "For these questions it is no better than two tables without any link between them: use fewer or coarser "
+        "quasi-identifiers, or a weaker principle."
     ]

@@ -90,7 +90,7 @@ def score(setting: Setting, method: Method, recoding: Recoding, tell: Callable[[
     except GlasshouseError as error:
         return replace(row, failed=str(error))
     except MemoryError:
-        return replace(row, failed="it needs more memory than there is")
+        return replace(row, failed="there is not enough memory for it")
 
 
 def _ties_groups(setting: Setting, method: Method) -> bool:
@@ -151,14 +151,15 @@ def _mean(runs: list[Row]) -> Row:
     errors = [run.error for run in runs if run.error is not None]
     spread = stdev(errors) / len(errors) ** 0.5 if len(errors) > 1 else None
     grown = [run.memory for run in runs if run.memory is not None]
-    return replace(runs[0], **figures, spread=spread, memory=max(grown, default=None))  # type: ignore[arg-type]
+    memory, each = max(grown, default=None), tuple(errors) if len(errors) == len(runs) else ()
+    return replace(runs[0], **figures, errors=each, spread=spread, memory=memory)  # type: ignore[arg-type]
 
 
-# --- what an attacker who knows the algorithm believes ----------------------------------------------------------------
+# --- the probabilities of an attacker who knows the algorithm ---------------------------------------------------------
 
 
 def _attacked(setting: Setting, release: Release, row: Row) -> Row:
-    """What is believed: by an attack if that can be done in the time, else by the theorem, if there is one."""
+    """The largest probability: by an attack if there is time for it, else by the theorem, if there is one."""
     why = _too_much(setting, release)
     if why:
         return _by_theorem(row, why)
@@ -188,18 +189,18 @@ def _late(seconds: float) -> str:
 def _too_much(setting: Setting, release: Release) -> str:
     """Why an attack would be too much work, if it would."""
     if len(release.recipe.sensitive) != 1:
-        return "it is known only how to attack one sensitive column"
+        return "the attack is only possible with one sensitive column"
     table, effort = setting.tables[0], setting.effort
     n = table.n_tuples
     if n > effort.most_rows:
         return f"the table has more than {effort.most_rows:,} rows"
     if estimated_fits(release, table, release.recipe.sensitive[0]) > max(effort.most_fits, 2 * n):
-        return "people fit too many places in the release"
+        return "people match too many records of the release"
     return ""
 
 
 def _limit(release: Release) -> Fraction | None:
-    """The largest belief that is promised of any sensitive column, if of each something is."""
+    """The largest probability that is promised for any sensitive column, if one is promised for each."""
     limits = [promised_limit(release, column) for column in release.recipe.sensitive]
     known = [limit for limit in limits if limit is not None]
     return max(known) if known and len(known) == len(limits) else None

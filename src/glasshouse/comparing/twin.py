@@ -46,8 +46,8 @@ def twin_of(table: Microdata, source: Source, *, strength: float = STRENGTH) -> 
 
     *What of the table it uses*: quasi-identifiers with their domains, identifiers (to put people in an order that does
     not depend on that of the rows), and of a sensitive column the domain and how often each value occurs. It never uses
-    who has which value. An adversary who knows everybody's quasi-identifiers and sees a release knows all of this; with
-    a seed that is public such an adversary can make the twin too, and learns nothing from what is chosen by it. The
+    who has which value. An attacker who knows everybody's quasi-identifiers and sees a release knows all of this; with
+    a seed that is public such an attacker can make the twin too, and learns nothing from what is chosen by it. The
     same seed of ``source`` gives the same twin for any order of the rows. ``strength`` is how much quasi-identifiers
     say about a value; 0 gives a shuffled column.
 

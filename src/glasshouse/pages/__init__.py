@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages: what people look at, made of plain data.
 
-`html` renders templates, which escape whatever they are given; `svg` is the kit of all figures, which escapes likewise;
+`html` renders templates, which escape what they are given; `svg` is the kit of all figures, which escapes likewise;
 `charts` holds the figures, `report` the report for the person who publishes, `comparison_page` the page of a
 comparison.
 """

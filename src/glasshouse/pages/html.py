@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTML: templates are rendered so that whatever they are given comes out as text.
+"""HTML: templates are rendered so that everything they are given comes out as text.
 
 Escaping is done by the template engine, and is not for a template to remember: every value that is output is escaped,
 and what cannot be seen, or would turn the words around it, is written out (`glasshouse.visible`). Only what brings its

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["PAPERS", "reproduce"]
 
 PAPERS = ("transparent", "corruption", "anatomy", "minimality", "angel")
-"""Papers whose experiments are here, whole."""
+"Papers whose experiments are all here."
 
 
 def reproduce(

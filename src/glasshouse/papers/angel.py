@@ -52,11 +52,12 @@ _PAPER = {
 }
 
 DEPARTURES = (
-    "Neither table is the paper's OCC, which may not be passed on; age has 79 values in the synthetic one, not 78.",
-    "l goes from 2 to 10 by twos, t from 0.1 to 0.5, and the volume from 3 to 10 % by ones: the text gives the ends of "
-    "the last alone. t-closeness is by equal distances, for occupations have no order.",
-    "KL-divergence is that of the truth from the reconstructed distribution, in nats.",
-    "*Independence* is our addition: exact quasi-identifiers and the sensitive column without a link.",
+    "Neither table is the paper's OCC, which may not be redistributed; age has 79 values in the synthetic one, not 78.",
+    "l goes from 2 to 10 in steps of 2, t from 0.1 to 0.5, and the volume from 3 to 10 % in steps of 1; the text "
+    "gives only the two ends of the volume. t-closeness uses equal distances, because occupations have no order.",
+    "The KL-divergence is KL(true distribution || reconstructed distribution), in nats.",
+    "*Independence* is our addition: the exact quasi-identifiers and the sensitive column, without any link between "
+    "them.",
     "Our number for *fairly accurate in all cases* is an error below 10 %.",
 )
 
@@ -159,8 +160,8 @@ def judged(results: Sequence[Figure | Table]) -> list[Claim]:
         ),
         ("Generalization's error rises with l", "6, Figure 5a", claims.rises(of(GENERALIZED, "5a"))),
         ("Generalization's error rises as t shrinks", "6, Figure 5b", claims.falls(of(GENERALIZED, "5b"))),
-        ("Errors of both fall as the volume grows", "6, Figure 5c, d", claims.falls(both)),
-        ("Angelization is the better one at every volume", "6, Figure 5c, d", claims.less(pairs("5c", "5d"))),
+        ("The errors of both fall as the volume grows", "6, Figure 5c, d", claims.falls(both)),
+        ("Angelization has the lower error at every volume", "6, Figure 5c, d", claims.less(pairs("5c", "5d"))),
         ("A marginal's own table always reduces its divergence", "6, Table 9", _reduced(results)),
         ("The improvement is greater for marginals with fewer attributes", "6, Table 9", _more_for_less(results)),
     ]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Claim", "Verdict", "above", "alike", "below", "difference", "ends", "falls", "less", "rises", "scales"]
 
 SLACK = 0.1
-"""A curve that rises may yet step back by this share of its height, and one that falls may step up by it."""
+"A rising curve may fall by this share of its height between two points, and a falling one may rise by it."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,11 +44,11 @@ N_VALUES, SKEW, RHO1 = 50, "0.1", "0.2"
 OPTIMISTIC, PERTURBED, PESSIMISTIC, MAJORITY = "optimistic", "PG", "pessimistic", "majority"
 
 DEPARTURES = (
-    "No table is the paper's SAL, which may not be passed on. Where there are no incomes, occupations are the "
-    "sensitive values, in two and three classes of neighbouring codes.",
+    "No table is the paper's SAL, which may not be redistributed. In a table without incomes the sensitive values are "
+    "occupations, in two and three classes of neighbouring codes.",
     "The tree is ours (`PerturbedTreeClassifier`), not the one of the paper's reference; optimistic and pessimistic "
     "ones grow by the same code. The errors are means of three runs.",
-    "*Majority* is our addition: to say of everybody what most are.",
+    "*Majority* is our addition: it predicts the most frequent class for everybody.",
     "Table III depends on no data. A guarantee is rounded up to four digits, and compared with the paper's two.",
     "Our numbers for words of the paper: *close to* is within 5 points of error, *very slowly* by less than 5 points, "
     "*not affected* by at most a tenth, *significantly better* by at least a fifth.",

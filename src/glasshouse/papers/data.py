@@ -88,13 +88,13 @@ def download(form: Form, *, seconds: float = _SECONDS, most: int = _MOST) -> pa.
                 error.close()  # it holds the connection
             reason = getattr(error, "reason", None) or str(error) or type(error).__name__
             raise SourceError(
-                f"{address} cannot be fetched ({reason}): give the file with --data PATH, or take --data synthetic",
+                f"{address} cannot be downloaded ({reason}): give the file with --data PATH, or use --data synthetic",
                 source=address,
             ) from None
     table = pa.concat_tables(parts)
     if digest(table) != form.sha256:
         raise SourceError(
-            f"what {form.addresses[0]} gave is not the table that is known: give a file of your own with --data PATH",
+            f"the file from {form.addresses[0]} is not the expected table: give a file of your own with --data PATH",
             source=form.addresses[0],
         )
     return table
@@ -124,7 +124,9 @@ def read_file(path: str | Path) -> tuple[Form, pa.Table]:
         with path.open("rb") as opened:
             head = opened.read(1 << 16)
     except OSError:
-        raise SourceError(f"{path} cannot be read: give a file, or adult, census or synthetic", source=path) from None
+        raise SourceError(
+            f"{path} cannot be read: give the path of a file, or adult, census or synthetic", source=path
+        ) from None
     form = _form_of_text(head)
     if form is not None:
         try:
@@ -138,7 +140,10 @@ def read_file(path: str | Path) -> tuple[Form, pa.Table]:
             continue
         if set(form.places) <= set(opened_table.column_names):
             return form, pa.table({name: _as_text(opened_table[name]) for name in form.places})
-    raise SourceError(f"{path} is neither Adult nor Census-Income (KDD): its columns are others", source=path)
+    raise SourceError(
+        f"{path} has neither the columns of Adult nor those of Census-Income (KDD): give one of these tables",
+        source=path,
+    )
 
 
 def _form_of_text(head: bytes) -> Form | None:
@@ -233,7 +238,7 @@ class Data:
         if n >= self.n:
             return self
         drawn = np.sort(Source.seeded(1).permutation(self.n)[:n])
-        about = f"{self.about}, of whom {n:,} drawn at random"
+        about = f"{self.about}; {n:,} of them, drawn at random"
         return replace(self, table=self.table.take(pa.array(drawn)), about=about)
 
 
@@ -268,7 +273,7 @@ def _synthetic(n: int) -> Data:
     return Data(
         name="synthetic",
         given="synthetic",
-        about=f"the synthetic census of `gh.synthetic`, {n:,} people, seed 1; nobody is in it",
+        about=f"the synthetic census of `gh.synthetic`, {n:,} people, seed 1; it has no real people",
         table=table,
         sensitive={"OCC": "occupation", "SAL": "income"},
         taxonomies={

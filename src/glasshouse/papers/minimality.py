@@ -64,20 +64,20 @@ CORRELATED = ("RGG", "SG", BASE)
 MOST_STATES, MOST_TRIALS = 20_000_000, 5_000_000
 
 DEPARTURES = (
-    "The paper's table is Adult, its values Tech-support and Craft-repair; on other tables a rare and a frequent "
-    "occupation stand for these two.",
-    "Beliefs are exact where the paper samples; the order has no ties, for a number is the last quasi-identifier. A "
-    "gap in a curve: the table is not eligible, or so many people at the end of the order make no group that their "
-    "worlds cannot be counted.",
-    "Only people who are published are counted: Theorem 6 says nothing of those at the end of the order who make no "
-    "group.",
-    "t-closeness is that of whether somebody has the occupation.",
-    "For Figures 4c to 5d the last group is merged, so that everybody is published, and questions draw at least one "
-    "value. Figure 5 is under frequency l-diversity, RGG has p = 0.65 and SG runs at l + 1; the paper leaves l, "
-    "and the values of qd and sel, open: l = 6, or the largest for which SG is eligible, qd = 4 and sel = 0.5 where "
-    "not varied.",
-    "The positive questions are those whose true count is far *above* independence; the paper has the words the other "
-    "way round.",
+    "The paper's table is Adult, and its two sensitive values are Tech-support and Craft-repair. On other tables a "
+    "rare and a frequent occupation replace them.",
+    "Probabilities are exact where the paper samples. The order has no ties, because the last quasi-identifier is a "
+    "number. A curve has a gap where the table is not eligible, or where so many people at the end of the order form "
+    "no group that their possible values cannot be counted.",
+    "Only people who are published are counted: Theorem 6 says nothing about people at the end of the order who form "
+    "no group.",
+    "t-closeness is about one question: whether a person has the occupation.",
+    "For Figures 4c to 5d the last group is merged, so that everybody is published, and each question draws at least "
+    "one value. Figure 5 uses frequency l-diversity, RGG has p = 0.65 and SG runs at l + 1. The paper does not state "
+    "l, nor the values of qd and sel: here l is 6, or the largest for which SG is eligible, and qd = 4 and sel = 0.5 "
+    "where they are not varied.",
+    "The positive questions are those whose true count is far *above* independence; the paper has the two words "
+    "swapped.",
     "Our numbers for words of the paper: *close to twice* is at most 2.2 times, *not much* at most twice, *often half* "
     "is at most 0.55 times at half of the points.",
 )
@@ -101,11 +101,11 @@ def _read(table: pa.Table, sensitive: str = "occupation") -> Microdata:
     return read(table, quasi=quasi, sensitive=sensitive, categorical=[sensitive])
 
 
-# --- what is believed -------------------------------------------------------------------------------------------------
+# --- probabilities ----------------------------------------------------------------------------------------------------
 
 
 def beliefs(table: Microdata, principle: Principle, method: Method, value: int) -> NDArray[np.float64] | None:
-    """What is believed of everybody who is published: the belief in one value, knowing the algorithm."""
+    """The probability of one value for everybody who is published, for an attacker who knows the algorithm."""
     release = published(table, principle, method, Permutation())
     if release is None:
         return None
@@ -128,7 +128,7 @@ def _in_value(found: Posterior, value: int) -> NDArray[np.float64]:
 
 
 def _exposed(found: NDArray[np.float64] | None, limit: float) -> tuple[float | None, float | None]:
-    """The share of people above a limit, in percent, and the largest belief as a multiple of it."""
+    """The share of people above a limit, in percent, and the largest probability as a multiple of it."""
     if found is None:
         return None, None
     return 100 * float(np.mean(found > limit * (1 + 1e-9))), float(found.max() / limit)
@@ -145,8 +145,14 @@ def _greedy(numbered: pa.Table, designated: Mapping[str, int]) -> list[Figure]:
             found = beliefs(table, DesignatedLDiversity(ell=ell, values=(value,)), Greedy(last="drop"), value)
             shares[name][float(ell)], multiples[name][float(ell)] = _exposed(found, 1 / ell)
     return [
-        _figure("figure-3a", "GG, l-diversity: people believed above 1/l", "l", "people (%)", shares),
-        _figure("figure-3b", "GG, l-diversity: the largest belief, times 1/l", "l", "multiple of 1/l", multiples),
+        _figure("figure-3a", "GG, l-diversity: people with a probability above 1/l", "l", "people (%)", shares),
+        _figure(
+            "figure-3b",
+            "GG, l-diversity: the largest probability, as a multiple of 1/l",
+            "l",
+            "multiple of 1/l",
+            multiples,
+        ),
     ]
 
 
@@ -166,7 +172,9 @@ def _closeness(numbered: pa.Table, designated: Mapping[str, int]) -> list[Figure
             shares[name][float(t)], multiples[name][float(t)] = _exposed(distance, float(t))
     return [
         _figure("figure-3c", "GG, t-closeness: people farther than t", "t", "people (%)", shares),
-        _figure("figure-3d", "GG, t-closeness: the largest distance, times t", "t", "multiple of t", multiples),
+        _figure(
+            "figure-3d", "GG, t-closeness: the largest distance, as a multiple of t", "t", "multiple of t", multiples
+        ),
     ]
 
 
@@ -186,8 +194,14 @@ def _randomised(numbered: pa.Table, plain: Microdata, designated: Mapping[str, i
             found["c"][name][float(p)] = None if release is None else float(losses(release).average_size)
             found["d"][name][float(p)] = asked.error(release)
     return [
-        _figure("figure-4a", "RGG, 6-diversity: people believed above 1/6", "p", "people (%)", found["a"]),
-        _figure("figure-4b", "RGG, 6-diversity: the largest belief, times 1/6", "p", "multiple of 1/6", found["b"]),
+        _figure("figure-4a", "RGG, 6-diversity: people with a probability above 1/6", "p", "people (%)", found["a"]),
+        _figure(
+            "figure-4b",
+            "RGG, 6-diversity: the largest probability, as a multiple of 1/6",
+            "p",
+            "multiple of 1/6",
+            found["b"],
+        ),
         _figure("figure-4c", "RGG, 6-diversity: average size of a group", "p", "tuples", found["c"]),
         _figure("figure-4d", "RGG, 6-diversity: query error", "p", "average relative error (%)", found["d"]),
     ]
@@ -265,7 +279,7 @@ def _about_beliefs(results: Sequence[Figure | Table]) -> list[tuple[str, str, Ve
         ),
         ("Their share grows with l", "5.1, Figure 3a", claims.rises(curves("3a"))),
         (
-            "Where anybody is vulnerable, the largest belief is at least 2/l",
+            "Where anybody is vulnerable, the largest probability is at least 2/l",
             "5.1, Figure 3b",
             claims.above(_vulnerable(curves("3b")), 2 * (1 - 1e-9)),
         ),
@@ -276,7 +290,7 @@ def _about_beliefs(results: Sequence[Figure | Table]) -> list[tuple[str, str, Ve
         ("RGG: the share of vulnerable people falls with p", "5.2, Figure 4a", claims.falls(curves("4a"))),
         (f"p = 0.6 protects everybody from belief in {rare}", "5.2, Figure 4b", claims.below(at_06, 1 + 1e-9)),
         ("p = 0.65 protects everybody from both", "5.2, Figure 4b", claims.below(at_065, 1 + 1e-9)),
-        ("The largest belief falls with p", "5.2, Figure 4b", claims.falls(curves("4b"))),
+        ("The largest probability falls with p", "5.2, Figure 4b", claims.falls(curves("4b"))),
         ("Groups do not grow much with p: at most twice", "5.2, Figure 4c", claims.alike(curves("4c"), 2)),
         ("Nor does the query error: at most twice", "5.2, Figure 4d", claims.alike(curves("4d"), 2)),
     ]
@@ -313,7 +327,7 @@ def about_errors(results: Sequence[Figure | Table]) -> list[tuple[str, str, Verd
 
 
 def _vulnerable(curves: Mapping[str, Curve]) -> dict[str, Curve]:
-    """The points at which somebody is believed above the limit."""
+    """The points at which somebody's probability is above the limit."""
     return {
         name: {place: value for place, value in curve.items() if value is not None and value > 1 + 1e-9}
         for name, curve in curves.items()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ABOUT", "Reproduction"]
 
 ABOUT = "about.json"
-"""What a folder holds beside numbers, drawings and the page that can be made of them again."""
+"The file with everything that the numbers do not say; from both, the drawings and the page can be made again."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,14 +87,14 @@ class Reproduction:
         lines = [
             f"# {self.title}",
             "",
-            f"Measured on {self.data}. Shapes of curves compare with the paper's; heights need not.",
+            f"Measured on {self.data}. Compare the shapes of the curves with the paper's; their heights may differ.",
             "",
             "```text",
             self.command,
             "```",
             "",
-            f"That took {number(self.seconds)} seconds of the processor. {self._tally()} Why a claim does not carry "
-            f"over is told in the documentation, under *Papers*, {self.title.partition(':')[0]}.",
+            f"This took {number(self.seconds)} seconds of processor time. {self._tally()} The documentation says why "
+            f"a claim does not carry over, under *Papers*, {self.title.partition(':')[0]}.",
             "",
             "## Claims",
             "",
@@ -113,7 +113,7 @@ class Reproduction:
 
     def _tally(self) -> str:
         words = [claim.verdict.word for claim in self.claims]
-        found = f"Of {len(words)} claims {words.count('yes')} carry over, {words.count('no')} do not"
+        found = f"Of {len(words)} claims, {words.count('yes')} are confirmed here and {words.count('no')} are not"
         lacking = words.count("not measured")
         return f"{found}, and {lacking} could not be measured." if lacking else f"{found}."
 

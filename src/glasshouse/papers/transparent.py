@@ -55,12 +55,13 @@ METHODS: dict[str, Any] = {"Hybrid": Hybrid(), "Mondrian": Mondrian(), "Tailor":
 MASK = "Mask"
 
 DEPARTURES = (
-    "Neither table is the paper's: OCC and SAL may not be passed on.",
-    "Mask protects all sensitive values, its k-anonymous partition is Mondrian's, and k = l; the paper says only the "
-    "last.",
-    "*Independence* is our addition: what two tables without a link say, exact quasi-identifiers and the sensitive "
-    "column by itself. Who is not better than that has told nothing about how the two go together.",
-    "Times are processor seconds on one thread to divide a table and to write its boxes; larger tables are copies of "
+    "Neither table is the paper's: OCC and SAL may not be redistributed.",
+    "Mask protects all sensitive values, its k-anonymous partition is Mondrian's, and k = l; the paper says only that "
+    "k = l.",
+    "*Independence* is our addition: the answers of two tables without any link, the exact quasi-identifiers and the "
+    "sensitive column by itself. A method that is no better than this has shown nothing about how the two depend on "
+    "each other.",
+    "Times are processor seconds on one thread, to divide a table and to write its boxes; larger tables are copies of "
     "the first, as in the paper.",
     "Our numbers for words of the paper: *almost the same utility* is at most 1.5 times the error, *almost linear* at "
     "most n^1.15, *slightly higher* at most twice, *insensitive* at most 1.5 times, *rapidly* to less than half.",
@@ -204,7 +205,7 @@ def _costs(letter: str, name: str, table: Microdata, times: Sequence[int]) -> li
     by_ell = {float(ell): _seconds(table, ell) for ell in ELLS}
     y = "processor seconds"
     return [
-        figure_of(f"figure-14{letter}", f"{name}: time against the number of tuples (l = 8)", "n", by_n, y=y),
+        figure_of(f"figure-14{letter}", f"{name}: time against the number of records (l = 8)", "n", by_n, y=y),
         figure_of(f"figure-15{letter}", f"{name}: time against l", "l", by_ell, y=y),
     ]
 
@@ -261,7 +262,7 @@ def _correlations(tables: Mapping[str, Microdata]) -> Table:
         rows.append([f"{name}, here", *ratios])
     return Table(
         name="table-XIV",
-        title="Correlation ratios of quasi-identifiers, explained by the sensitive value",
+        title="Correlation ratios: how much of each quasi-identifier the sensitive value explains",
         columns=["", *TRANSPARENT_QUASI],
         rows=rows,
     )
@@ -337,7 +338,7 @@ def judged(results: Sequence[Figure | Table]) -> list[Claim]:
             _rapidly(curves(15, "Tailor", "Hybrid")),
         ),
         (
-            "Hybrid takes less than 5 minutes for nearly 10 million tuples",
+            "Hybrid takes less than 5 minutes for nearly 10 million records",
             "4.3, Figure 14",
             _minutes(curves(14, "Hybrid")),
         ),
@@ -370,7 +371,7 @@ def _minutes(curves: Mapping[str, Curve], enough: float = 9e6) -> Verdict:
     if not found:
         return claims.NOTHING
     place, value, name = max(found)
-    said = f"{number(value)} s for {number(place)} tuples ({name})"
+    said = f"{number(value)} s for {number(place)} records ({name})"
     return Verdict(holds=value < 300 if place >= enough else None, said=said)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exposure: how many people are believed above each limit. It names nobody."""
+"""Exposure: for how many people the largest probability is above each limit. It names nobody."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STEPS = 200
 
 
 def exposure(title: str, beliefs: NDArray[np.float64], limit: Fraction | None) -> Part:
-    """Draw the share of people whose largest belief is above x, for x from 0 to 1, and the promised limit."""
+    """Draw the share of people whose largest probability is above x, for x from 0 to 1, and the guaranteed limit."""
     plane = Plane(left=64, right=_WIDTH - 24, top=44, floor=_HEIGHT - 52)
     limits = np.linspace(0.0, 1.0, _STEPS + 1)
     shares = 1 - np.searchsorted(np.sort(beliefs), limits + 1e-12, side="right") / max(1, len(beliefs))
@@ -36,12 +36,12 @@ def exposure(title: str, beliefs: NDArray[np.float64], limit: Fraction | None) -
         x = plane.x(float(limit))
         parts += [
             line(x, plane.floor, x, plane.top, stroke="#b00", stroke_dasharray="5 4"),
-            label(x + 5, plane.top + 13, f"promised: {limit}", fill="#b00"),
+            label(x + 5, plane.top + 13, f"guaranteed: {limit}", fill="#b00"),
         ]
     curve = [(plane.x(float(x)), plane.y(float(y))) for x, y in zip(limits, shares, strict=True)]
     parts += [
         polyline(curve, fill="none", stroke="#06c", stroke_width=2),
-        label(plane.x(0.5), _HEIGHT - 12, "belief", anchor="middle"),
-        label(16, plane.y(0.5), "people believed above", anchor="middle", turned=True),
+        label(plane.x(0.5), _HEIGHT - 12, "probability", anchor="middle"),
+        label(16, plane.y(0.5), "share of people above it", anchor="middle", turned=True),
     ]
     return drawing(_WIDTH, _HEIGHT, title, None, parts, style="", font_family="sans-serif", font_size=12)

@@ -1,50 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The frontier: what is believed against what is lost, a mark for each way to publish.
+"""The frontier: what an attacker can learn against how wrong answers are, a mark for each way to publish.
 
-Privacy is from left to right: the largest belief about anybody that an attacker who knows the algorithm can have.
-Utility is upwards: the mean error of answers. Ways on the frontier are those that no other one beats in both.
+A line for each method, those that protect against an attacker who knows the algorithm above the others. Within a line
+each recoding has a mark of its own shape at the mean error of answers, on a scale of powers of ten that is as wide as
+the errors are. A bar through a mark goes from the least to the largest error of its runs. The highest probability that
+an attacker found, or can find by the theorem, stands at the end of the line. Ways on the frontier, which no other way
+beats in both, have full marks.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.pages.svg import Part, Plane, drawing, element, label, line, polyline, short
+from glasshouse.pages.svg import Part, Plane, drawing, element, label, line, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    Row = Mapping[str, Any]
+
 __all__ = ["ALONE", "MARKS", "frontier"]
 
 MARKS = """
-svg .mark { fill: var(--bar); stroke: var(--paper); stroke-width: 1; }
-svg .mark.linking { fill: var(--stop); }
-svg .mark.bound { fill: var(--paper); stroke: var(--bar); stroke-width: 2; }
+svg .mark { fill: var(--paper); stroke: var(--bar); stroke-width: 1.6; }
+svg .mark.edge { fill: var(--bar); }
+svg .mark.linking { stroke: var(--stop); } svg .mark.linking.edge { fill: var(--stop); }
+svg .runs { stroke: var(--bar); stroke-width: 1.2; } svg .runs.linking { stroke: var(--stop); }
 svg .best { fill: none; stroke: var(--ink); stroke-width: 1.5; }
-svg .frontier { fill: none; stroke: var(--leaf); stroke-width: 1.5; stroke-linejoin: miter; }
-svg .leader { stroke: var(--soft); stroke-width: .6; }
+svg .strong { font-weight: 600; } svg text.above { fill: var(--stop); font-weight: 600; }
 """
 ALONE = (
     """
 svg { --paper: #fff; --wash: #f4f7f5; --line: #d3ddd7; --ink: #17211c; --soft: #4c5a53; --leaf: #1f6b4a;
   --bar: #4a9472; --stop: #a3201c; --other: #6a6f8f; background: #fff; font-family: system-ui, sans-serif; }
 svg text { fill: var(--ink); font-size: 12px; } svg text.axis { fill: var(--soft); }
-svg .grid { stroke: var(--line); } svg .limit { stroke: var(--stop); stroke-dasharray: 5 4; }
-svg text.limit { fill: var(--stop); stroke: none; } svg .no-link { stroke: var(--other); stroke-dasharray: 3 4; }
+svg .grid { stroke: var(--line); } svg .no-link { stroke: var(--other); stroke-dasharray: 3 4; }
 """
     + MARKS
 )
 """The style of a picture that stands by itself."""
 
-_WIDTH, _HEIGHT = 720, 440
-_UNKNOWN = 1.12  # where beliefs that are not known are drawn
-_SPAN = 1.2  # of the axis, with them
-_APART = 15  # pixels between labels
+_WIDTH, _LEFT, _RIGHT = 720, 176, 584
+_TOP = 62  # where the first line begins, below the legend and the names of the columns
+_LANE = 8  # pixels for each recoding of a method
+_HEAD = 24  # pixels for a heading
 _LEAST = 1e-4  # smaller errors are drawn like this one
-_LONGEST = 30  # letters of a label
+_LONGEST = 26  # letters of the name of a method
+_SHAPES = ("circle", "square", "triangle", "diamond", "bar", "plus")
+_HEADS = {
+    True: "Protects against an attacker who knows the algorithm",
+    False: "Protects only against an attacker who does not know the algorithm",
+}
 
 
 def frontier(
@@ -57,114 +65,157 @@ def frontier(
     """
     linked = dict(zip(map(id, rows), links or (), strict=False))
     drawn = [row for row in rows if not row["failed"] and row["error"] is not None]
-    best = next((row for row in drawn if row["chosen"]), None)
-    edge = sorted((row for row in drawn if row["on_edge"]), key=lambda row: (row["belief"], row["error"]))
-    errors = [max(row["error"], _LEAST) for row in drawn] or [0.1]
-    ticks = _ticks(min(errors), max(errors))
-    plane = Plane(
-        left=64,
-        right=_WIDTH - 210,
-        top=40,
-        floor=380,
-        across=(0.0, _SPAN),
-        up=(ticks[0], ticks[-1]),
-        powers="y",
-    )
+    recodings = list(dict.fromkeys(row["recoding"] for row in drawn))
+    lines, floor_ = _laid_out(drawn, len(recodings))
+    least = min((_runs(row)[0] for row in drawn), default=0.05)
+    most = max((_runs(row)[1] for row in drawn), default=0.2)
+    baseline = next((row["baseline"] for row in drawn if row["baseline"]), None)
+    if baseline is not None:
+        least, most = min(least, max(baseline, _LEAST)), max(most, baseline)
+    beside = max(1.02, (most / least) ** 0.04)  # a little room at both ends
+    across = (least / beside, most * beside)
+    plane = Plane(left=_LEFT, right=_RIGHT, top=_TOP, floor=floor_, across=across, powers="x")
+    ticks = {tick: f"{tick * 100:g}\u202f%" for tick in _ticks(*plane.across)}
     parts = [
-        *plane.rows({tick: f"{tick * 100:g}\u202f%" for tick in ticks}, class_="grid"),
-        *plane.columns({i / 5: f"{i / 5:g}" for i in range(6)}),
-        label(plane.x(_UNKNOWN), plane.floor + 16, "not known", anchor="middle", class_="axis"),
-        label(
-            plane.x(0.5),
-            plane.floor + 36,
-            "the most that an attacker who knows the algorithm believes of anybody",
-            anchor="middle",
-            class_="axis",
-        ),
-        label(plane.left, 16, "mean error of answers", class_="axis"),
-        *_lines(plane, drawn),
+        *plane.columns(ticks, class_="grid"),
+        plane.named("mean error of answers (smaller is better); bars: the least and largest error of the runs"),
+        label(_RIGHT + 10, _TOP - 8, "highest probability", class_="axis"),
+        *_legend(recodings),
+        *_baseline(plane, baseline),
     ]
-    if edge:
-        parts.append(polyline(_steps(plane, edge), class_="frontier"))
-    parts += [_mark(plane, row, linked.get(id(row))) for row in sorted(drawn, key=lambda row: row is best)]
-    if best is not None:
-        x, y = _at(plane, best)
-        parts.append(element("circle", class_="best", cx=x, cy=y, r=10))
-    parts += _labels(plane, [*edge, *([best] if best is not None and best not in edge else [])])
+    for protects, words in _HEADS.items():
+        tops = [place.top for place in lines if place.protects == protects]
+        if tops:
+            parts.append(label(12, min(tops) - 7, words, class_="strong"))
+    for place in lines:
+        parts += place.drawn(plane, recodings, linked)
     chosen = next((row for row in rows if row["chosen"]), None)
+    edge = [row["way"] for row in drawn if row["on_edge"]]
     said = (
-        f"{len(drawn)} ways by the largest belief of an attacker who knows the algorithm and by the mean error of "
-        "answers. "
+        f"{len(drawn)} ways by the highest probability that an attacker who knows the algorithm finds, and by the mean "
+        "error of answers. "
         + (f"Recommended: {chosen['way']}. " if chosen is not None else "")
-        + f"On the frontier: {', '.join(row['way'] for row in edge) or 'none'}."
+        + f"No other way is better in both than: {', '.join(edge) or 'none'}."
     )
     role = "group" if linked else "img"  # what is inside of an image cannot be reached
-    return drawing(_WIDTH, _HEIGHT, "Privacy and utility", said, parts, name="frontier", style=style, role=role)
+    height = round(floor_) + 48
+    return drawing(_WIDTH, height, "Privacy and utility", said, parts, name="frontier", style=style, role=role)
+
+
+class _Line:
+    """The ways of one method: their names, marks and probabilities, from a height down."""
+
+    def __init__(self, rows: Sequence[Row], top: float, height: float) -> None:
+        self.rows, self.top, self.height = rows, top, height
+        self.protects = rows[0]["adversary"] != "linking"
+
+    def drawn(self, plane: Plane, recodings: Sequence[str], linked: Mapping[int, str]) -> Iterator[Part]:
+        middle = self.top + self.height / 2
+        chosen = any(row["chosen"] for row in self.rows)
+        yield line(12, self.top, _WIDTH - 12, self.top, class_="grid")
+        name = short(self.rows[0]["method"], _LONGEST)
+        yield label(12, middle + 4, name, class_="strong" if chosen else None)
+        yield self._probability(middle + 4)
+        for row in self.rows:
+            y = self.top + self.height / 2 + (recodings.index(row["recoding"]) - (len(recodings) - 1) / 2) * _LANE
+            low, high = _runs(row)
+            kind = "" if self.protects else " linking"
+            if high > low:
+                yield line(plane.x(low), y, plane.x(high), y, class_=f"runs{kind}")
+            mark = _mark(row, plane.x(max(row["error"], _LEAST)), y, recodings, kind)
+            link = linked.get(id(row))
+            yield mark if link is None else element("a", mark, href=link, aria_label=row["way"])
+            if row["chosen"]:
+                yield element("circle", class_="best", cx=plane.x(max(row["error"], _LEAST)), cy=y, r=8)
+
+    def _probability(self, y: float) -> Part:
+        known = [row for row in self.rows if row["belief"] is not None]
+        if not known:
+            return label(_RIGHT + 10, y, "not known", class_="axis")
+        worst = max(known, key=lambda row: row["belief"])
+        limit = None if worst["limit"] is None else float(Fraction(worst["limit"]))
+        above = limit is not None and worst["belief"] > limit * (1 + 1e-9) + worst["belief_error"]
+        words = f"≤ {worst['belief']:.2f}, proved" if worst["how"] == "bound" else f"{worst['belief']:.2f}, found"
+        return label(_RIGHT + 10, y, words, class_="above" if above else None)
+
+
+def _laid_out(drawn: Sequence[Row], lanes: int) -> tuple[list[_Line], float]:
+    """The lines from above, those that protect first and the least error first, and where the last one ends."""
+    methods: dict[tuple[bool, str], list[Row]] = {}
+    for row in drawn:
+        methods.setdefault((row["adversary"] == "linking", row["method"]), []).append(row)
+    order = sorted(methods, key=lambda key: (key[0], min(row["error"] for row in methods[key])))
+    height = max(20.0, lanes * _LANE + 8.0)
+    lines, y, before = [], float(_TOP), None
+    for key in order:
+        y += _HEAD * (key[0] != before)
+        before = key[0]
+        lines.append(_Line(methods[key], y, height))
+        y += height
+    return lines, max(y, _TOP + 40.0)
+
+
+def _runs(row: Row) -> tuple[float, float]:
+    """The least and the largest error of the runs of a way."""
+    errors = [*(row.get("errors") or ()), row["error"]]
+    return max(min(errors), _LEAST), max(*errors, _LEAST)
 
 
 def _ticks(least: float, most: float) -> list[float]:
-    """Values that are easily read, from below the least error to above the largest.
+    """Values between the two that are easily read, few enough to stand side by side.
 
-    >>> _ticks(0.13, 0.48), _ticks(0.004, 0.04)
-    ([0.1, 0.2, 0.5], [0.002, 0.005, 0.01, 0.02, 0.05])
+    >>> _ticks(0.013, 0.48), _ticks(0.04, 0.09)
+    ([0.02, 0.05, 0.1, 0.2], [0.04, 0.05, 0.06, 0.08])
     """
-    powers = range(floor(log10(least)) - 1, ceil(log10(most)) + 2)
-    steps = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
-    low = max(i for i, step in enumerate(steps) if step <= least)
-    high = min(i for i, step in enumerate(steps) if step >= most and i > low)
-    return steps[low : high + 1]
+    powers = range(floor(log10(least)) - 1, ceil(log10(most)) + 1)
+    for steps in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
+        found = [tick for p in powers for s in steps if least <= (tick := float(f"{s}e{p}")) <= most]
+        if len(found) >= 4:
+            break
+    return found
 
 
-def _at(plane: Plane, row: Mapping[str, Any]) -> tuple[float, float]:
-    return plane.x(_UNKNOWN if row["belief"] is None else row["belief"]), plane.y(row["error"])
+def _mark(row: Row, x: float, y: float, recodings: Sequence[str], kind: str) -> Part:
+    """A mark of the shape of its recoding, full on the frontier; its title tells the numbers."""
+    low, high = _runs(row)
+    spread = f" ({low:.2%} to {high:.2%} in the runs)" if high > low else ""
+    belief = "not known" if row["belief"] is None else f"{row['belief']:.4f} ({row['how']})"
+    told = element("title", f"{row['way']}: error {row['error']:.2%}{spread}, highest probability {belief}")
+    full = " edge" if row["on_edge"] else ""
+    return _shape(recodings.index(row["recoding"]), x, y, f"mark{full}{kind}", told)
 
 
-def _lines(plane: Plane, rows: Sequence[Mapping[str, Any]]) -> Iterator[Part]:
-    """What was promised, and what no link at all would give."""
-    limit = next((row["limit"] for row in rows if row["limit"] is not None), None)
-    if limit is not None:
-        x = plane.x(float(Fraction(limit)))
-        yield line(x, plane.top - 8, x, plane.floor, class_="limit")
-        yield label(x + 6, plane.top - 10, f"promised: {limit}", class_="limit")
-    baseline = next((row["baseline"] for row in rows if row["baseline"] is not None), None)
+def _shape(number: int, x: float, y: float, kind: str, *inside: Part) -> Part:
+    shape = _SHAPES[number % len(_SHAPES)]
+    if shape == "circle":
+        return element("circle", *inside, class_=kind, cx=x, cy=y, r=4)
+    path = {
+        "square": "m-3.6 -3.6h7.2v7.2h-7.2z",
+        "triangle": "m0 -4.6l4.4 7.8h-8.8z",
+        "diamond": "m0 -5l4.6 5l-4.6 5l-4.6 -5z",
+        "bar": "m-1.8 -4.6h3.6v9.2h-3.6z",
+        "plus": "m-1.5 -4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
+    }[shape]
+    return element("path", *inside, class_=kind, d=f"M{x:.1f} {y:.1f}{path}")
+
+
+def _legend(recodings: Sequence[str]) -> Iterator[Part]:
+    """Which shape is which recoding, and what full marks and the ring mean."""
+    x = 18.0
+    for number, recoding in enumerate(recodings):
+        name = short(recoding, 18)
+        if x + 7 * len(name) > _WIDTH - 20:
+            break  # the marks tell their names by themselves
+        yield _shape(number, x, 14, "mark")
+        yield label(x + 9, 18, name, class_="axis")
+        x += 26 + 6.6 * len(name)
+    yield label(12, 36, "Full marks: no other way is better in both. A ring: recommended.", class_="axis")
+
+
+def _baseline(plane: Plane, baseline: float | None) -> Iterator[Part]:
+    """What two tables without any link would give."""
     if baseline:
-        y = plane.y(baseline)
-        yield line(plane.left, y, plane.right, y, class_="no-link")
-        yield label(plane.right + 6, y + 4, f"no link: {baseline:.1%}", class_="axis")
-
-
-def _mark(plane: Plane, row: Mapping[str, Any], link: str | None) -> Part:
-    """A circle, full if it was measured and empty if it is a bound; a square if it holds against linking alone."""
-    x, y = _at(plane, row)
-    belief = "belief not known" if row["belief"] is None else f"belief {row['belief']:.4f} ({row['how']})"
-    told = element("title", f"{row['way']}: error {row['error']:.2%}, {belief}, {row['adversary']}")
-    if row["adversary"] == "linking":
-        mark = element("rect", told, class_="mark linking", x=x - 4.5, y=y - 4.5, width=9, height=9)
-    else:
-        mark = element("circle", told, class_="mark bound" if row["how"] == "bound" else "mark", cx=x, cy=y, r=5)
-    return mark if link is None else element("a", mark, href=link, aria_label=row["way"])
-
-
-def _steps(plane: Plane, edge: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
-    """The border of what can be had: to the right of a way and above it nothing is better."""
-    places = [_at(plane, row) for row in edge]
-    corners = [places[0]]
-    for (_, before), (x, y) in pairwise(places):
-        corners += [(x, before), (x, y)]
-    return [*corners, (plane.x(1.0), places[-1][1])]
-
-
-def _labels(plane: Plane, rows: Sequence[Mapping[str, Any]]) -> Iterator[Part]:
-    """Names beside the picture, at the height of their marks or as near as there is room."""
-    right, last = plane.right + 6, float("-inf")
-    ordered = sorted(rows, key=lambda row: _at(plane, row)[1])
-    baseline = next((plane.y(row["baseline"]) for row in ordered if row["baseline"]), None)
-    for row in ordered:
-        x, y = _at(plane, row)
-        place = max(y, last + _APART)
-        if baseline is not None and abs(place - baseline) < _APART:
-            place = baseline + _APART
-        last = place
-        yield line(x + 6, y, right - 3, place, class_="leader")
-        weight = "600" if row["chosen"] else None
-        yield label(right, place + 4, short(row["way"], _LONGEST), font_weight=weight)
+        x = plane.x(max(baseline, _LEAST))
+        yield line(x, plane.top - 4, x, plane.floor, class_="no-link")
+        beside = min(x, plane.right - 45)  # the name of the next column begins at the right
+        yield label(beside, plane.top - 8, f"no link: {baseline:.1%}", anchor="middle", class_="axis")

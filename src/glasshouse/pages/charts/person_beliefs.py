@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Beliefs about one person: a bar for each value, beside what is promised. It belongs inside."""
+"""The attacker's probabilities for one person: a bar for each value, and the guaranteed limit. Not to be published."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["person_figure"]
 
 _WIDTH, _ROW, _LEFT = 680, 28, 200
 _LONGEST = 26  # letters of a value
-_LEAST = 2.0  # pixels of a bar: a small belief must be seen
+_LEAST = 2.0  # pixels of a bar: a small probability must be seen
 
 
 def person_figure(
     beliefs: Sequence[tuple[str, float]], limit: tuple[str, float] | None, true: str | None = None, *, name: str
 ) -> Part:
-    """Draw how firmly each value is believed of a person, the promise as a line, and which value is the true one.
+    """Draw the probability of each value of a person, the guaranteed limit as a line, and which value is the true one.
 
     Parameters
     ----------
     beliefs
-        Values as texts, with the belief in each.
+        Values as texts, with the probability of each.
     limit
-        The largest belief that is promised, as a text and as a number; None if none is.
+        The largest probability that is guaranteed, as a text and as a number; None if there is none.
     true
         The value that the person truly has, if that is shown.
     name
@@ -52,7 +52,9 @@ def person_figure(
             line(x, plane.top - 12, x, plane.floor, class_="limit"),
             label(side, plane.top - 5, f"promised: at most {limit[0]}", anchor=anchor, class_="limit"),
         ]
-    parts.append(plane.named("how firmly the attacker believes that the person has the value"))
+    parts.append(plane.named("the attacker's probability that the person has the value"))
     said = "; ".join(f"{short(value, _LONGEST)} {belief * 100:.1f} %" for value, belief in beliefs)
     promised = "" if limit is None else f". Promised is at most {limit[0]}"
-    return drawing(_WIDTH, height, "What the attacker believes of this person", f"{said}{promised}.", parts, name=name)
+    return drawing(
+        _WIDTH, height, "The attacker's probabilities for this person", f"{said}{promised}.", parts, name=name
+    )

@@ -22,7 +22,7 @@ _LONGEST = 24  # letters of a column's name
 
 
 def belief_figure(found: Mapping[str, Any], name: str, *, style: str | None = None) -> Part:
-    """How firmly something is believed of how many people, with the promise as a line."""
+    """How many people have a most probable value of each probability, with the guarantee as a line."""
     edges, people = found["histogram"]["edges"], found["histogram"]["people"]
     limit = None if found["limit"] is None else float(Fraction(found["limit"]))
     n, height = max(1, sum(people)), 216
@@ -31,7 +31,7 @@ def belief_figure(found: Mapping[str, Any], name: str, *, style: str | None = No
     parts = [
         *plane.rows(percents(most * i / 4 for i in range(5)), class_="grid"),
         *plane.columns({i / 5: f"{i / 5:g}" for i in range(6)}),
-        plane.named("how firmly the likeliest value of a person is believed; height: share of people"),
+        plane.named("probability of a person's most probable value; height: share of people"),
     ]
     for low, high, count in zip(edges, edges[1:], people, strict=False):
         if count:
@@ -45,14 +45,14 @@ def belief_figure(found: Mapping[str, Any], name: str, *, style: str | None = No
         side, anchor = (x + 6, "start") if limit < 0.7 else (x - 6, "end")
         parts += [
             line(x, plane.top - 12, x, plane.floor, class_="limit"),
-            label(side, plane.top - 3, f"promised: at most {found['limit']}", anchor=anchor, class_="limit"),
+            label(side, plane.top - 3, f"guaranteed: at most {found['limit']}", anchor=anchor, class_="limit"),
         ]
     above = "" if found["people_above"] is None else f" {found['people_above']:,} are above {found['limit']}."
     said = (
-        f"Of {sum(people):,} people, the value believed most is believed with {found['median']:.4f} in the middle "
-        f"and with {found['largest']:.4f} at most.{above}"
+        f"Of {sum(people):,} people, the most probable value has a median probability of {found['median']:.4f} and a "
+        f"largest one of {found['largest']:.4f}.{above}"
     )
-    title = f"How firmly something is believed of people: {found['adversary']}"
+    title = f"The attacker's probabilities, by people: {found['adversary']}"
     return drawing(_WIDTH, height, title, said, parts, name=name, style=style)
 
 
@@ -70,7 +70,9 @@ def error_figure(found: Mapping[str, Any], name: str) -> Part:
     for kind, of in (("no-link", "no_link"), ("release", "release")):
         places = zip(found[of]["percentiles"], PERCENTILES, strict=True)
         parts.append(polyline([(plane.x(error), plane.y(percent / 100)) for error, percent in places], class_=kind))
-    for i, (kind, words) in enumerate({"release": "from the release", "no-link": "without a link"}.items()):
+    for i, (kind, words) in enumerate(
+        {"release": "from the release", "no-link": "from two tables without a link between them"}.items()
+    ):
         y = plane.top + 14 + 18 * i
         parts += [
             line(plane.left + 12, y, plane.left + 40, y, class_=kind),
@@ -78,7 +80,8 @@ def error_figure(found: Mapping[str, Any], name: str) -> Part:
         ]
     said = (
         f"Half of the questions are answered with an error of at most {found['release']['median']:.2%} from the "
-        f"release, and {found['no_link']['median']:.2%} without a link."
+        f"release, and of at most {found['no_link']['median']:.2%} if sensitive values and quasi-identifiers are "
+        "published as two tables without a link between them."
     )
     return drawing(_WIDTH, height, f"Errors of answers: {found['workload']}", said, parts, name=name)
 

@@ -54,7 +54,7 @@ def whisker_figure(
             element("circle", class_="dot", cx=_LEFT, cy=y, r=4.5),
             label(_LEFT + 10, y + 4, "from the release, with its 95 % interval"),
             _diamond(_LEFT + 270.0, y),
-            label(_LEFT + 280, y + 4, "the truth (inside only)"),
+            label(_LEFT + 280, y + 4, "the true value (confidential: do not publish)"),
         ]
     said = "; ".join(
         f"{short(words, _LONGEST)}: {estimate:,.4g}, from {low:,.4g} to {high:,.4g}"

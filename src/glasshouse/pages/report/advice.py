@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["LEVELS", "cautions_in"]
 
-_COSTLY = 0.1  # of people, in the table rather than outside, of whom a learner's guess is right
+_COSTLY = 0.1  # of people, in the table rather than outside, about whom a learned model guesses right
 _COVERED = 0.8  # intervals that hold fewer of the true counts mislead
 LEVELS = ("stop", "attention", "note")
-"""Do not publish; think before you publish; good to know."""
+"""Do not publish; check before you publish; good to know."""
 
 
 def cautions_in(facts: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -36,18 +36,18 @@ def cautions_in(facts: Mapping[str, Any]) -> list[dict[str, str]]:
 def _promise(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     guarantee = facts["guarantee"]
     if facts["kept"] is False:
-        yield "stop", f"The promise is broken. This does not hold: {facts['broken']}. Do not publish this."
+        yield "stop", f"The guarantee is broken: {facts['broken']}. Do not publish this release."
     if facts["recipe"]["seeded"]:
         yield (
             "stop",
-            "The random choices came from a fixed seed: whoever learns the seed can repeat them. This release is for "
-            "tests; make it again without a seed.",
+            "The random choices came from a fixed seed: an attacker who learns the seed can repeat them. This "
+            "release is only for tests. Make it again without a seed.",
         )
     if guarantee["adversary"] == "linking":
         yield (
             "attention",
-            "The promise holds against whoever links people to the release, and not against whoever also knows how it "
-            "was made. Anybody can know: the method stands in the release.",
+            "The guarantee is given against an attacker who links people to the release, and not against an attacker "
+            "who also knows the algorithm. Anybody can know it: the release names the method.",
         )
 
 
@@ -56,17 +56,17 @@ def _beliefs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if not found["ran"] or not found["people_above"]:
             continue
         n, of, limit = found["people_above"], found["people"], found["limit"]
-        verb = "may be" if found["how"] == "bound" else "are"
+        verb = "may have" if found["how"] == "bound" else "have"
         how = "" if found["how"] in ("exact", "bound") else f" ({found['how']}, so not exactly)"
         what = (
-            f"{n:,} of {of:,} people {verb} believed to have a value of {found['column']} with more than {limit}, "
-            f"up to {found['largest']:.4f}, by {WHO[found['adversary']]}{how}."
+            f"For {WHO[found['adversary']]}, {n:,} of {of:,} people {verb} a value of {found['column']} with a "
+            f"probability of more than {limit}, up to {found['largest']:.4f}{how}."
         )
         if found["promised"]:
             serious = found["how"] == "exact"
-            yield ("stop" if serious else "attention"), f"{what} That is more than was promised."
+            yield ("stop" if serious else "attention"), f"{what} That is more than is guaranteed."
         else:
-            yield "attention", f"{what} The promise does not extend to her."
+            yield "attention", f"{what} Nothing is guaranteed against this attacker."
 
 
 def _learned(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -77,10 +77,10 @@ def _learned(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if cost["more_right"] - cost["more_right_error"] > _COSTLY:
             yield (
                 "attention",
-                f"Whoever learns from the release guesses the value of {found['column']} right for "
+                f"An attacker who learns a model from the release guesses the value of {found['column']} right for "
                 f"{cost['in_table']['right']:.1%} of the people in the table, and for {cost['outsider']['right']:.1%} "
-                "of people on whose groups nothing was fitted. The promise does not speak of such guesses; anatomy and "
-                "permutation allow more of them than ANGEL does.",
+                "of people whose groups were not used for the model. The guarantee is not about such guesses. "
+                "Anatomy and permutation allow more of them than ANGEL does.",
             )
 
 
@@ -89,12 +89,19 @@ def _identities(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if shown["exact"]:
             yield (
                 "attention",
-                f"The table {shown['name']} shows exact quasi-identifiers: whoever knows somebody's can see whether "
-                "they are in it. If being in the table is itself a secret, choose another recoding.",
+                f"The table {shown['name']} shows exact quasi-identifiers: an attacker who knows those of a person "
+                "can see whether the person is in it. If being in the table is itself a secret, choose another "
+                "recoding.",
             )
     for found in facts["findable"]:
         if not found["exact"] and found["k"] == 1:
-            yield "attention", f"In the table {found['table']} somebody is alone with their cells, and can be found."
+            yield (
+                "attention",
+                (
+                    f"In the table {found['table']}, at least one person is the only one with certain cells, and can "
+                    "be found."
+                ),
+            )
 
 
 def _utility(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -104,15 +111,15 @@ def _utility(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield (
                 "attention",
                 f"Questions about {found['column']} ({found['workload']}) are answered with a mean error of "
-                f"{mean:.1%}, and without any link with {alone:.1%}: on them the release says nothing of how the "
-                "columns go together.",
+                f"{mean:.1%}, and with {alone:.1%} if the columns are published apart: for these questions the "
+                "release says nothing about how the columns go together.",
             )
         if found["coverage"] is not None and found["coverage"] < _COVERED:
             yield (
                 "note",
-                f"Of the questions about {found['column']} ({found['workload']}), {found['coverage']:.1%} of the true "
-                "counts lie in the intervals that analysts are given, which should hold 95 %: within a cell people are "
-                "not spread as evenly as the analyst must assume.",
+                f"For questions about {found['column']} ({found['workload']}), {found['coverage']:.1%} of the true "
+                "counts lie in the intervals that analysts are given. It should be 95 %: people are not spread as "
+                "evenly within a cell as analysts must assume.",
             )
 
 
@@ -121,13 +128,15 @@ def _known(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     dropped, whole = published["dropped"], published["tuples"] + published["dropped"]
     if dropped:
         share = f"{dropped / whole:.2%}"
-        yield "attention", f"{dropped:,} of {whole:,} people ({share}) were dropped, and are promised nothing."
+        yield "attention", f"{dropped:,} of {whole:,} people ({share}) were dropped. Nothing is guaranteed for them."
     if ONE_ROW_PER_PERSON in facts["guarantee"]["assumptions"]:
-        yield "note", "No identifier was named: the promise holds for people only if nobody has two rows."
+        yield "note", "No identifier was named: people are protected only if nobody has two rows."
     for limit in facts["guarantee"]["limits"]:
-        yield "note", f"Not promised: {limit}."
+        yield "note", f"Not guaranteed: {limit}."
     yield (
         "note",
-        "Another release of the same people, made independently, can break what both promise. To publish more of this "
-        "table, add marginals to this release.",
+        (
+            "A second, independent release of the same people can break the guarantees of both. To publish more of "
+            "this table, add tables over the same groups (marginals) to this release."
+        ),
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Beliefs: what each adversary would believe, who is given the release and the steward's own table as list of people.
+"""Beliefs: the probabilities of each attacker, who gets the release and the steward's own table as list of people.
 
 Counts and shares of people only; nobody is named, and no value.
 """
@@ -85,11 +85,11 @@ def but_for_dropped(n_dropped: int) -> str:
     """What a bound for published people leaves open, where some were dropped.
 
     >>> but_for_dropped(0), but_for_dropped(12)
-    ('', ', for those who are published; it bounds nothing for the 12 who were dropped')
+    ('', ', for the people who are published, not for the 12 who were dropped')
     """
     if not n_dropped:
         return ""
-    return f", for those who are published; it bounds nothing for the {n_dropped:,} who were dropped"
+    return f", for the people who are published, not for the {n_dropped:,} who were dropped"
 
 
 def _more_than(rows: int, table: Microdata) -> str:
@@ -112,14 +112,14 @@ class _Run:
         try:
             return {**self._entry(adversary), **summary_of(attack(self.release, chosen, knowledge=self.knowledge))}
         except OutOfTime:
-            return {**self._entry(adversary, "it takes longer than a report may"), "bounded": True}
+            return {**self._entry(adversary, "it takes longer than is allowed for a report"), "bounded": True}
         except GlasshouseError as error:
             return self._entry(adversary, str(error))
 
     def reverse_engineered(self, effort: Effort, source: Source | None) -> dict[str, Any]:
         """Attack as exactly as that can be done in the time; else fall back on the theorem."""
         if len(self.release.recipe.sensitive) > 1:
-            return self._entry("algorithm-aware", "it is not known how to attack several sensitive columns together")
+            return self._entry("algorithm-aware", "there is no attack yet on several sensitive columns together")
         chosen = ReverseEngineering(
             most_worlds=effort.most_worlds,
             most_runs=effort.most_runs,
@@ -136,9 +136,9 @@ class _Run:
         return self("algorithm-aware", replace(chosen, how="bound"))
 
     def by_theorem(self, why: str) -> dict[str, Any]:
-        """Do not go through the people; where the method has a theorem, it bounds what is believed of each of them."""
+        """Do not go through the people; where the method has a theorem, it bounds the probabilities of each of them."""
         entry = {**self._entry("algorithm-aware", why), "bounded": True}
-        because = "that is the theorem of the method" + but_for_dropped(self.release.n_dropped)
+        because = "a theorem about the method says so" + but_for_dropped(self.release.n_dropped)
         return entry if self._bound is None else {**entry, "bound": str(self._bound), "because": because}
 
     @property
@@ -182,7 +182,7 @@ def summary_of(posterior: Posterior) -> dict[str, Any]:
 def histogram(
     people: NDArray[np.float64], limit: Fraction | None, *, step: float = _STEP
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Count beliefs in parts of 0 to 1, each with its upper end; a limit is where a part ends.
+    """Count probabilities in parts of 0 to 1, each with its upper end; a limit is where a part ends.
 
     >>> from fractions import Fraction
     >>> edges, counts = histogram(np.array([0.1, 0.25, 0.26, 1.0]), Fraction(1, 4), step=0.25)

@@ -38,10 +38,10 @@ class Effort:
     Parameters
     ----------
     most_rows
-        Tables with more tuples are measured by what is cheap alone: linking, few questions, and the theorem in place of
+        Tables with more records are measured only by what is cheap: linking, few questions, and the theorem in place of
         reverse engineering.
     most_linked
-        Tables with more tuples are not linked: what the groups show bounds what is believed.
+        Tables with more records are not linked: the shares in groups bound the probabilities.
     questions, few_questions
         How many questions of each workload are asked, and of a large table.
     most_fits
@@ -126,7 +126,7 @@ class Budget:
         if self.allows(cost):
             return ""
         most, left = f"{cost * _CAREFUL:.2g}", f"{max(self.left, 0):.2g}"
-        return f"it may take up to {most} CPU seconds, and {left} are left for this report"
+        return f"it can take up to {most} CPU seconds, and {left} are left for this report"
 
     def questions(self, first: float, each: float, most: int) -> int:
         """How many questions can be asked, a round number; the first costs as much as reading the release."""
@@ -142,7 +142,7 @@ class Sizes:
     The seconds were measured on the tables of ``benchmarks/growth.py``, one thread, and rounded up.
     """
 
-    rows: int  # tuples of the table
+    rows: int  # records of the table
     cells: int  # different cells of the quasi-identifiers, as they are published
     values: int  # different values of the quasi-identifiers in the table
 
@@ -161,7 +161,7 @@ class Sizes:
         return 0.02 + 8e-6 * self.cells + 2e-6 * self.values + 3e-6 * self.rows + 1e-6 * n_fits
 
     def learning(self, n_fits: int) -> float:
-        """Learning from the release, and judging what is then believed of everybody."""
+        """Learning from the release, and judging the probabilities that follow for everybody."""
         return 0.1 + 250e-6 * self.rows + 3 * self.linking(n_fits)
 
     def risk(self, n_fits: int) -> float:

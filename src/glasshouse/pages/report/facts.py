@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glasshouse.errors import NotSupported
+from glasshouse.errors import NotSupported, SourceError
 from glasshouse.journeys.plan import unused_taxonomies
 from glasshouse.journeys.recheck import verify_release
 from glasshouse.microdata.cautions import accepted_cautions
@@ -29,6 +29,7 @@ from glasshouse.pages.report.regulators import risks_of
 from glasshouse.pages.report.usefulness import divergence_of, losses_of, utility_of
 from glasshouse.pages.report.words import in_words
 from glasshouse.release.layout import layout_of
+from glasshouse.release.package.signature import signature_in
 from glasshouse.release.package.stream import open_release
 from glasshouse.verification import verify_table
 from glasshouse.verification.stream_count import count_stream
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from glasshouse.streaming.publish import PublishedFile
     from glasshouse.verification import Check, Risk, Verification
 
-__all__ = ["LAYOUT", "facts_of", "facts_of_file", "files_in"]
+__all__ = ["LAYOUT", "facts_of", "facts_of_file", "files_in", "signature_facts"]
 
 LAYOUT = 1
 """The layout of the data: what reads it can tell whether it knows it."""
@@ -66,8 +67,9 @@ def facts_of(
     """Gather what a report says of a release of a table."""
     if release.editions:
         raise NotSupported(
-            "a report on several editions, of whose people the table holds some",
-            instead="report on one, gh.edition_of(release, LABEL), with the table of those who came in it",
+            "a report on several editions, with a table of only some of their people",
+            instead="report on one edition, gh.edition_of(release, LABEL), with the table of the people who were "
+            "added in it",
         )
     table = table.spelled_by(release.recipe.recoding.get("domain") or ())
     budget = Budget(effort.cpu)
@@ -114,7 +116,7 @@ def _asked(check: Check) -> str:
 
 
 def _bound_by_groups(facts: dict[str, Any]) -> None:
-    """Where linking was too much work: a belief is a mixture of groups' distributions, so the largest share bounds it.
+    """Where linking was too much work: a probability is a mean of shares in groups, so the largest share bounds it.
 
     ANATOMY 3.2, ANGEL Theorem 1. Of a perturbed sample that is not so.
     """
@@ -122,7 +124,10 @@ def _bound_by_groups(facts: dict[str, Any]) -> None:
     for found in facts["beliefs"]:
         if found["adversary"] == "linking" and found["bounded"] and found["column"] in sensitive:
             found["bound"] = sensitive[found["column"]]["alpha"]["exact"]
-            found["because"] = "what she believes is a mixture of what the groups show, and no group shows more"
+            found["because"] = (
+                "the attacker's probability is a mean of the shares of the value in several groups, so it cannot be "
+                "above the largest of these shares"
+            )
             found["because"] += but_for_dropped(facts["published"]["dropped"])
 
 
@@ -149,14 +154,14 @@ def facts_of_file(made: PublishedFile, achieved: Mapping[str, Any]) -> dict[str,
 
 def _left_out(facts: Mapping[str, Any], why: str) -> Iterator[str]:
     """What a report on files leaves out, in sentences."""
-    yield f"Nothing was attacked and no questions were asked: {why}."
+    yield f"No attack was tried and no questions were asked: {why}."
     if facts["recipe"]["sensitive"] and not facts["achieved"].get("sensitive"):
-        yield "What the sensitive columns achieve beyond what was asked is not counted."
+        yield ("For the sensitive columns, only the principles that were asked for were checked.")
     exact = [shown["name"] for shown in facts["published"]["tables"] if shown["exact"]]
     if exact:
         yield f"How many people share exact quasi-identifiers is not counted ({', '.join(exact)})."
     yield "What happened to the values of each column is not listed."
-    yield "All of it is in the report on a table that is read into memory (--engine memory), where it fits."
+    yield "The report has all of this if the table is published in memory (--engine memory), where it fits."
 
 
 def _findable_in_files(made: PublishedFile) -> list[dict[str, Any]]:
@@ -221,6 +226,7 @@ def _frame(
         "cautions": [],
         "software": _software(),
         "files": [],
+        "signature": None,
     }
 
 
@@ -229,37 +235,40 @@ def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list
     said = []
     if table.n_tuples > effort.most_rows:
         said.append(
-            f"The table has more than {effort.most_rows:,} rows: {effort.few_questions:,} questions of each workload "
-            f"were asked in place of {effort.questions:,}, and the divergence was not computed."
+            f"The table has more than {effort.most_rows:,} rows: {effort.few_questions:,} questions of each "
+            f"workload were asked instead of {effort.questions:,}, and the divergence from the true distribution "
+            "was not calculated."
         )
     for found in facts["beliefs"]:
         if found["bounded"]:
-            said.append(f"The {found['adversary']} adversary was not run on {found['column']}: {found['why_not']}.")
+            said.append(f"The {found['adversary']} attack on {found['column']} was not run: {found['why_not']}.")
     unmeasured = [found for found in facts["risks"] if found["bounded"]]
     if unmeasured:
         names = ", ".join(found["risk"] for found in unmeasured)
-        said.append(f"Of the risks that regulators name these were not measured ({names}): {unmeasured[0]['why_not']}.")
+        said.append(f"These risks were not measured ({names}): {unmeasured[0]['why_not']}.")
     for found in facts["learner"]:
         if found["bounded"]:
-            said.append(f"What an attacker gains who learns of {found['column']} was not measured: {found['why_not']}.")
+            said.append(
+                f"What an attacker gains by learning a model of {found['column']} was not measured: {found['why_not']}."
+            )
     if effort.cpu is None:
         return said
     if facts["losses"] is None and facts["no_losses"]:
-        said.append(f"What is lost was not measured: {facts['no_losses']}.")
+        said.append(f"The loss of information was not measured: {facts['no_losses']}.")
     asked = min((found["questions"] for found in facts["utility"]), default=0)
     if facts["no_utility"] and facts["published"]["columns"] and facts["recipe"]["sensitive"]:
         said.append(f"No questions were asked: {facts['no_utility']}.")
     elif facts["utility"] and asked < effort.questions:
         said.append(
-            f"Errors of answers are estimated from {asked:,} questions of each workload, in place of "
+            f"Errors of answers are estimated from {asked:,} questions of each workload, instead of "
             f"{effort.questions:,}."
         )
     if not effort.divergence and facts["recipe"]["sensitive"]:
-        said.append("The divergence from the true distribution was not computed.")
+        said.append("The divergence from the true distribution was not calculated.")
     if said:
         said.append(
-            f"A brief report takes at most as much CPU time as publishing took, and at least {FLOOR:g} seconds: here "
-            f"{effort.cpu:.2g}. For all of it publish with --report full, or call gh.make_report(release, table, "
+            f"A brief report may take as much CPU time as publishing took, and at least {FLOOR:g} seconds: here "
+            f"{effort.cpu:.2g}. For a full report publish with --report full, or call gh.make_report(release, table, "
             "report='full')."
         )
     return said
@@ -360,6 +369,18 @@ def files_in(folder: Path) -> list[dict[str, Any]]:
                 digest = hashlib.file_digest(content, "sha256").hexdigest()
             found.append({"name": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size, "sha256": digest})
     return found
+
+
+def signature_facts(folder: Path) -> dict[str, Any] | None:
+    """Who signed the release in a folder, when, with which key, and what is wrong with it; None if nobody signed."""
+    try:
+        signature = signature_in(folder)
+    except SourceError as error:
+        return {"signer": None, "date": None, "key": None, "fault": str(error)}
+    if signature is None:
+        return None
+    told = {"signer": signature.signer, "date": signature.date, "key": signature.key}
+    return {**told, "fault": signature.fault(folder)}
 
 
 def _software() -> dict[str, str]:

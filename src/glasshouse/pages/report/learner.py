@@ -29,7 +29,7 @@ __all__ = ["learners_of"]
 def learners_of(
     release: Release, table: Microdata, effort: Effort, budget: Budget, sizes: Sizes, tell: Callable[[], None]
 ) -> list[dict[str, Any]]:
-    """Learn of every sensitive column, and judge beliefs by the true values; or say why that was not done."""
+    """Learn about every sensitive column, and judge guesses by the true values; or say why that was not done."""
     found = []
     for column in release.recipe.sensitive:
         refused = not_attacked(release, table, column, effort, budget, sizes.learning)
@@ -44,7 +44,7 @@ def _learned(release: Release, table: Microdata, column: str, effort: Effort, bu
     try:
         found = attack(release, chosen, knowledge=Knowledge(external=table))
     except OutOfTime:
-        return {"ran": False, "why_not": "it takes longer than a report may", "bounded": True}
+        return {"ran": False, "why_not": "it takes longer than is allowed for a report", "bounded": True}
     except GlasshouseError as error:
         return {"ran": False, "why_not": str(error)}
     if found.cost is None:

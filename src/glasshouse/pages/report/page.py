@@ -23,10 +23,10 @@ __all__ = ["page"]
 _SECTIONS = {
     "short": "In short",
     "published": "What was published, and how",
-    "promise": "What is promised",
+    "promise": "What is guaranteed",
     "achieved": "What the groups achieve",
-    "beliefs": "What an adversary would believe",
-    "learner": "What an attacker who learns gains",
+    "beliefs": "What an attacker can learn about a person",
+    "learner": "What an attacker gains by learning a model",
     "risks": "The risks that regulators name",
     "utility": "What an analyst can learn",
     "losses": "What is lost",
@@ -109,17 +109,20 @@ def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     if found["entropy_ell"]:
         yield "entropy l-diversity", f"{found['entropy_ell']['value']:.6f}", "the exponential of the smallest entropy"
     if found["designated_ell"]:
-        yield "designated l-diversity", f"{found['designated_ell']['value']:.6f}", "of the designated values alone"
+        yield "designated l-diversity", f"{found['designated_ell']['value']:.6f}", "for the designated values only"
     pairs = [pair for pair in found["recursive"] if pair["ell"] > 1]
     for pair in pairs[:_MOST_RECURSIVE]:
-        words = f"the most frequent value against those from the {ordinal(pair['ell'])} on"
+        words = (
+            f"the most frequent value, compared with the {ordinal(pair['ell'])} most frequent value and all rarer ones "
+            "together"
+        )
         yield f"recursive (c, {pair['ell']})-diversity", f"c = {pair['c']:.6f}", words
     if len(pairs) > _MOST_RECURSIVE:
         yield f"… up to l = {pairs[-1]['ell']}", "", "all of them are in report.json"
     for distance in ("equal", "ordered", "hierarchical"):
         if distance in (found["t"] or ()):
-            meant = ", the one that t means" if distance == found["t"]["distance"] else ""
-            words = "largest distance of a group's values from the whole table's"
+            meant = ", the one that was asked for" if distance == found["t"]["distance"] else ""
+            words = "largest distance between the distribution of values in a group and that in the whole table"
             yield f"t-closeness, {distance} distance", f"{found['t'][distance]['value']:.6f}", f"{words}{meant}"
 
 
@@ -127,27 +130,29 @@ def _believed(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     limit = found["limit"]
     yield "people", f"{found['people']:,}"
     if limit is not None:
-        yield "promised: at most", f"{limit} = {float(Fraction(limit)):.4f}"
-    yield "largest belief", f"{found['largest']:.4f}"
+        yield "guaranteed: at most", f"{limit} = {float(Fraction(limit)):.4f}"
+    yield "largest probability", f"{found['largest']:.4f}"
     yield "median", f"{found['median']:.4f}"
-    yield "surest that somebody is in the table", f"{found['presence']:.4f}"
+    yield "largest probability that a person is in the table", f"{found['presence']:.4f}"
     if limit is not None:
         yield f"people above {limit}", f"{found['people_above']:,} ({percent(found['share_above'])})"
-        yield "largest belief, by the promise", f"{found['multiple']:.2f} times"
+        yield "largest probability, compared with the guarantee", f"{found['multiple']:.2f} times"
     if found["people_unknown"]:
-        yield "people of whom nothing can be said", f"{found['people_unknown']:,}"
+        yield "people about whom nothing can be said", f"{found['people_unknown']:,}"
     if found["error"]:
-        yield "error of a sampled belief, at most", f"{found['error']:.4f}"
+        yield "largest error of a sampled probability", f"{found['error']:.4f}"
 
 
 def _learned(cost: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    outsiders = "people on whose groups nothing was fitted" if cost["outsiders_are"] == "halves" else "control people"
+    outsiders = (
+        "people whose groups were not used for the model" if cost["outsiders_are"] == "halves" else ("control people")
+    )
     names = {
         "people in the table": "in_table",
-        "the same, by linking alone": "linked",
+        "the same people, by linking only": "linked",
         outsiders: "outsider",
-        "the best possible outsider": "best_outsider",
-        "base rates": "base_rate",
+        "the best that is possible outside the table": "best_outsider",
+        "guessing by the overall shares": "base_rate",
     }
     for name, key in names.items():
         own = cost[key]
@@ -164,8 +169,8 @@ def _rate(found: Mapping[str, Any]) -> str:
 
 def _lost(losses: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     size = "not defined" if losses["normalised_size"] is None else f"{losses['normalised_size']:,.2f}"
-    yield "groups", f"{losses['n_groups']:,}", "tuples that show the same"
-    yield "average size", f"{losses['average_size']:,.2f}", "tuples a group"
-    yield "normalised size", size, "the same, by the least size asked for"
+    yield "groups", f"{losses['n_groups']:,}", "records that look the same"
+    yield "average size", f"{losses['average_size']:,.2f}", "records in a group"
+    yield "normalised size", size, "the same, divided by the smallest size asked for"
     yield "discernibility", f"{losses['discernibility']:,}", "sum of squared group sizes"
     yield "NCP", f"{losses['ncp']:.4f}", "average width of a cell, from 0 (exact) to 1 (says nothing)"

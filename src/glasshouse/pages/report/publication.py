@@ -2,7 +2,7 @@
 """Publication: a table published by choices, with a report in its audit; the same from the command line and the studio.
 
 Where the work runs, what is refused before it begins, what is said of it and what is written besides follow from the
-choices alone. Who watches, and how, is for the door to say (`Watch`).
+choices alone. Who watches, and how, is for the caller to say (`Watch`).
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Publication:
     watch
         Who is told of the work.
     source
-        For tests alone: where random choices come from.
+        For tests only: where random choices come from.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Publication:
         self._started = time.process_time()
         self.choices = {**DEFAULTS, **choices}
         if "out" not in self.choices:
-            raise InputError("say where to write: --out FOLDER, which gets release/ and audit/")
+            raise InputError("say where to write with --out FOLDER: the folders release/ and audit/ are made in it")
         self.out = Path(self.choices["out"])
         self.page: str | None = None
         self.flat: Path | None = None
@@ -127,18 +127,23 @@ class Publication:
         choices, needing = self.choices, _needing_table(self.choices)
         engine = choices["engine"]
         if choices.get("master") and engine != "spark":
-            raise InputError("--master names a cluster, which needs --engine spark")
+            raise InputError("--master can only be given with --engine spark")
         if engine == "auto":
             engine = self._chosen_engine(needing)
         if engine != "memory" and edition_arguments(choices):
-            raise InputError(f"--engine {engine} makes no editions: --engine memory does, for a file that fits there")
+            raise InputError(
+                f"--engine {engine} cannot publish editions: use --engine memory, if the file fits into memory"
+            )
         if engine == "disk":
             _refuse_on_disk(choices)
         for name in ("memory", "spill"):
             if engine != "disk" and choices.get(name):
-                raise InputError(f"--{name} is for --engine disk, which alone spills what does not fit into memory")
+                raise InputError(f"--{name} can only be given with --engine disk")
         if engine == "memory" and needing and not choices["partition"]:
-            raise InputError(f"--no-partition needs a file that is published in batches: {needing} reads it as a whole")
+            raise InputError(
+                f"--no-partition is only possible if the file is published in batches, and {needing} needs the whole "
+                "table: leave one of them out"
+            )
         return str(engine)
 
     def _chosen_engine(self, needing: str | None) -> str:
@@ -157,12 +162,20 @@ class Publication:
         what = f"{choices['file']} would take {need}"
         if needing is not None and not needing.startswith("--report"):
             self._watch.remark(
-                "warning", f"{what}. {needing} needs it there; without it, the file can be published from disk"
+                "warning",
+                (
+                    f"{what}. The option {needing} needs the table in memory; if you leave this option out, the file "
+                    "can be published from disk"
+                ),
             )
             return "memory"
-        left_out = "" if choices["report"] == "none" else ", and the report leaves out what needs the table in memory"
+        left_out = (
+            ""
+            if choices["report"] == "none"
+            else (", and the report leaves out everything for which the table must be in memory")
+        )
         self._watch.remark(
-            "note", f"{what}: it is published from disk (--engine disk). The release is the same{left_out}"
+            "note", f"{what}, so it is published from disk (--engine disk). The release is the same{left_out}"
         )
         return "disk"
 
@@ -177,7 +190,8 @@ class Publication:
             refuse_existing(place, force=force)
         elif force and release_named_by(place) is not None:
             raise OutputError(
-                f"{place} was drawn from the release that is to be replaced: give --flat to draw it anew, or remove it",
+                f"{place} was drawn from the release that is to be replaced: give --flat to draw a new one, or remove "
+                "it",
                 path=place,
             )
 
@@ -253,7 +267,7 @@ class Publication:
             spent = time.process_time() - self._started
             own, people = (release, table) if not release.editions else newest(release, audit, table)
             if own is None:
-                self._watch.remark("note", "there is no report on an edition in which nobody was published")
+                self._watch.remark("note", "there is no report, because nobody was published in this edition")
                 return
             with self._watch.bar("steps") as tell:
                 make = functools.partial(
@@ -278,7 +292,7 @@ class Publication:
             with step("report", rows=rows):
                 make().write(audit, release=release)
         except (GlasshouseError, MemoryError) as error:
-            reason = error if isinstance(error, GlasshouseError) else "there is not enough memory for it"
+            reason = error if isinstance(error, GlasshouseError) else "there is not enough memory for a report"
             self._watch.remark("warning", f"the release is written without a report: {reason}")
             return
         self.page = str(self.out / "audit" / "report.html")
@@ -340,19 +354,24 @@ def _refuse_on_disk(choices: Mapping[str, Any]) -> None:
 
     refuse_in_batches(choices["repeated"], "with --engine disk")
     if choices["flat"]:
-        raise InputError("--engine disk keeps no release in memory to draw from: leave --flat out, and use sample")
+        raise InputError(
+            "--engine disk cannot draw a flat table: leave --flat out, and run glasshouse sample on the release "
+            "afterwards"
+        )
     if choices.get("table") or choices.get("query") or choices.get("to"):
-        raise InputError("--engine disk reads a file and writes folders, and takes no database")
+        raise InputError(
+            "--engine disk reads files and writes folders, not databases: leave --to, --table and --query out"
+        )
     whole = read_whole(choices["file"])
     if whole is not None:
         raise InputError(
-            f"--engine disk reads a CSV, Parquet or Arrow file in batches, and {whole} is read as a whole: write the "
-            "table to such a file first, or use --engine memory"
+            f"--engine disk reads CSV, Parquet and Arrow files in batches, and {whole} cannot be read in this way: "
+            "write the table to such a file first, or use --engine memory"
         )
 
 
 def _sender(choices: Mapping[str, Any], *, force: bool) -> Callable[[Release], None]:
-    """How a release goes to the database that was named, if one was; looks beforehand whether it can."""
+    """How a release goes to the database that was named, if one was; looks first whether it can."""
     if "to" not in choices:
         return lambda _release: None
     from glasshouse.release.postgres_schema import check_target, to_postgres

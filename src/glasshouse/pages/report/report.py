@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse.errors import SourceError
 from glasshouse.pages.report.effort import Effort
-from glasshouse.pages.report.facts import facts_of, facts_of_file, files_in
+from glasshouse.pages.report.facts import facts_of, facts_of_file, files_in, signature_facts
 from glasshouse.release.package.listing import add_files
 from glasshouse.release.package.pair import AUDIT, check_pair
 
@@ -57,9 +57,10 @@ class Report:
         return page(self.facts)
 
     def with_files(self, folder: str | Path) -> Report:
-        """The same with the checksums of the files in a release folder."""
+        """The same with the checksums of the files in a release folder, and with what its signature says."""
         try:
-            return replace(self, facts={**self.facts, "files": files_in(Path(folder))})
+            found = {"files": files_in(Path(folder)), "signature": signature_facts(Path(folder))}
+            return replace(self, facts={**self.facts, **found})
         except OSError as error:
             raise SourceError(f"cannot read {folder}: {os.strerror(error.errno or 0)}", source=folder) from None
 
@@ -134,7 +135,7 @@ def report_on_file(made: PublishedFile) -> Report:
     try:
         counted = json.loads((made.audit / DATA).read_text(encoding="utf-8"))["achieved"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise SourceError(f"{made.audit} holds no {DATA} that tells what was counted", source=made.audit) from None
+        raise SourceError(f"{made.audit} has no file {DATA}, which says what was counted", source=made.audit) from None
     return Report(facts_of_file(made, counted)).with_files(made.folder)
 
 

@@ -42,7 +42,9 @@ def utility_of(
 ) -> tuple[list[dict[str, Any]], str]:
     """Ask both workloads about every sensitive column, as many questions as the budget has room for; or say why not."""
     if not release.recipe.sensitive:
-        return [], "the workloads ask how a sensitive column goes together with the others, and there is none"
+        return [], (
+            "the questions are about how a sensitive column goes together with others, and there is no sensitive column"
+        )
     most = effort.questions if table.n_tuples <= effort.most_rows else effort.few_questions
     found: list[dict[str, Any]] = []
     for column in release.recipe.sensitive:

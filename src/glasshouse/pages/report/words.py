@@ -16,22 +16,23 @@ if TYPE_CHECKING:
 __all__ = ["ADVERSARIES", "HOW", "WHO", "in_words"]
 
 ADVERSARIES = {
-    "linking": "She holds the release and everybody's quasi-identifiers, and looks people up.",
-    "algorithm-aware": "She also knows how the release was made, and asks which tables would have given it.",
-    "corrupting": "She has also found out the sensitive value of one other person, whoever helps her most.",
+    "linking": "This attacker has the release, knows everybody's quasi-identifiers, and looks people up.",
+    "algorithm-aware": "This attacker also knows the algorithm, and works out which tables could have given this "
+    "release.",
+    "corrupting": "This attacker also knows the sensitive value of one other person, the one that helps most.",
 }
 
 WHO = {
-    "linking": "whoever links people to the release",
-    "algorithm-aware": "whoever also knows how it was made",
-    "corrupting": "whoever has found out one other person's value",
+    "linking": "an attacker who links people to the release",
+    "algorithm-aware": "an attacker who also knows the algorithm",
+    "corrupting": "an attacker who also knows one other person's value",
 }
 
 HOW = {
     "exact": "exact",
-    "mixture": "approximate, as cells overlap",
-    "bound": "a bound: no belief is larger",
-    "sampled": "sampled, with an error",
+    "mixture": "approximate, because cells overlap",
+    "bound": "a bound: no probability is larger",
+    "sampled": "estimated by sampling, with an error",
     "credibility": "credibility",
 }
 
