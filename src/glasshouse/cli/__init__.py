@@ -26,7 +26,7 @@ def main() -> None:
     except KeyboardInterrupt:  # before a command began; afterwards it says what became of the work
         sys.exit(INTERRUPTED)
     except MemoryError:
-        _fail("there is not enough memory to begin")
+        _fail("there is not enough memory to start")
     except ImportError as error:  # a library that is damaged, or for which there is no room
         _fail(f"a part of Glasshouse cannot be loaded: {error}")
     finally:

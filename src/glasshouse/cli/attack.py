@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `attack`: a release, or another tool's table, against an adversary with what she holds."""
+"""The command `attack`: what an attacker can learn from a release, or from another tool's table."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ _PRINCIPLES = ("k", "ell", "distinct_ell", "entropy_ell", "recursive", "t")
 _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed")]
 
 
-@click.command(short_help="What an adversary would believe about people after a release.")
+@click.command(short_help="Try what an attacker can learn about people from a release.")
 @click.argument("release", metavar="RELEASE|FILE", type=click.Path(path_type=Path))
 @click.option(
     "--external",
     required=True,
     metavar="FILE",
     type=click.Path(),
-    help="People whom she knows, with their quasi-identifiers.",
+    help="A table of the people whom the attacker knows, with their quasi-identifiers.",
 )
 @options.quasi_option
 @options.sensitive_option
@@ -64,67 +64,128 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
 @options.normalise_option
 @options.principle_options
 @click.option(
-    "--method", type=click.Choice([*_MONDRIAN, *catalog.METHODS]), help="Another tool's table: how it was divided."
+    "--method",
+    type=click.Choice([*_MONDRIAN, *catalog.METHODS]),
+    help="Only for a table of another tool: the method that formed its groups.",
 )
-@click.option("--with", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of that method.")
+@click.option(
+    "--with",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Only for a table of another tool: a parameter of --method.",
+)
 @click.option(
     "--attack",
     "attack_",
     type=click.Choice(list(catalog.ATTACKS)),
     default="linking",
     show_default=True,
-    help="How she reasons: from the release alone, from the algorithm too, from its minimality alone, from what she "
-    "found out about others, from several releases, from what all groups together teach of the population "
-    "(definetti, the learning adversary), or from a little that she knows of the population beforehand (hint). The "
-    "last three count how often an attacker is right: FILE of --external is then the table that was published.",
+    help=(
+        "What the attacker uses: the release alone (linking), the algorithm too (reverse-engineering), only the fact "
+        "that no group is coarser than it must be (minimality), the values of other people (corruption), another "
+        "release (intersection), what all groups together say about the population (definetti), or a little that was "
+        "known about the population before (hint). The attacks singling-out, linkability and inference count how often "
+        "an attacker guesses right: for them, --external is the table that was published."
+    ),
 )
-@click.option("--how", type=click.Choice(["exact", "bound", "sampled"]), help="Reverse engineering: only so.")
+@click.option(
+    "--how",
+    type=click.Choice(["exact", "bound", "sampled"]),
+    help=(
+        "Reverse engineering: calculate the probabilities only in this way. By default the best way that is possible "
+        "is used."
+    ),
+)
 @click.option(
     "--most-runs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Reverse engineering, hint: run the algorithm at most N times; a million, or 50,000, by default, which may "
-    "take minutes.",
+    help="Reverse engineering, hint: run the algorithm at most N times. The default is a million, or 50,000 for "
+    "hint, which may take minutes.",
 )
-@click.option("--error", type=float, default=0.02, show_default=True, help="Largest error of a sampled belief.")
-@click.option("--seed", type=int, help="Seed of what is sampled, to repeat an attack.")
-@click.option("--corrupted", metavar="FILE", help="People whose value she has found out; an empty one: not there.")
-@click.option("--most-corrupted", type=int, metavar="N", help="Corruption: the worst that N found out can do.")
-@click.option("--prior", metavar="FILE", help="What she expects beforehand: a value and a weight on each line.")
-@click.option("--other", multiple=True, type=click.Path(path_type=Path), help="Intersection: another release.")
+@click.option(
+    "--error",
+    type=float,
+    default=0.02,
+    show_default=True,
+    help="The largest error of a probability that is found by sampling.",
+)
+@click.option("--seed", type=int, help="The seed of random choices: the same seed repeats an attack.")
+@click.option(
+    "--corrupted",
+    metavar="FILE",
+    help="A file with people whose sensitive value the attacker knows: a name and a value on each line. An empty "
+    "value says that the person is not in the table.",
+)
+@click.option(
+    "--most-corrupted",
+    type=int,
+    metavar="N",
+    help="Corruption: assume that the attacker knows the values of any N people, in the worst case.",
+)
+@click.option(
+    "--prior",
+    metavar="FILE",
+    help="A file with what the attacker expects before seeing the release: a value and a weight on each line.",
+)
+@click.option(
+    "--other",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Intersection: the folder of another release of the same people.",
+)
 @click.option(
     "--control",
     metavar="FILE",
     type=click.Path(),
-    help="Singling out, linkability, inference, definetti: people who are not in the release, with the columns of the "
-    "table.",
+    help="Singling out, linkability, inference, definetti: a table of people who are not in the release, with the "
+    "same columns.",
 )
-@click.option("--ends", type=click.IntRange(min=1), metavar="N", help="Singling out: ends of N attributes at once.")
+@click.option(
+    "--ends",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=("Singling out: look for people who have the smallest or largest values in N columns at once."),
+)
 @click.option(
     "--sign",
     multiple=True,
     metavar="ATTRIBUTE:VALUE:+|-",
-    help="Hint: larger values of the attribute go with the sensitive value more (+) or less (-) often; a category is "
-    "named as ATTRIBUTE=CATEGORY. May be repeated.",
+    help="Hint: people with larger values of this column have the sensitive value more (+) or less (-) often. A "
+    "category is written as ATTRIBUTE=CATEGORY. The option can be repeated.",
 )
 @click.option(
     "--strength",
     type=float,
     metavar="X",
-    help="Hint: how much a sign says, in log-odds for each standard deviation; 0.1 by default.",
+    help="Hint: how strong a --sign is, in log-odds for each standard deviation; 0.1 by default.",
 )
-@click.option("--first", metavar="COLUMNS", help="Linkability: the columns on one list, separated by commas.")
-@click.option("--second", metavar="COLUMNS", help="Linkability: the columns on the other list.")
-@click.option("--column", metavar="COLUMN", help="The sensitive column, where the release has several.")
+@click.option("--first", metavar="COLUMNS", help="Linkability: the columns that one list has, separated by commas.")
 @click.option(
-    "--columns", metavar="COLUMNS", help="Other sensitive columns of the release that she knows of everybody listed."
+    "--second", metavar="COLUMNS", help="Linkability: the columns that the other list has, separated by commas."
 )
-@options.rows_option("How many of the most exposed to list.", 5)
-@click.option("--save", is_flag=True, help="Write table, summary and plot into the audit folder beside the release.")
-@options.out_option("File for everybody's beliefs (CSV); keep it inside.")
-@click.option("--force", is_flag=True, help="Replace what stands there.")
+@click.option("--column", metavar="COLUMN", help="The sensitive column, if the release has several.")
 @click.option(
-    "--fail-above", metavar="LIMIT", help="Exit with 1 if a belief, or the risk that is counted, is above: such as 1/5."
+    "--columns",
+    metavar="COLUMNS",
+    help=(
+        "Other sensitive columns of the release whose values the attacker knows for everybody in --external, separated "
+        "by commas."
+    ),
+)
+@options.rows_option(("How many people to list of those whose probability is above the limit."), 5)
+@click.option(
+    "--save",
+    is_flag=True,
+    help="Write the probabilities, a summary and a plot into the audit folder beside the release.",
+)
+@options.out_option("A file (CSV) for the attacker's probability of every value of every person. Do not publish it.")
+@click.option("--force", is_flag=True, help="Replace the file or folder that --out names, if it exists already.")
+@click.option(
+    "--fail-above",
+    metavar="LIMIT",
+    help=("Exit with code 1 if a probability, or the risk that is counted, is above this limit, such as 1/5."),
 )
 @options.source_options
 @options.decimal_option
@@ -133,15 +194,17 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
 def attack(
     release: Path, external: str, rows: int, out: Path | None, *, force: bool, as_json: bool, **given: Any
 ) -> int:
-    """Play the adversary: she holds the release, and a list of people with their quasi-identifiers.
+    """Attack a release with a list of people and their quasi-identifiers, and show what an attacker learns.
 
-    RELEASE is a release folder. FILE is a generalized table that another tool wrote: --quasi and --sensitive name its
-    columns, and --method and a principle say how it was made. --identifier names people in the external table. The
-    exit code is 1 if somebody's belief is above --fail-above. Singling out, linkability and inference are measured by
-    those who hold the table: --external is the table, --control are people who are not in the release, and what is
-    compared with --fail-above is the risk, or the rate of success where there is no control. The learning adversary
-    (definetti) believes of any list of people; if --external is the table that was published, with its sensitive
-    column, what being in the table costs is measured too. So does a hint: how often guesses are right is then counted.
+    RELEASE is a release, a folder or a zip file. FILE is a generalized table that another tool wrote: --quasi and
+    --sensitive name its columns, and --method and a principle say how it was made. --identifier names the column of
+    --external that says who a row is about. The exit code is 1 if a probability is above --fail-above.
+
+    Singling out, linkability and inference can be measured only by those who have the table: --external is the table
+    that was published, and --control has people who are not in the release. For these three attacks, --fail-above is
+    compared with the risk or, if there is no --control, with the share of right guesses. The attacks definetti and
+    hint take any list of people. If --external is the table that was published, with its sensitive column, they also
+    count how often guesses are right.
 
     \b
     Examples:
@@ -162,7 +225,10 @@ def attack(
     counts = catalog.ATTACKS[given["attack_"]].answers == "risk"
     _refuse_inside(release, out)
     if out is not None and counts:
-        raise InputError("--out is for everybody's beliefs, and this attack counts how often it is right: use --json")
+        raise InputError(
+            "--out writes probabilities for every person, and this attack only counts how often guesses are right: "
+            "leave --out out, and use --json"
+        )
     if out is not None:
         options.check_out(out, [release, Path(external)], force=force)
     audit = _audit_of(release, given["attack_"]) if given["save"] else None
@@ -220,17 +286,24 @@ def _limit(text: str | None) -> Fraction | None:
 def _release(path: Path, given: dict[str, Any]) -> Release:
     """Load the release folder, or take another tool's table for one."""
     from glasshouse.journeys.load import load
+    from glasshouse.release.package.container.container import holds_release
 
     stated = [name for name in ("quasi", "sensitive", "method", *_PRINCIPLES) if given[name]]
-    if path.is_dir():
+    if holds_release(path):
         if stated:
-            raise InputError(f"--{stated[0].replace('_', '-')} is for another tool's table: a release says it itself")
+            raise InputError(
+                f"--{stated[0].replace('_', '-')} is only for a table of another tool. {path} is a release folder, "
+                "which already contains this information: leave the option out"
+            )
         return load(path)
     from glasshouse.journeys.foreign import foreign_release
 
     choices = options.chosen(given)
     if not (given["quasi"] and given["sensitive"]):
-        raise InputError(f"{path} is not a release folder: name its columns with --quasi and --sensitive")
+        raise InputError(
+            f"{path} is not a release folder. If it is a table of another tool, name its columns with --quasi and "
+            "--sensitive"
+        )
     partitioning = choices.get("method", "").partition("mondrian-")[2]
     if partitioning:
         choices |= {"method": "mondrian", "parameters": {"partitioning": partitioning, **choices.get("parameters", {})}}
@@ -291,7 +364,7 @@ def _people(release: Release, file: str, given: dict[str, Any]) -> Microdata:
 
 
 def _corrupted(file: str | None, people: Microdata, by_text: dict[str, Any]) -> dict[Any, Any]:
-    """Read who was found out: a name and a value on each line; no value means that the person is not in the table."""
+    """Read whose values are known: a name and a value on each line. No value: the person is not in the table."""
     from glasshouse.adversary.knowledge import ABSENT
     from glasshouse.microdata.domains import text_of
 
@@ -303,7 +376,7 @@ def _corrupted(file: str | None, people: Microdata, by_text: dict[str, Any]) -> 
     for name, value in _two_columns("--corrupted", file):
         person = names.get(text_of(name))
         if person is None:
-            raise InputError(f"--corrupted {file}: nobody in the external table is called {text_of(name)!r}")
+            raise InputError(f"--corrupted {file}: nobody in the table of --external is called {text_of(name)!r}")
         found[person] = ABSENT if value is None else by_text.get(text_of(value), value)
     return found
 
@@ -313,7 +386,7 @@ def _two_columns(option: str, file: str) -> list[tuple[Any, Any]]:
 
     table = open_source(file).table
     if table.num_columns != 2:
-        raise InputError(f"{option} {file}: two columns are needed, and there are {table.num_columns}")
+        raise InputError(f"{option} {file}: the file must have two columns, and it has {table.num_columns}")
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
@@ -329,7 +402,7 @@ def _attack(release: Release, given: dict[str, Any], progress: Callable[[float],
     for option, parameter in _OF_ATTACKS.items():
         if given[option] not in (None, ()) and parameter not in known[name]:
             owners = " or ".join(other for other, names in known.items() if parameter in names)
-            raise InputError(f"--{option.replace('_', '-')} belongs to --attack {owners}")
+            raise InputError(f"--{option.replace('_', '-')} can only be given with --attack {owners}")
     parameters: dict[str, Any] = {parameter: given[option] for option, parameter in _OF_ATTACKS.items()}
     parameters |= {"others": tuple(map(load, given["other"])), "error": given["error"], "progress": progress}
     parameters |= {side: tuple(options.names(given[side])) or None for side in ("first", "second")}
@@ -345,17 +418,23 @@ def _attack(release: Release, given: dict[str, Any], progress: Callable[[float],
 
 def _refuse_inside(release: Path, out: Path | None) -> None:
     if out is not None and release.is_dir() and out.resolve().is_relative_to(release.resolve()):
-        raise InputError("beliefs about people must stay inside: choose a place outside the release")
+        raise InputError(
+            "the file of --out will contain what can be learned about people and must not be published: choose a "
+            "place outside the release folder"
+        )
 
 
 def _audit_of(release: Path, attack: str) -> Path:
-    """The audit folder beside a release folder, in which nothing of somebody else's is in the way."""
+    """The audit folder beside a release folder; files that Glasshouse did not write there are not replaced."""
     from glasshouse.release.package.listing import refuse_strangers
     from glasshouse.release.package.pair import check_pair
 
     audit = release.resolve().parent / "audit"
     if not release.is_dir() or not audit.is_dir():
-        raise InputError(f"--save writes into the audit folder beside the release, and there is none beside {release}")
+        raise InputError(
+            f"--save writes into the audit folder beside the release, and there is no such folder beside {release}: "
+            "use --out"
+        )
     check_pair(audit.parent)
     refuse_strangers(audit, _files(attack))
     return audit

@@ -12,7 +12,7 @@ from glasshouse.cli import FAILED, options
 from glasshouse.cli.attack import attack
 from glasshouse.cli.compare import compare
 from glasshouse.cli.demo import demo
-from glasshouse.cli.exits import fail, plainly
+from glasshouse.cli.exits import GIVEN, fail, plainly
 from glasshouse.cli.inspect import init, inspect
 from glasshouse.cli.learn import learn
 from glasshouse.cli.printing import say_json, say_text, say_usage
@@ -28,14 +28,19 @@ __all__ = ["glasshouse"]
 PICTURE = """\b
               under a principle
                      |
-  microdata ---> grouping ---> recoding ---> release ---+---> adversary
+  microdata ---> grouping ---> recoding ---> release ---+---> attacker
                                                         |
                                                         +---> analyst
 """
 
 
 class Commands(click.Group):
-    """The commands; what click itself has to say goes through the border too."""
+    """The commands; messages of click itself are printed in the same way as ours."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words as they were given, for a command that is to be copied."""
+        ctx.meta[GIVEN] = list(args)
+        return super().parse_args(ctx, args)
 
     def main(self, *arguments: Any, standalone_mode: bool = True, **more: Any) -> Any:
         """Run a command line, and leave with its exit code."""
@@ -55,14 +60,14 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    help=f"Publish tables about people so that nobody learns about a person.\n\n{PICTURE}",
+    help=f"Publish tables about people so that an attacker learns no more about a person than you allow.\n\n{PICTURE}",
 )
 @click.version_option(VERSION, prog_name="glasshouse")
 def glasshouse() -> None:
     """Hold the commands together."""
 
 
-@click.command(short_help="The script that completes commands and options in your shell.")
+@click.command(short_help="Print a script that completes commands and options in your shell.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @options.printing_options
 @plainly

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `compare`: every way to publish a table, side by side, and the one to take."""
+"""The command `compare`: try every way to publish a table, and recommend one."""
 
 from __future__ import annotations
 
@@ -28,42 +28,55 @@ _SECONDS = 20.0
 _OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processes", "model", "no_learner"}
 
 
-@click.command(short_help="Every way to publish a table, side by side, and the one to take.")
+@click.command(short_help="Try every way to publish a table, side by side, and recommend one.")
 @click.argument("file", type=click.Path())
 @options.reading_options
 @options.principle_options
-@click.option("--methods", metavar="NAMES", help="Methods to compare, separated by commas; all by default.")
+@click.option("--methods", metavar="NAMES", help="The methods to compare, separated by commas; by default all.")
 @click.option(
-    "--recodings", metavar="NAMES", help="Recodings to compare, separated by commas; all that fit by default."
+    "--recodings", metavar="NAMES", help="The recodings to compare, separated by commas; by default all that fit."
 )
 @options.choice(
     "--presence",
     ["secret", "public"],
-    "Whether it is a secret who is in the table: if so, no way that shows it is recommended.",
+    (
+        "Whether it is secret who is in the table. If it is secret, a way to publish that shows who is in the table is "
+        "not recommended."
+    ),
 )
 @click.option(
-    "--use-truth", is_flag=True, help="Measure on the true sensitive values. What is then chosen leaks of them."
+    "--use-truth",
+    is_flag=True,
+    help="Measure on the true sensitive values. The choice then depends on them, and may tell an attacker about them.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0),
     default=_SECONDS,
     show_default=True,
-    help="How long an attack on one way may take.",
+    help="How many seconds the attack on each way to publish may take.",
 )
-@options.choice("--model", ["uniform", "learned"], "What answers: what the release teaches, or the papers' estimator.")
+@options.model_option("uniform", "learned")
 @click.option(
-    "--no-learner", is_flag=True, help="Leave out what an attacker gains who learns from the release; it takes long."
+    "--no-learner",
+    is_flag=True,
+    help="Do not measure the attacker who learns a model from the release, which takes long.",
 )
 @click.option(
-    "--runs", type=click.IntRange(min=1), default=3, show_default=True, help="How many twins to try; means are shown."
+    "--runs",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help=("How many twins of the table to try; the results are means over the twins."),
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the twins and of all random choices.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the twins and of all random choices.")
 @options.out_option(
-    "Folder for table, page and picture, and for finished rows, which are not run again; keep it inside."
+    "A folder for the results. Ways that are finished are kept there and not tried again. Do not publish it."
 )
 @click.option(
-    "--processes", type=click.IntRange(min=0), help="How many ways to try side by side; one a core by default."
+    "--processes",
+    type=click.IntRange(min=0),
+    help=("How many ways to publish are tried at the same time; by default one for each core of the processor."),
 )
 @options.selection_options
 @options.source_options
@@ -71,11 +84,12 @@ _OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processe
 @options.printing_options
 @plainly
 def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **given: Any) -> int:
-    """Publish a table in every way that fits it, measure each, and recommend one.
+    """Try every way to publish a table, measure each, and recommend one. Nothing is published.
 
-    It is done on twins of the table, with the same quasi-identifiers and made-up sensitive values: a choice by how
-    well ways do on the true values would depend on them, and so leak. FILE is a table, or a policy that says how to
-    read one and what safe means (.toml). Nothing is published. The exit code is 1 if nothing can be recommended.
+    The ways are tried on twins of the table, which have the same quasi-identifiers and made-up sensitive values. If the
+    true values were used, the choice would depend on them, and an attacker could learn from the choice. FILE is a
+    table, or a policy (.toml) that says how to read one and what to guarantee. The exit code is 1 if nothing can be
+    recommended.
 
     \b
     Examples:
@@ -93,7 +107,9 @@ def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **gi
     with step("read") as note:
         table, principle = _asked(file, given)
         note(rows=table.n_tuples, columns=len(table.quasi) + len(table.sensitive))
-    stays = contextlib.nullcontext() if out is None else saying(f"finished rows stay in {out}, and are not run again")
+    stays = (
+        contextlib.nullcontext() if out is None else saying(f"finished ways are kept in {out}, and are not tried again")
+    )
     with stays, progress_bar(unit="ways") as tell:
         found = compare_ways(
             table,
@@ -138,18 +154,21 @@ def _asked(file: str, given: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def _refuse_beside_policy(given: dict[str, Any]) -> None:
-    """Refuse options that say what a policy says: it is taken as it is."""
+    """Refuse options that a policy decides: it is taken as it is."""
     context = click.get_current_context()
     for name in sorted(given.keys() - _OWN):
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise InputError(f"{asked.option(name)} is said by the policy, which is compared as it is")
+            raise InputError(
+                f"{asked.option(name)} cannot be given with a policy, which says it already: leave the option out, or "
+                "change the policy"
+            )
 
 
 def _show(found: Comparison, out: Path | None) -> None:
-    say(f"{found.principle}: {found.n_tuples:,} tuples", "")
+    say(f"{found.principle}: {found.n_tuples:,} records", "")
     for heading, linking in (
-        ("These hold against an attacker who knows the algorithm:", False),
-        ("These hold against an attacker who links people to the release, and no more:", True),
+        ("Guaranteed also against an attacker who knows the algorithm:", False),
+        ("Guaranteed only against an attacker who does not use the algorithm:", True),
     ):
         rows = [row for row in found.rows if not row.failed and (row.adversary == "linking") == linking]
         if rows:
@@ -160,14 +179,14 @@ def _show(found: Comparison, out: Path | None) -> None:
     say("", f"* Recommended: {found.reason}", *found.notes)
     say(found.caution, colour="red" if found.used_truth else None)
     if out is not None:
-        say("", f"{out / 'comparison.html'} shows all of it; {out} must stay inside.")
+        say("", f"{out / 'comparison.html'} shows everything. Do not publish {out}.")
 
 
 def _print(rows: list[Row], best: Row | None) -> None:
     table = new_table(box=None, padding=(0, 1, 0, 0))
     for name, width in (("", 1), ("method", 20), ("recoding", 11)):
         table.add_column(name, width=width, no_wrap=True, overflow="ellipsis")
-    for name, width in (("belief", 9), ("cost", 5), ("error", 6), ("KL", 5), ("group", 6), ("s", 5)):
+    for name, width in (("probability", 11), ("cost", 5), ("error", 6), ("KL", 5), ("group", 6), ("s", 5)):
         table.add_column(name, min_width=width, justify="right", no_wrap=True)
     for row in rows:
         table.add_row("*" if row is best else "", *_cells(row), style="bold green" if row is best else None)

@@ -12,7 +12,7 @@ import click
 
 from glasshouse.cli import options
 from glasshouse.cli.exits import having_written, plainly
-from glasshouse.cli.printing import say, say_json, say_text, show_release, summary
+from glasshouse.cli.printing import protection, say, say_json, say_points, say_text, show_release, summary
 from glasshouse.cli.progress import progress_of_steps
 from glasshouse.errors import DisclosureWarning
 
@@ -25,11 +25,11 @@ __all__ = ["demo"]
 
 ELL = 5
 TITLE = "A demonstration: patients who were made up"
-ATTACKED = 2_000
+ATTACKED = 1_000
 
 
 def _reverse_engineered(table: Microdata, ell: int) -> dict[str, Posterior]:
-    """What is believed of a table that is published by strict Mondrian and by Mirror, if the algorithm is known."""
+    """What an attacker who knows the algorithm infers from a table published by strict Mondrian, and by Mirror."""
     import glasshouse as gh
 
     found = {}
@@ -42,7 +42,7 @@ def _reverse_engineered(table: Microdata, ell: int) -> dict[str, Posterior]:
 
 
 def _five_people() -> dict[str, str]:
-    """What is believed of five people, two of whom share a disease."""
+    """What is inferred about five people, two of whom have the same disease."""
     import glasshouse as gh
 
     people = {"age": [21, 22, 23, 24, 25], "zipcode": [5, 4, 3, 2, 1]}
@@ -52,18 +52,19 @@ def _five_people() -> dict[str, str]:
     for name, beliefs in _reverse_engineered(table, 2).items():
         person, disease, belief = beliefs.worst()
         age = people["age"][person]
-        found[name] = f"she believes that the person of {age} has {disease} with probability {belief:.2f}"
+        found[name] = f"the attacker's probability that the person of {age} has {disease} is {belief:.2f}"
     return found
 
 
 def _both_ways(patients: Microdata) -> dict[str, str]:
-    """What is believed of the same patients, published in both ways."""
+    """What is inferred about the same patients, published in both ways."""
     found = {}
     for name, beliefs in _reverse_engineered(patients, ELL).items():
         if beliefs.how == "bound":
-            found[name] = f"at most {beliefs.worst().belief:.2f} of anybody, by its Theorem M2"
+            found[name] = f"no probability is above {beliefs.worst().belief:.2f} (Theorem M2)"
         else:
-            found[name] = f"{beliefs.explain(beliefs.worst().person)}; {beliefs.share_above():.0%} are above 1/{ELL}"
+            above = f"{beliefs.share_above():.0%} of the patients are above 1/{ELL}"
+            found[name] = f"{beliefs.explain(beliefs.worst().person)}; {above}"
     return found
 
 
@@ -114,13 +115,15 @@ def _publish(out: Path, rows: int) -> tuple[Release, dict[str, Any]]:
         }
 
 
-@click.command(short_help="Publish an embedded hospital table.")
+@click.command(short_help="Publish a made-up hospital table, and attack it.")
 @options.rows_option("How many patients.", 20_000)
 @options.out_option("Folder to write release/ and audit/ into.", default=Path("demo"), show_default=True)
 @options.printing_options
 @plainly
 def demo(out: Path, rows: int, *, as_json: bool) -> None:
-    """Publish a synthetic hospital table, and attack it: OUT/release may go out, OUT/audit stays inside.
+    """Publish a made-up hospital table, and attack it.
+
+    OUT/release may be published, OUT/audit must stay inside your organization.
 
     \b
     Examples:
@@ -133,28 +136,41 @@ def demo(out: Path, rows: int, *, as_json: bool) -> None:
         say_json({**summary(release, out), **found})
         return
     say(f"A hospital wants to publish the diseases of {rows:,} patients by age, sex and zip code.", "")
-    say("As the table is", bold=True)
+    say("Without protection", bold=True)
     alone = f"{found['alone']:,} patients are the only ones of their age, sex and zip code"
-    say(f"  {alone}: a neighbour knows what they have.", "")
-    say(f"As Glasshouse publishes it, {ELL}-diverse", bold=True)
+    say(f"  {alone}. A neighbour who knows these can look up their disease.", "")
+    say(f"Published with Glasshouse, {ELL}-diverse", bold=True)
     after = found["achieved"]
     say(
-        f"  {after['n_groups']:,} groups of {after['k']} patients or more; no disease has over 1/{after['ell']} of any "
-        "group.",
+        f"  {after['n_groups']:,} groups of {after['k']} patients or more. No disease has more than 1/{after['ell']} "
+        "of a group.",
         "",
     )
     show_release(release, rows=8)
-    say("What an adversary believes who knows the release and everybody's age, sex and zip code", bold=True)
-    linking = found["linking"]
-    say(f"  {linking['belief']:.4f} of any disease of anybody ({linking['how']}); promised is 1/{ELL}", "")
-    say(f"And if she also knows the algorithm? {found['attacked']:,} of the patients, {ELL}-diverse, by", bold=True)
+    say_points(protection(release))
+    say()
+    say("Attack 1: the attacker knows the release and everybody's age, sex and zip code", bold=True)
+    say(
+        f"  The highest probability of any patient's disease is {found['linking']['belief']:.4f}. 1/{ELL} is "
+        "guaranteed.",
+        "",
+    )
+    say(
+        f"Attack 2: the attacker also knows the algorithm ({found['attacked']:,} of the patients, {ELL}-diverse)",
+        bold=True,
+    )
     for name, line in found["reverse_engineering"].items():
         say_text(textwrap.fill(line, 110, initial_indent=f"  {name:<16} ", subsequent_indent=" " * 19))
-    say("Five people, two of whom share a disease, 2-diverse, by", bold=True)
+    say("The same attack on five people, two of whom have the same disease (2-diverse)", bold=True)
     for name, line in found["five_people"].items():
         say(f"  {name:<16} {line}")
     say()
-    say(f"{out}/release may be published; {out}/audit must stay inside. Recount it with any tool, or:")
+    say(
+        f"{out}/release may be published. {out}/audit must stay inside your organization. Check the release with "
+        "any tool, or with:"
+    )
     say(f"  glasshouse verify {out}/release", bold=True)
+    say("Read the exact guarantee, its reason and its limits:")
+    say(f"  glasshouse show {out}/release --why", bold=True)
     say("Publish a table of your own from a web page on this machine:")
     say("  glasshouse studio", bold=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a command ends: exit codes, our exceptions and warnings as one line each, logs for whoever asked for them.
+"""How a command ends: exit codes, our exceptions and warnings as one line each, logs for those who asked for them.
 
-0: done. 1: done, and the answer is no: a guarantee does not hold, an attack is above the limit. 2: what was given is
+0: done. 1: done, and the answer is no: a guarantee is not kept, or an attack is above the limit. 2: what was given is
 wrong. 3: the machine or Glasshouse failed: no memory left, a disk that is full, a fault in the program. 130, 143, 129:
 stopped, by Ctrl-C, by a termination, by a lost terminal. 141: the program that read the output has stopped reading.
 Nothing half done stays behind, and the message says what was written before, if anything was.
@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import re
+import os
+import shlex
 import signal
 import sys
 import threading
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
 
 from glasshouse.cli import FAILED
 from glasshouse.cli.logs import logs
@@ -28,20 +31,22 @@ from glasshouse.errors import (
     GuaranteeBroken,
     InterpretedKernelsWarning,
     having_written,
+    notes_of,
     saying,
 )
 from glasshouse.log import step
+from glasshouse.policy.option_text import with_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import FrameType
 
-__all__ = ["NOT_MET", "WRONG", "Stopped", "fail", "having_written", "plainly", "saying"]
+__all__ = ["GIVEN", "NOT_MET", "WRONG", "Stopped", "fail", "having_written", "in_options", "plainly", "saying"]
 
+GIVEN = "glasshouse.given"  # where click keeps the words of the command line
 NOT_MET = 1
 WRONG = 2
 _MOST_TOLD = 4_000  # characters of a message, which may quote what was given
-_CHOICE = re.compile(r"\b(missing|repeated)='(\w+)'")  # what the library calls an option of the command line
 
 
 def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
@@ -66,12 +71,12 @@ def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
             except GuaranteeBroken as error:
                 fail(_told(error), NOT_MET)
             except GlasshouseError as error:
-                fail(_told(error))
+                fail(_told(error), then=error.next_steps or _corrected(keywords))
             except Exception as error:
                 _fail_unexpectedly(error, told=verbose)
             finally:
                 for warning in caught:
-                    remark("warning", masked(str(warning.message)), "yellow")
+                    remark("warning", masked(in_options(str(warning.message))), "yellow")
         if code:
             sys.exit(code)
 
@@ -80,41 +85,83 @@ def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
 
 def _told(error: BaseException, otherwise: str = "") -> str:
     """What an exception says, with what it says was written."""
-    notes = "; ".join(getattr(error, "__notes__", [])) or otherwise
-    told = _CHOICE.sub(r"--\1 \2", str(error))
+    notes = "; ".join(notes_of(error)) or otherwise
+    told = in_options(str(error))
     return f"{told}; {notes}" if notes else told
 
 
-def fail(message: str, code: int = WRONG) -> NoReturn:
-    """Say what is wrong, and leave."""
+def in_options(message: str, command: click.Command | None = None) -> str:
+    """A message of the library with the options of a command, by default of the one that runs."""
+    context = click.get_current_context(silent=True)
+    command = command or (context.command if context else None)
+    offered = {} if command is None else {name: _words_of(one) for one in command.params for name in _names_of(one)}
+    return with_options(message, offered)
+
+
+def _names_of(parameter: click.Parameter) -> list[str]:
+    return [*parameter.opts, *parameter.secondary_opts] if isinstance(parameter, click.Option) else []
+
+
+def _words_of(parameter: click.Parameter) -> list[str] | None:
+    return list(parameter.type.choices) if isinstance(parameter.type, click.Choice) else None
+
+
+def _corrected(keywords: dict[str, Any]) -> tuple[str, ...]:
+    """Where a release was looked for and is not: what is there, and the same command for what was meant."""
+    from pathlib import Path
+
+    from glasshouse.release.astray import astray
+
+    given = keywords.get("release", keywords.get("path"))
+    context = click.get_current_context(silent=True)
+    if given is None or context is None or "://" in str(given):
+        return ()
+    found = astray(Path(given))
+    if found is None:
+        return ()
+    words = context.meta.get(GIVEN, [])
+    there = next((i for i, word in enumerate(words) if i and Path(word) == Path(given)), None)
+    commands: list[str] = []
+    if there is None:
+        return (found.words, *(f"    {meant}" for meant in found.meant))
+    for meant in found.meant:
+        near = os.path.relpath(meant) if meant.is_absolute() and not Path(given).is_absolute() else str(meant)
+        commands.append(f"    {shlex.join(['glasshouse', *words[:there], near, *words[there + 1 :]])}")
+    return (found.words, *commands)
+
+
+def fail(message: str, code: int = WRONG, *, then: Iterable[str] = ()) -> NoReturn:
+    """Say what is wrong, and in lines of their own what to do then; and leave."""
     told = masked(message)
     remark("error", told if len(told) <= _MOST_TOLD else f"{told[:_MOST_TOLD]}... ({len(told):,} characters)", "red")
+    for line in then:
+        say(masked(line), err=True)
     sys.exit(code)
 
 
 def _fail_unexpectedly(error: Exception, *, told: bool) -> NoReturn:
     """Say in one line what went wrong that is nobody's mistake at the command line, and leave.
 
-    Where it happened is told to whoever asked to be told of each step.
+    Where it happened is told with --verbose.
     """
     if isinstance(error, BrokenPipeError):
         leave_unread()
     if isinstance(error, UnicodeError):
-        fail("a name or a text that is not Unicode: rename the file or the folder, or name another one")
+        fail("the name of a file, or a text, is not Unicode: rename the file or folder, or name another one")
     if told:
         import traceback
 
         say(*masked("".join(traceback.format_exception(error))).splitlines(), err=True)
     if isinstance(error, MemoryError):
-        fail("there is not enough memory for this", FAILED)
+        fail("there is not enough memory for this: use a smaller table, or a machine with more memory", FAILED)
     if isinstance(error, ImportError):  # a library that is damaged, or for which there is no room
         *_, reason = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no reason was given"]
-        fail(f"a library cannot be loaded, which may be for want of memory: {reason}", FAILED)
+        fail(f"a library cannot be loaded, perhaps because memory ran out: {reason}", FAILED)
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename is not None else ""
         fail(f"{error.strerror or 'the operating system refused'}{where}", FAILED)
     fail(
-        f"a fault in Glasshouse ({type(error).__name__}), please report it; with --verbose it is told where it is",
+        f"Glasshouse has a fault ({type(error).__name__}): please report it, with what --verbose prints",
         FAILED,
     )
 
@@ -138,10 +185,9 @@ class Stopped(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def heeding_stops() -> Iterator[None]:
-    """Let a stop be one, whatever a library that it came upon made of it.
+    """Let a stop be one, also where a library that was just at work turned it into another exception.
 
-    A half imported module, say, ends in another exception, of which nobody should read. A signal that is ignored, as
-    under ``nohup``, stays so.
+    A half imported module, for example, does that. A signal that is ignored, as under ``nohup``, stays ignored.
     """
     from glasshouse.release.package.stage import STOPS  # here, for help must be instant
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `learn`: what a release teaches about the population, in sentences, and kept in a file on request."""
+"""The command `learn`: what a release says about the population, in sentences, and in a file if asked for."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 __all__ = ["learn", "refuse_inside"]
 
 
-@click.command(short_help="What a release teaches about the population.")
+@click.command(short_help="Learn from a release how the sensitive value depends on other columns.")
 @click.argument("release", type=click.Path(path_type=Path))
 @options.column_options
-@click.option("--column", metavar="COLUMN", help="The sensitive column, where the release has several.")
-@options.out_option("File for what was learned (JSON), for query --keep.")
-@click.option("--force", is_flag=True, help="Replace what stands there.")
+@click.option("--column", metavar="COLUMN", help="The sensitive column, if the release has several.")
+@options.out_option("A file for what was learned (JSON), which query --keep then uses.")
+@click.option("--force", is_flag=True, help="Replace the file or folder that --out names, if it exists already.")
 @options.printing_options
 @plainly
 def learn(release: Path, column: str | None, out: Path | None, *, force: bool, as_json: bool, **given: Any) -> None:
-    """Learn from a release alone how the sensitive value depends on quasi-identifiers.
+    """Learn from a release alone how the sensitive value depends on the quasi-identifiers.
 
-    That is what query answers by. It says whether there was anything to learn, and which quasi-identifiers tell most.
-    With --out it is kept, so that query --keep need not learn it again. --taxonomy and --order say what the cells of a
-    release mean that was published with them.
+    The command query uses the same model for its answers. This command says whether there was anything to learn, and
+    which quasi-identifiers say most. --out keeps the model, so that query --keep need not learn it again. If the
+    release was published with --taxonomy or --order, give the same here.
 
     \b
     Examples:
@@ -67,15 +67,15 @@ def learn(release: Path, column: str | None, out: Path | None, *, force: bool, a
     with having_written(out):
         _tell(population, as_json=as_json)
         if not as_json:
-            say("", f"It is kept in {out}: glasshouse query {release} SQL --keep {out}")
+            say("", f"The model is in {out}. To use it: glasshouse query {release} SQL --keep {out}")
 
 
 def refuse_inside(release: Path, file: Path, option: str) -> None:
-    """Refuse to write into a release folder, which holds what is published and nothing else."""
+    """Refuse to write into a release folder, which contains only what is published."""
     if release.resolve() in file.resolve().parents:
         raise OutputError(
-            f"{option} {file} would lie in the release, which holds what is published and nothing else: name a file "
-            "beside it",
+            f"{option} {file} lies in the release folder, which must contain only what is published: name a file "
+            "outside it",
             path=file,
         )
 
@@ -104,28 +104,32 @@ def _sentences(population: Population) -> list[str]:
     names, z = ", ".join(population.points.names), population.fitted.z
     if not population.column:
         return [
-            f"The release has no sensitive column. From its cells it was learned how {names} are distributed inside "
-            "them, and questions are answered by that."
+            f"The release has no sensitive column. How {names} are distributed inside its cells was learned, and is "
+            "used to answer questions."
         ]
-    found = [f"What the release teaches of {population.column} by {names}:", ""]
+    found = [f"What the release says about {population.column} by {names}:", ""]
     if not population.fitted.is_used:
         found += [
-            "Too little to be used. A model was fitted to four fifths of the groups, and it must fit the other fifth "
-            f"better than base rates do, by two standard errors at least: it is {_standard_errors(z)}.",
-            f"So {population.column} is taken as unrelated to {names} within every group.",
+            (
+                "Too little was found for a model. A model was fitted to four fifths of the groups. To be used, it "
+                "must predict the other fifth better than the overall shares do, by at least two standard errors. It "
+                f"is {_standard_errors(z)}."
+            ),
+            f"So answers assume that {population.column} does not depend on {names} within a group.",
         ]
         if population.model == "cells":
-            found.append("How people are distributed inside published cells was learned, and is used.")
+            found.append("How people are distributed inside the published cells was learned, and is used.")
         return found
     found += [
-        "A model was learned. It was fitted to four fifths of the groups, and fits the other fifth better than base "
-        f"rates do: by {z:.1f} standard errors, where two are needed.",
-        f"How much each quasi-identifier tells of {population.column}, by itself and together with others:",
+        "A model was learned. It was fitted to four fifths of the groups, and predicts the other fifth better than "
+        f"the overall shares do: by {z:.1f} standard errors, where two are needed.",
+        f"How much each quasi-identifier says about {population.column}, alone and together with others:",
     ]
     for own in population.influences():
         found.append(
-            f"  {own.name} changes the chance of a value by a factor of {own.factor:.2f} for a typical person; the "
-            f"release determines {own.determined:,.0f} of its weights."
+            f"  {own.name} changes the probability of a value by a factor of {own.factor:.2f} for a typical "
+            "person. The model has several weights for it, and the release contains enough information to "
+            f"determine {own.determined:,.0f} of them."
         )
     return found
 

@@ -24,7 +24,7 @@ __all__ = ["listening", "logs"]
 
 @contextlib.contextmanager
 def logs(*, verbose: bool = False, log_json: str | None = None) -> Iterator[None]:
-    """Show the steps of what is done inside, to whom it concerns.
+    """Show the steps of what is done inside.
 
     With ``verbose`` a line for each step goes to the error stream; ``log_json`` names a file to which an object for
     each step is added, or is ``-`` for the error stream.
@@ -58,7 +58,7 @@ def _opened(name: str, stack: contextlib.ExitStack) -> IO[str] | None:
     try:
         return stack.enter_context(open(name, "a", encoding="utf-8"))  # noqa: PTH123
     except (OSError, ValueError):
-        raise OutputError(f"--log-json: cannot write {name}", path=name) from None
+        raise OutputError(f"--log-json: the file {name} cannot be written: check the path", path=name) from None
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
@@ -92,4 +92,4 @@ class _Objects(logging.Handler):
             say(line, err=True)
         else:
             self._file.write(line + "\n")
-            self._file.flush()  # whoever follows the work reads it while it lasts
+            self._file.flush()  # so that it can be read while the work goes on

@@ -30,6 +30,7 @@ __all__ = [
     "identifier_option",
     "marginal_option",
     "method_options",
+    "model_option",
     "names",
     "normalise_option",
     "out_option",
@@ -47,6 +48,7 @@ __all__ = [
     "threads_option",
     "together_option",
     "weight_option",
+    "why_option",
 ]
 
 
@@ -65,21 +67,31 @@ def choice(name: str, words: Sequence[str], meaning: str, *, parameter: str | No
     return click.option(*names, type=click.Choice(words), default=words[0], show_default=True, help=meaning)
 
 
-quasi_option = click.option("--quasi", metavar="COLUMNS", help="Quasi-identifiers, separated by commas.")
+quasi_option = click.option(
+    "--quasi",
+    metavar="COLUMNS",
+    help=("The quasi-identifiers: columns whose values others may know about people, separated by commas."),
+)
 sensitive_option = click.option(
-    "--sensitive", metavar="COLUMNS", help="Sensitive column, or several separated by commas."
+    "--sensitive",
+    metavar="COLUMNS",
+    help=("The sensitive column: nobody may learn its value for any person. Separate several columns by commas."),
 )
 identifier_option = click.option(
-    "--identifier", metavar="COLUMN", help="Column that names the person; never published."
+    "--identifier",
+    metavar="COLUMN",
+    help="The column that says who a record is about, such as a patient number. It is never published.",
 )
 weight_option = click.option(
-    "--weight", metavar="COLUMN", help="Column of survey weights: the last quasi-identifier, published as class means."
+    "--weight",
+    metavar="COLUMN",
+    help="The column of survey weights. Weights are put into classes, and each is published as the mean of its class.",
 )
 together_option = click.option(
     "--together",
     multiple=True,
     metavar="COLUMNS",
-    help="Sensitive columns that are published as one, by commas; again for further ones.",
+    help="Sensitive columns to publish as one column, separated by commas. Repeat the option for further columns.",
 )
 
 column_options = _apply(
@@ -87,16 +99,21 @@ column_options = _apply(
         "--taxonomy",
         multiple=True,
         metavar="COLUMN=TAXONOMY",
-        help="Taxonomy of a column: a file (CSV, JSON, YAML), or one of intervals:WIDTH, quantiles:N, prefix:LENGTH, "
-        "dates:LEVELS.",
+        help="How the values of a column may be coarsened: a file with a hierarchy (CSV, JSON, YAML), or one of "
+        "intervals:WIDTH, quantiles:N, prefix:LENGTH, dates:LEVELS; such as zipcode=prefix:5. Repeat it for each "
+        "column.",
     ),
-    click.option("--order", multiple=True, metavar="COLUMN=A,B,C", help="Order of a column's categories."),
+    click.option(
+        "--order", multiple=True, metavar="COLUMN=A,B,C", help="The order of a column's categories, such as size=S,M,L."
+    ),
 )
 categorical_option = click.option(
-    "--categorical", metavar="COLUMNS", help="Columns whose numbers are names, not amounts."
+    "--categorical", metavar="COLUMNS", help="Columns whose numbers are codes, not amounts, separated by commas."
 )
 normalise_option = click.option(
-    "--normalise", metavar="COLUMNS", help="Columns whose look-alike spellings become one value."
+    "--normalise",
+    metavar="COLUMNS",
+    help="Columns in which values that differ only in case, blanks or the like become one value; separated by commas.",
 )
 
 reading_options = _apply(
@@ -108,12 +125,14 @@ reading_options = _apply(
     choice(
         "--repeated",
         ["error", "sample", "together"],
-        "What people with several rows are: an error, one row drawn at random, or one record with sets of values.",
+        "What to do with people who have several rows: stop with an error, draw one row of each at random (sample), "
+        "or make one record of all rows of a person, with sets of values (together).",
     ),
     choice(
         "--missing",
         ["error", "category", "drop"],
-        "What a missing value is: an error, a value of its own, or a reason to drop the row.",
+        "What to do with missing values: stop with an error, count them as a value of their own (category), or drop "
+        "the row.",
     ),
     column_options,
     click.option(
@@ -121,49 +140,116 @@ reading_options = _apply(
         "bins",
         multiple=True,
         metavar="COLUMN=TAXONOMY",
-        help="Replace a column's values, on the way in, by the first level of such a taxonomy.",
+        help="Replace the values of a column by the first level of a taxonomy before anything else is done, such as "
+        "salary=intervals:10000 for ranges of that width.",
     ),
     categorical_option,
     normalise_option,
-    click.option("--bottom", multiple=True, metavar="COLUMN=VALUE", help="Bottom code of a quasi-identifier."),
-    click.option("--top", multiple=True, metavar="COLUMN=VALUE", help="Top code of a quasi-identifier."),
+    click.option(
+        "--bottom",
+        multiple=True,
+        metavar="COLUMN=VALUE",
+        help="Raise smaller values of a quasi-identifier to this one, such as age=18.",
+    ),
+    click.option(
+        "--top",
+        multiple=True,
+        metavar="COLUMN=VALUE",
+        help="Lower larger values of a quasi-identifier to this one, such as age=90.",
+    ),
     click.option(
         "--accept",
         metavar="NAMES",
-        help="Cautions that are right as they are, by name, such as line-breaks or line-breaks:COLUMN.",
+        help="Cautions that you looked into and accept, by their names, separated by commas; such as line-breaks, or "
+        "line-breaks:COLUMN for one column.",
     ),
 )
 
 principle_options = _apply(
-    click.option("--k", metavar="K", help="k-anonymity: every group has at least K tuples."),
-    click.option("--ell", metavar="L", help="l-diversity: no value has more than 1/L of a group."),
-    click.option("--distinct-ell", metavar="L", help="Every group has at least L different values."),
-    click.option("--entropy-ell", metavar="L", help="The entropy of every group is at least log L."),
-    click.option("--recursive", metavar="C,L", help="Recursive (C, L)-diversity."),
-    click.option("--designated", metavar="VALUES", help="With --ell: only these values, separated by commas, count."),
-    click.option("--alpha", metavar="ALPHA", help="With --k: (alpha, k)-anonymity."),
-    click.option("--t", metavar="T", help="t-closeness to the distribution of the whole table."),
-    choice("--distance", ["equal", "ordered", "hierarchical"], "Ground distance of t-closeness."),
+    click.option("--k", metavar="K", help="k-anonymity: every group has at least K records."),
+    click.option(
+        "--ell", metavar="L", help="l-diversity: in every group, no sensitive value has more than 1/L of the records."
+    ),
+    click.option(
+        "--distinct-ell",
+        metavar="L",
+        help="Distinct l-diversity: every group has at least L different sensitive values.",
+    ),
+    click.option(
+        "--entropy-ell",
+        metavar="L",
+        help="Entropy l-diversity: the entropy of the sensitive values in every group is at least log L.",
+    ),
+    click.option(
+        "--recursive",
+        metavar="C,L",
+        help=(
+            "Recursive (C, L)-diversity, such as 2,3: in every group, the most frequent value occurs less than C times "
+            "as often as the L-th most frequent value and all rarer values together."
+        ),
+    ),
+    click.option(
+        "--designated", metavar="VALUES", help="With --ell: protect only these sensitive values, separated by commas."
+    ),
+    click.option(
+        "--alpha",
+        metavar="ALPHA",
+        help="With --k: (alpha, k)-anonymity: in every group, each sensitive value has at most this share of the "
+        "records.",
+    ),
+    click.option(
+        "--t",
+        metavar="T",
+        help="t-closeness: in every group, the distribution of the sensitive values differs by at most T from that "
+        "of the whole table.",
+    ),
+    choice(
+        "--distance",
+        ["equal", "ordered", "hierarchical"],
+        (
+            "With --t: how the distance between two sensitive values is measured: all distances are equal, or they "
+            "follow the order of the values, or their taxonomy."
+        ),
+    ),
 )
 
 perturbation_options = _apply(
-    click.option("--rho1", metavar="RHO", help="Perturbed: beliefs of at most this stay below --rho2."),
-    click.option("--rho2", metavar="RHO", help="With --rho1: what they stay below; without it, what is achieved."),
-    click.option("--delta", metavar="DELTA", help="Perturbed: no belief grows or falls by more than this."),
+    click.option(
+        "--rho1",
+        metavar="RHO",
+        help=(
+            "Perturbed: any statement to which an attacker gave at most this probability before seeing the release has "
+            "a probability of at most --rho2 afterwards."
+        ),
+    ),
+    click.option(
+        "--rho2",
+        metavar="RHO",
+        help=(
+            "With --rho1: the largest probability after seeing the release. If it is left out, the probability that is "
+            "achieved is reported."
+        ),
+    ),
+    click.option("--delta", metavar="DELTA", help="Perturbed: the release changes no probability by more than this."),
     click.option(
         "--lambda",
         "lambda_",
         metavar="LAMBDA",
         default="1",
         show_default=True,
-        help="Perturbed: the most that she believes of a single value beforehand.",
+        help="Perturbed: the largest probability that an attacker gives a single value before seeing the release.",
     ),
-    click.option("--s", metavar="S", help="Perturbed: the largest share of tuples to publish, in place of --k."),
-    click.option("--retention", metavar="P", help="Perturbed: probability that a value is kept; else found."),
+    click.option("--s", metavar="S", help="Perturbed: the largest share of records to publish, in place of --k."),
+    click.option(
+        "--retention",
+        metavar="P",
+        help="Perturbed: the probability that a sensitive value is kept. By default the largest that is safe is found.",
+    ),
     click.option(
         "--domain",
         metavar="VALUES",
-        help="Perturbed: every value that the sensitive column may have, by commas, or @FILE with one a line.",
+        help="Perturbed: every value that the sensitive column may have, separated by commas, or @FILE with one on "
+        "each line.",
     ),
 )
 
@@ -172,25 +258,26 @@ method_options = _apply(
     click.option(
         "--method",
         type=click.Choice(list(catalog.METHODS)),
-        help="How to divide; by default mirror, and snug for k-anonymity alone.",
+        help="How to form the groups; by default mirror, or snug if only k-anonymity is asked for.",
     ),
     click.option(
         "--with",
         "parameters",
         multiple=True,
         metavar="NAME=VALUE",
-        help="A parameter of the method, such as partitioning=relaxed, extra=1, p=1/3.",
+        help="A parameter of --method, such as partitioning=relaxed, extra=1, p=1/3.",
     ),
     click.option(
         "--recoding",
         type=click.Choice(list(catalog.RECODINGS)),
-        help="How to rewrite; by default angel for l-diversity of one column, else boxes.",
+        help="How to write the groups into tables; by default angel for l-diversity of one sensitive column, "
+        "otherwise boxes.",
     ),
     click.option(
         "--recoding-with",
         multiple=True,
         metavar="NAME=VALUE",
-        help="A parameter of the recoding, such as cells=taxonomies.",
+        help="A parameter of --recoding, such as cells=taxonomies.",
     ),
 )
 
@@ -202,7 +289,8 @@ def marginal_option(*, required: bool) -> Callable[[Any], Any]:
         multiple=True,
         required=required,
         metavar="COLUMNS",
-        help="With angel: attributes of a generalized table of their own; give several.",
+        help="With --recoding angel: also publish a generalized table of these columns, separated by commas. Repeat "
+        "the option for further tables.",
     )
 
 
@@ -210,34 +298,54 @@ edition_options = _apply(
     click.option(
         "--after",
         type=click.Path(path_type=Path),
-        help="Folder of an earlier publication: this is its next edition, for people who came since.",
+        help="Publish the next edition of the table that was published into this folder: the people who were added "
+        "since.",
     ),
-    click.option("--edition", metavar="LABEL", help="What the edition is called, such as 2027; by default 1, 2, 3."),
+    click.option(
+        "--edition",
+        metavar="LABEL",
+        help="The name of the edition, such as 2027; by default editions are numbered 1, 2, 3.",
+    ),
     click.option(
         "--at-least",
         type=click.IntRange(min=0),
         default=0,
         metavar="N",
-        help="With --after: how many people must have come; fewer wait.",
+        help="With --after: how many people must have been added. If they are fewer, they wait for a later edition.",
     ),
     click.option(
-        "--keep-published", is_flag=True, help="With --after: go on where values changed, with those of then."
+        "--keep-published",
+        is_flag=True,
+        help="With --after: where the value of a published person has changed, keep the one that was published, and "
+        "go on.",
     ),
     click.option(
         "--leave-out",
         is_flag=True,
-        help="With --after: if those who came cannot be published, leave them out for good.",
+        help="With --after: if the people who were added cannot be published safely, never publish them.",
     ),
 )
 
 
 def out_option(meaning: str, **more: Any) -> Callable[[Any], Any]:
-    """The option `--out`, whatever is written there."""
+    """The option `--out`, with the help of the command that has it."""
     return click.option("--out", type=click.Path(path_type=Path), help=meaning, **more)
 
 
+def model_option(*words: str) -> Callable[[Any], Any]:
+    """The option `--model`, with the default first."""
+    return choice(
+        "--model",
+        words,
+        (
+            "How values are assumed to be spread within groups: by a model that is learned from the release (learned), "
+            "or evenly (uniform)."
+        ),
+    )
+
+
 def rows_option(meaning: str, default: int) -> Callable[[Any], Any]:
-    """The option `--rows`, whatever is counted."""
+    """The option `--rows`, with the help of the command that has it."""
     return click.option("--rows", type=click.IntRange(min=0), default=default, show_default=True, help=meaning)
 
 
@@ -245,32 +353,54 @@ report_option = _apply(
     choice(
         "--report",
         ["brief", "full", "none"],
-        "How much the audit gets to read: brief takes no more CPU time than publishing, full tells all.",
+        "How much the report in OUT/audit says: brief takes no more CPU time than publishing does, full says "
+        "everything.",
     ),
     click.option("--no-report", is_flag=True, help="The same as --report none."),
 )
+why_option = click.option("--why", is_flag=True, help="Also print the exact guarantee: its reason and all its limits.")
 threads_option = click.option(
-    "--threads", type=click.IntRange(min=0), default=0, help="Threads to use; all cores by default."
+    "--threads", type=click.IntRange(min=0), default=0, help="How many threads to use; by default one for each core."
 )
 
 target_options = _apply(
-    click.option("--to", metavar="ADDRESS", help="Database that gets the tables too: postgresql://..."),
-    click.option("--schema", default="released", show_default=True, help="With --to: the schema they go to."),
+    click.option(
+        "--to", metavar="ADDRESS", help="Also write the published tables into this database: postgresql://..."
+    ),
+    click.option(
+        "--schema",
+        default="released",
+        show_default=True,
+        help="With --to: the schema of the database to write them into.",
+    ),
 )
 selection_options = _apply(
-    click.option("--table", metavar="NAME", help="Of a database: the table to read; of a workbook: the sheet."),
-    click.option("--query", metavar="SQL", help="Of a database: the statement to read."),
+    click.option("--table", metavar="NAME", help="The table of a database to read, or the sheet of a workbook."),
+    click.option("--query", metavar="SQL", help="The SELECT statement whose rows are read from a database."),
 )
 source_options = _apply(
-    click.option("--delimiter", help="Delimiter of a CSV file; detected if not given."),
-    click.option("--encoding", help="Encoding of a CSV file; detected if not given."),
+    click.option(
+        "--delimiter",
+        help=("The character that separates the fields of a CSV file; detected automatically if it is not given."),
+    ),
+    click.option(
+        "--encoding", help=("The encoding of a CSV file, such as cp1252; detected automatically if it is not given.")
+    ),
 )
-decimal_option = click.option("--decimal", default=".", show_default=True, help="Decimal sign of a CSV file.")
+decimal_option = click.option(
+    "--decimal", default=".", show_default=True, help="The decimal sign of a CSV file: a point or a comma."
+)
 
 printing_options = _apply(
-    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    click.option("--verbose", is_flag=True, help="Tell each step on the error stream: rows, groups, seconds."),
-    click.option("--log-json", metavar="FILE", help="Add the same to FILE, as JSON; - is the error stream."),
+    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+    click.option(
+        "--verbose",
+        is_flag=True,
+        help=("Print each step on the screen (standard error), with its rows, groups and seconds."),
+    ),
+    click.option(
+        "--log-json", metavar="FILE", help="Append each step to FILE as a line of JSON; - writes to the error stream."
+    ),
 )
 
 
@@ -279,6 +409,8 @@ def check_out(out: Path, inputs: list[Path], *, force: bool) -> None:
     if not os.path.lexists(out):
         return
     if not out.is_file() or any(path.exists() and out.samefile(path) for path in inputs):
-        raise OutputError(f"--out {out} is no plain file, or is what is read: choose another name", path=out)
+        raise OutputError(
+            f"--out {out} is not an ordinary file, or it is the file that is read: choose another name", path=out
+        )
     if not force:
-        raise OutputError(f"{out} exists already: choose another name, or --force to replace it", path=out)
+        raise OutputError(f"{out} exists already: choose another name, or give --force to replace it", path=out)

@@ -11,6 +11,7 @@ import contextlib
 import io
 import os
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -19,6 +20,7 @@ from glasshouse.cli import UNREAD
 from glasshouse.visible import in_lines, json_text, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -30,9 +32,11 @@ if TYPE_CHECKING:
 __all__ = [
     "leave_unread",
     "new_table",
+    "protection",
     "remark",
     "say",
     "say_json",
+    "say_points",
     "say_table",
     "say_text",
     "say_usage",
@@ -41,6 +45,8 @@ __all__ = [
     "summary",
 ]
 
+_NO_BREAK = "\u00a0"
+
 
 def say(*lines: object, err: bool = False, bold: bool = False, colour: str | None = None) -> None:
     """Print lines, each of which stays one, whatever it holds."""
@@ -48,7 +54,7 @@ def say(*lines: object, err: bool = False, bold: bool = False, colour: str | Non
 
 
 def say_text(text: object, *, nl: bool = True) -> None:
-    """Print a text of several lines, of which whoever made it knows where they end."""
+    """Print a text of several lines, which end where the writer of the text ended them."""
     _write(visible(text, lines=True) + "\n" * nl, err=False)
 
 
@@ -152,39 +158,74 @@ def summary(release: Release | PublishedFile, out: Path | None = None) -> dict[s
 
 
 def show_release(release: Release, rows: int) -> None:
-    """Print what a release promises, and some of its rows, spread over its tables."""
-    say_text(release.guarantee)
+    """Print some rows of a release, spread over each of its tables, and which editions it has."""
+    for name, published in release.packaged.items():
+        _show_table(name, published, published.num_rows, rows)
     if release.editions:
         from glasshouse.release.edition import in_words
 
-        say("", in_words(release.editions))
-    say()
-    for name, published in release.packaged.items():
-        _show_table(name, published, published.num_rows, rows)
+        say(in_words(release.editions), "")
 
 
 def show_file(made: PublishedFile, rows: int) -> None:
-    """Print what a release promises whose tables lie in their folder, and some rows of the first file of each."""
+    """Print some rows of a release whose tables lie in their folder, taken from the first file of each."""
     from glasshouse.release.package.stream import open_release
 
-    say_text(made.guarantee)
-    say()
     with open_release(made.folder) as opened:
         for name, n_rows in made.n_rows.items():
             _show_table(name, next(opened.batches(name)), n_rows, rows)
     parted = [f"{name} in {len(files):,} files" for name, files in made.files.items() if len(files) > 1]
-    say("; ".join([f"{made.n_tuples:,} tuples in {made.n_groups:,} groups", *parted]))
+    say("; ".join([f"{made.n_tuples:,} records in {made.n_groups:,} groups", *parted]), "")
+
+
+def protection(release: Release | PublishedFile) -> list[tuple[str, str | list[str]]]:
+    """What a release protects and what it does not, each with a heading."""
+    from glasshouse.pages.protection import not_protected, protected
+
+    recipe, guarantee = release.recipe, release.guarantee
+    points = [("Protected", protected(recipe, guarantee)), ("Not protected", not_protected(recipe, guarantee))]
+    return [(head, _unbroken(text, (*recipe.quasi, *recipe.sensitive))) for head, text in points]
+
+
+def _unbroken(text: str, names: Sequence[str]) -> str:
+    """The text with spaces in names that no line breaks at, so that no part of a name looks like a line of ours."""
+    text = visible(text)
+    for name in map(visible, names):
+        text = text.replace(name, name.replace(" ", _NO_BREAK))
+    return text
+
+
+def say_points(points: Sequence[tuple[str, str | list[str]]]) -> None:
+    """Print texts, each beside its heading; or commands, each of which stays on one line."""
+    indent = " " * (max(len(head) for head, _ in points) + 2)
+    width = max(len(indent) + 40, min(_width(), 112))
+    for head, text in points:
+        lines = text if isinstance(text, list) else _wrapped(text, width - len(indent))
+        heads = [f"{head:<{len(indent)}}", *[indent] * (len(lines) - 1)]
+        say(*(start + line for start, line in zip(heads, lines, strict=True)))
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Lines of a text in which spaces that no line may break at are marked."""
+    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+    return [line.replace(_NO_BREAK, " ") for line in lines]
 
 
 def _show_table(name: str, published: pa.Table, n_rows: int, rows: int) -> None:
     """Print some rows, spread over those that are given, of a table that has so many."""
     from rich import box
 
+    from glasshouse.cli.previews.column_fit import fit_columns
+
     shown = min(rows, published.num_rows)
     table = new_table(f"{name}: {shown:,} of {n_rows:,} rows", box=box.SIMPLE)
-    for column in published.column_names:
-        table.add_column(column, max_width=32, no_wrap=True, overflow="ellipsis")
-    for i in range(shown):
-        row = published.slice(i * published.num_rows // shown, 1).to_pylist()[0]
-        table.add_row(*("" if value is None else str(value) for value in row.values()))
+    picked = [published.slice(i * published.num_rows // shown, 1).to_pylist()[0] for i in range(shown)]
+    cells = [["" if value is None else str(value) for value in row.values()] for row in picked]
+    fit = fit_columns(published.column_names, cells, _width() - 2)
+    for column in fit.shown:
+        table.add_column(column, max_width=fit.widest, no_wrap=True, overflow="ellipsis")
+    for row in cells:
+        table.add_row(*row[: len(fit.shown)])
     say_table(table)
+    if fit.hidden:
+        say(f"  {fit}", "")

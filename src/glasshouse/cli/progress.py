@@ -9,6 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from glasshouse.cli.exits import in_options
 from glasshouse.cli.printing import remark
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Terminal:
 
     def remark(self, kind: str, words: str) -> None:
         """A note, or a warning in yellow."""
-        remark(kind, words, "yellow" if kind == "warning" else None)
+        remark(kind, in_options(words), "yellow" if kind == "warning" else None)
 
 
 def _is_watched() -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,18 @@ import click
 from click.core import ParameterSource
 
 from glasshouse.cli import options
-from glasshouse.cli.exits import having_written, plainly
-from glasshouse.cli.printing import remark, say, say_json, show_file, show_release, summary
+from glasshouse.cli.exits import having_written, in_options, plainly
+from glasshouse.cli.printing import (
+    protection,
+    remark,
+    say,
+    say_json,
+    say_points,
+    say_text,
+    show_file,
+    show_release,
+    summary,
+)
 from glasshouse.cli.progress import Measured, Terminal, progress_of_steps
 from glasshouse.errors import InputError
 
@@ -28,51 +39,86 @@ _BY_COLUMN = ("taxonomy", "order", "bins", "bottom", "top")
 _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "retention", "domain")}
 
 
-@click.command(short_help="Publish a table: OUT/release may go out, OUT/audit stays inside.")
+@click.command(
+    short_help=("Publish a table: OUT/release may be published, OUT/audit must stay inside your organization.")
+)
 @click.argument("file", type=click.Path())
 @options.reading_options
 @options.principle_options
 @options.perturbation_options
 @options.method_options
 @options.marginal_option(required=False)
-@click.option("--suppress", metavar="SHARE", default="0", show_default=True, help="Largest share of tuples to drop.")
+@click.option(
+    "--suppress",
+    metavar="SHARE",
+    default="0",
+    show_default=True,
+    help="Largest share of records that may be dropped to meet the principle.",
+)
 @options.choice(
     "--carry",
     ["cells", "declared"],
-    "Of --taxonomy and --order, tell which published nodes lie within which, or all that was declared.",
+    (
+        "How much of --taxonomy and --order the release contains: only how its published cells are related, or "
+        "everything that was declared."
+    ),
 )
 @options.edition_options
 @options.out_option("Folder to write release/ and audit/ into.")
-@options.choice("--format", ["parquet", "csv"], "Format of the published tables.", parameter="format_")
-@click.option("--flat", is_flag=True, help="Also draw a flat table from the release, into OUT/flat: no row a person.")
-@click.option("--title", metavar="TEXT", help="What the release is called.")
+@options.choice(
+    "--format",
+    ["parquet", "csv", "xlsx", "stata"],
+    "Format of the published tables. xlsx and stata write copies beside the release, whose tables are then Parquet.",
+    parameter="format_",
+)
+@click.option(
+    "--flat",
+    is_flag=True,
+    help=(
+        "Also write one flat table, drawn at random from the release, into OUT/flat: its rows do not describe real "
+        "people."
+    ),
+)
+@click.option("--zip", "zip", is_flag=True, help="Also write the release as one zip file: OUT/release.zip.")
+@click.option("--title", metavar="TEXT", help="Title of the release.")
 @click.option("--licence", metavar="NAME", help="Its terms of use: an identifier such as CC-BY-4.0, or an address.")
-@click.option("--force", is_flag=True, help="Replace what stands there.")
+@click.option("--force", is_flag=True, help="Replace the file or folder that --out names, if it exists already.")
 @options.report_option
+@options.why_option
 @options.threads_option
 @options.choice(
     "--engine",
     ["auto", "memory", "disk", "spark"],
-    "Where the work runs: in memory if the file fits, else on disk; or on a cluster. The release is the same.",
+    "Where the work runs: in memory if the file fits, otherwise on disk; or on a Spark cluster. The release is the "
+    "same.",
 )
-@click.option("--master", metavar="URL", help="With --engine spark: the cluster; all processors here by default.")
-@click.option("--memory", type=int, metavar="MIB", help="With --engine disk: memory for buffers; 256 MiB by default.")
+@click.option(
+    "--master",
+    metavar="URL",
+    help="With --engine spark: address of the cluster. The default is this machine with all its processors.",
+)
+@click.option(
+    "--memory", type=int, metavar="MIB", help="With --engine disk: memory for buffers. The default is 256 MiB."
+)
 @click.option(
     "--spill",
     type=click.Path(path_type=Path),
-    help="With --engine disk: folder for nameless files; beside OUT by default.",
+    help=(
+        "With --engine disk: folder for temporary files, which do not appear when the folder is listed. The default is "
+        "the folder that contains OUT."
+    ),
 )
-@click.option("--partition/--no-partition", default=True, help="Whether the audit keeps who is in which group.")
+@click.option("--partition/--no-partition", default=True, help="Whether OUT/audit records who is in which group.")
 @options.target_options
 @options.selection_options
 @options.source_options
 @options.decimal_option
 @options.printing_options
 @plainly
-def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
+def publish(file: str, *, force: bool, why: bool, as_json: bool, **given: Any) -> None:
     """Publish a table under a privacy principle.
 
-    FILE is the table, or a policy that says everything (.toml). Options override the policy.
+    FILE is the table, or a policy file (.toml) that names the table and all choices. Options override the policy.
 
     \b
     Examples:
@@ -91,42 +137,53 @@ def publish(file: str, *, force: bool, as_json: bool, **given: Any) -> None:
       glasshouse publish policy.toml
       glasshouse publish policy.toml --ell 4 --out stricter --log-json publish.log
     """
-    run = _Run(file, given, as_json=as_json)
+    from glasshouse.policy.next_steps import advising
+
+    run = _Run(file, given, why=why, as_json=as_json)
     engine = run.work.prepare(force=force)
     if engine == "spark":
         _publish_on_spark(run, force=force)
         return
-    published = run.work.publish(engine, force=force)
+    with advising(run.work.choices, force=force):
+        published = run.work.publish(engine, force=force)
     show = show_release if published.whole else show_file
-    run.tell(published.made, published.notices, lambda: show(published.made, rows=5))
+    notices = (*published.notices, *run.notes_for_spreadsheets(published.made))
+    run.tell(published.made, notices, lambda: show(published.made, rows=5))
 
 
 def _publish_on_spark(run: _Run, *, force: bool) -> None:
     """Publish on a cluster."""
     from glasshouse.cli.spark import publish_on_spark
+    from glasshouse.policy.next_steps import advising
 
     work = run.work
-    made = publish_on_spark(work.choices, work.out, force=force, finishing=work.reporting_on_file())
+    with advising(work.choices, force=force):
+        made = publish_on_spark(work.choices, work.out, force=force, finishing=work.reporting_on_file())
     run.tell(made, made.notices, lambda: show_file(made, rows=5))
 
 
-@click.command(short_help="Add marginals to an ANGEL release, over the same batches.")
+@click.command(
+    short_help=(
+        "Add tables of some of the columns (marginal tables) to a release that was published with --recoding angel."
+    )
+)
 @click.argument("file", type=click.Path())
 @options.reading_options
 @options.marginal_option(required=True)
 @options.out_option("Folder with release/ and audit/.")
 @options.report_option
+@options.why_option
 @options.threads_option
 @options.selection_options
 @options.source_options
 @options.decimal_option
 @options.printing_options
 @plainly
-def marginals(file: str, *, as_json: bool, **given: Any) -> None:
-    """Add marginals to a table that was published by angel before.
+def marginals(file: str, *, why: bool, as_json: bool, **given: Any) -> None:
+    """Add marginal tables to a release that was published with --recoding angel.
 
-    Read the FILE as it was read then, with the same options or the same policy. The batches are those that OUT/audit
-    keeps, so that all tables together promise what the first promised.
+    Give FILE with the same options or the same policy as before. The new tables use the batches of people that
+    OUT/audit records, so that all tables together have the guarantee of the first.
 
     \b
     Examples:
@@ -135,9 +192,12 @@ def marginals(file: str, *, as_json: bool, **given: Any) -> None:
     """
     from glasshouse.journeys.marginals import publish_marginals
 
-    run = _Run(file, given, as_json=as_json)
+    run = _Run(file, given, why=why, as_json=as_json)
     if run.work.choices["repeated"] == "sample":
-        raise InputError("with --repeated sample other rows would be drawn than were published: nothing can be added")
+        raise InputError(
+            "marginal tables cannot be added with --repeated sample, because the rows drawn now would not be those "
+            "that were published"
+        )
     with progress_of_steps():
         table = run.work.read()
         lists = [options.names(text) for text in given["marginal"]]
@@ -174,11 +234,11 @@ def _choices(file: str, given: dict[str, Any]) -> dict[str, Any]:
 class _Run:
     """One publication, and what is said of it at the end."""
 
-    def __init__(self, file: str, given: dict[str, Any], *, as_json: bool) -> None:
+    def __init__(self, file: str, given: dict[str, Any], *, why: bool, as_json: bool) -> None:
         from glasshouse.pages.report.publication import Publication
 
         self._measured = Measured()
-        self._as_json = as_json
+        self._why, self._as_json = why, as_json
         self.work = Publication(_choices(file, given), watch=Terminal())
 
     def notes_on_flat(self) -> list[str]:
@@ -189,20 +249,54 @@ class _Run:
         place = self.work.out / FLAT
         if release_named_by(place) is None:
             return []
-        return [f"{place} was drawn before these tables were added: glasshouse sample draws from all of them"]
+        return [f"{place} was drawn before these tables were added; glasshouse sample draws a new one from all of them"]
+
+    def notes_for_spreadsheets(self, made: Release | PublishedFile) -> list[str]:
+        """What to say of a release of several CSV tables beside which there is no flat one."""
+        from glasshouse.release.package.flat import flat_note
+
+        n_tables = len(getattr(made, "packaged", getattr(made, "n_rows", ())))
+        wanted = self.work.choices["format_"] == "csv" and self.work.flat is None and n_tables > 1
+        return [flat_note(self.work.out, n_tables)] if wanted else []
 
     def tell(self, made: Release | PublishedFile, notices: Iterable[str], show: Callable[[], None]) -> None:
-        """Say what was published, and where it lies."""
+        """Say what was written, what it protects, what it does not, and what to do next."""
         out, flat, page = self.work.out, self.work.flat, self.work.page
         with having_written(out):
             if self._as_json:
                 drawn = {} if flat is None else {"flat": str(flat)}
+                drawn |= {"zip": str(out / "release.zip")} if self.work.choices["zip"] else {}
                 say_json({**summary(made, out), **drawn, "report": page, **self._measured.to_dict()})
                 return
             for notice in notices:
-                remark("note", notice)
+                remark("note", in_options(notice))
             show()
-            where = f"{out / 'release'} may be published; {out / 'audit'} must stay inside."
-            if flat is not None:
-                where += f" {flat} may go out too: it was drawn from the release, and no row is a person."
-            say("", f"{where} ({self._measured})")
+            beside = (
+                ""
+                if flat is None
+                else (f" {flat} may be published too: its rows were drawn at random and do not describe real people.")
+            )
+            if self.work.choices["zip"]:
+                beside += f" {out / 'release.zip'} is the same release in one file."
+            written = (
+                f"{out / 'release'} may be published.{beside} {out / 'audit'} must stay inside your organization. "
+                f"({self._measured})"
+            )
+            say_points([("Written", written), *protection(made), ("Next", _next(made, out / "release"))])
+            if self._why:
+                say()
+                say_text(made.guarantee)
+
+
+def _next(made: Release | PublishedFile, folder: Path) -> list[str]:
+    """Commands to copy, one a line: how to check a release, how to ask it, and where its guarantee stands."""
+    place, question = shlex.quote(str(folder)), "SELECT COUNT(*)"
+    if made.recipe.sensitive:
+        name = made.recipe.sensitive[0]
+        column = name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
+        question = f"SELECT {column}, COUNT(*) GROUP BY {column}"
+    return [
+        f"glasshouse verify {place}",
+        f"glasshouse query {place} {shlex.quote(question)}",
+        f"glasshouse show {place} --why",
+    ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an analyst asks of a release: `query`, a question in SQL, and `sample`, flat tables drawn from it."""
+"""What an analyst does with a release: `query` answers a question in SQL, and `sample` draws flat tables from it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glasshouse.cli import options
-from glasshouse.cli.exits import having_written, plainly
+from glasshouse.cli.exits import having_written, in_options, plainly
 from glasshouse.cli.learn import refuse_inside
 from glasshouse.cli.printing import remark, say, say_json, say_text
 from glasshouse.cli.progress import Measured, Terminal, progress_of_steps
@@ -23,38 +23,45 @@ if TYPE_CHECKING:
 __all__ = ["query", "sample"]
 
 
-@click.command(short_help="What a release says about the population, with error bars.")
+@click.command(short_help="Ask a release a question about the population, in SQL.")
 @click.argument("release", type=click.Path(path_type=Path))
 @click.argument("sql")
 @options.column_options
-@options.choice("--model", ["learned", "uniform"], "What answers: what the release teaches, or the papers' estimator.")
-@click.option("--as-of", metavar="EDITION", help="Ask about those who had come by an edition and had not left by it.")
+@options.model_option("learned", "uniform")
 @click.option(
-    "--unweighted", is_flag=True, help="Count records, where the release has survey weights and people count by them."
+    "--as-of", metavar="EDITION", help="Ask about the people who were in the data at the time of this edition."
 )
+@click.option("--unweighted", is_flag=True, help="Count records, although the release has survey weights.")
 @click.option(
     "--keep",
     type=click.Path(path_type=Path),
-    help="File for what the release teaches: taken if it is there, else written, so that it is learned once.",
+    help="A file for the model that is learned: it is used if it exists, and otherwise written, so that later "
+    "questions are answered faster.",
 )
+@options.out_option("A file for the answer. The end of its name says the format, unless --format is given.")
+@options.choice("--format", ["text", "csv", "json", "arrow"], "How the answer is written.", parameter="format_")
+@click.option("--force", is_flag=True, help="Replace the file or folder that --out names, if it exists already.")
 @options.printing_options
 @plainly
 def query(
     release: Path,
     sql: str,
     keep: Path | None,
+    out: Path | None,
+    format_: str,
     *,
+    force: bool,
     model: str,
     as_of: str | None,
     unweighted: bool,
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Ask a release a question: COUNT(*), SUM and AVG, with WHERE and GROUP BY.
+    """Ask a release a question: COUNT(*), SUM, AVG and MEDIAN, with WHERE, GROUP BY, HAVING, ORDER BY and LIMIT.
 
-    Every estimate comes with the half width of its 95 % interval. What the release teaches about the population is
-    learned first, which takes some seconds for a large release; --keep spares that the next time. --taxonomy and
-    --order say what the cells of a release mean that was published with them.
+    Every estimate comes with the half width of its 95 % interval. First a model of the population is learned from the
+    release, which takes some seconds for a large release; --keep saves that time for later questions. If the release
+    was published with --taxonomy or --order, give the same here.
 
     \b
     Examples:
@@ -63,6 +70,7 @@ def query(
       glasshouse query out/release "SELECT COUNT(*) WHERE disease = 'asthma'" --keep out/release.population.json
       glasshouse query out/release "SELECT COUNT(*) WHERE disease = 'asthma'" --as-of 2026
       glasshouse query out/release "SELECT COUNT(*) WHERE disease = 'asthma'" --unweighted
+      glasshouse query out/release "SELECT disease, COUNT(*) AS n GROUP BY disease ORDER BY n DESC" --out answer.csv
     """
     from glasshouse.analyst.answers.query import query as ask
     from glasshouse.journeys.load import load
@@ -72,6 +80,7 @@ def query(
     choices = options.chosen(given)
     if keep is not None:
         refuse_inside(release, keep, "--keep")
+    form = _form(out, format_, release, force=force)
     with progress_of_steps():
         with step("load") as note:
             loaded = load(release)
@@ -88,10 +97,35 @@ def query(
         if keep is not None and not keep.exists():
             with step("learn", rows=loaded.n_tuples):
                 _keep(loaded, answer, keep, known)
+    if out is not None:
+        answer.save(out, format=form, force=force)
+        with having_written(out):
+            for told in answer.notes if form != "json" else ():
+                remark("note", told)
     if as_json:
         say_json(answer.to_dict())
-    else:
+    elif out is None and form != "text":
+        for told in answer.notes if form == "csv" else ():
+            remark("note", told)
+        say_text(answer.to_csv() if form == "csv" else answer.to_json(), nl=False)
+    elif out is None:
         say_text(answer)
+    else:
+        say(f"the answer is in {out}")
+
+
+def _form(out: Path | None, asked: str, release: Path, *, force: bool) -> str:
+    """How the answer is written; refuse what cannot be written, before the work."""
+    if out is None:
+        if asked == "arrow":
+            raise InputError("--format arrow writes a file and cannot be printed: name the file with --out FILE")
+        return asked
+    refuse_inside(release, out, "--out")
+    options.check_out(out, [release], force=force)
+    form = out.suffix.removeprefix(".") if asked == "text" else asked
+    if form not in ("csv", "json", "arrow"):
+        raise InputError(f"--out {out}: the name does not say the format of the file: give --format csv, json or arrow")
+    return form
 
 
 def _keep(release: Release, answer: Answer, file: Path, known: dict[str, Any]) -> None:
@@ -108,32 +142,38 @@ def _keep(release: Release, answer: Answer, file: Path, known: dict[str, Any]) -
     except OutputError:
         raise
     except (InputError, NotSupported) as error:
-        remark("note", f"nothing is kept in {file}: {error}")
+        remark("note", in_options(f"no model is written to {file}: {error}"))
 
 
-@click.command(short_help="Draw flat tables from a release: single values, no row a person.")
+@click.command(short_help="Draw flat tables from a release, with one value in each cell.")
 @click.argument("release", type=click.Path(path_type=Path))
 @options.column_options
-@options.choice("--model", ["learned", "uniform"], "What answers: what the release teaches, or the papers' estimator.")
+@options.model_option("learned", "uniform")
 @click.option(
     "--attributes",
     metavar="COLUMNS",
-    help="Columns of the tables, separated by commas; by default all, of several sensitive ones none.",
+    help=(
+        "The columns of the tables, separated by commas. By default all columns; but if the release has several "
+        "sensitive columns, none of these."
+    ),
 )
 @click.option("--tables", type=click.IntRange(min=1), default=1, show_default=True, help="How many tables to draw.")
-@click.option("--seed", type=int, help="Seed of what is drawn, to repeat it.")
-@click.option("--rows", type=click.IntRange(min=0), help="Rows of a table; by default as many as were published.")
-@options.out_option("Folder to write the tables into, outside the release.", required=True)
-@options.choice("--format", ["csv", "parquet"], "Format of the tables.", parameter="format_")
-@click.option("--force", is_flag=True, help="Replace what stands there.")
+@click.option("--seed", type=int, help="The seed of random choices: the same seed draws the same tables.")
+@click.option(
+    "--rows", type=click.IntRange(min=0), help="How many rows each table has; by default as many as were published."
+)
+@options.out_option(("The folder to write the tables into. It must be outside the release folder."), required=True)
+@options.choice("--format", ["csv", "parquet"], "The file format of the tables.", parameter="format_")
+@click.option("--force", is_flag=True, help="Replace the file or folder that --out names, if it exists already.")
 @options.printing_options
 @plainly
 def sample(release: Path, out: Path, *, force: bool, as_json: bool, **given: Any) -> None:
-    """Draw flat tables from a release: everybody who was published, with a single value in every column.
+    """Draw flat tables from a release: as many rows as people were published, with one value in every column.
 
-    Who of a group has which value is drawn by what the release teaches, in every table anew. No row is a person.
-    Nothing is read but the release, so that it costs no privacy. What the release leaves open is how much an estimate
-    differs from table to table: draw several.
+    Within a group, values are given to rows at random, by a model that is learned from the release. So no row
+    describes a real person. Only the release is read, so the tables reveal no more than the release does. Draw
+    several tables to see how uncertain an estimate is: the more it differs from table to table, the more uncertain it
+    is.
 
     \b
     Examples:
@@ -176,5 +216,5 @@ def sample(release: Path, out: Path, *, force: bool, as_json: bool, **given: Any
             return
         many = f"{len(files):,} tables" if len(files) > 1 else "one table"
         names = ", ".join([*files[:5], *(["..."] if len(files) > 5 else [])])
-        say(f"{many} of {told['rows']:,} rows, by the model {model!r}: {names}")
-        say("", f"No row is a person; {out / 'README.md'} says what the rows are. ({measured})")
+        say(f"{many} of {told['rows']:,} rows, drawn by the model {model!r}: {names}")
+        say("", f"No row describes a real person; {out / 'README.md'} says what the rows are. ({measured})")

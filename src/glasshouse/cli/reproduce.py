@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `reproduce`: a paper's experiments done again, with a verdict on each of its claims."""
+"""The command `reproduce`: repeats a paper's experiments, and says of each claim whether it is confirmed."""
 
 from __future__ import annotations
 
@@ -19,26 +19,31 @@ if TYPE_CHECKING:
 __all__ = ["reproduce"]
 
 
-@click.command(short_help="A paper's experiments done again, with a verdict on its claims.")
+@click.command(short_help="Repeat a paper's experiments, and check its claims.")
 @click.argument("paper", type=click.Choice(PAPERS))
 @click.option(
     "--data",
     metavar="synthetic|census|adult|PATH",
     default="synthetic",
     show_default=True,
-    help="What to measure on: the synthetic census, a table of UCI that is then fetched, or a local file of one.",
+    help="The table to use: a synthetic census, a table of the UCI repository that is downloaded (census, adult), or "
+    "a file with one of these.",
 )
-@click.option("--rows", type=click.IntRange(min=1), help="At most so many people; as many as the paper has by default.")
-@click.option("--questions", type=click.IntRange(min=1), help="Questions of a workload; 1000 by default.")
-@options.out_option("New folder for the page, the drawings and the numbers.")
+@click.option(
+    "--rows", type=click.IntRange(min=1), help="How many people to use at most; by default as many as in the paper."
+)
+@click.option(
+    "--questions", type=click.IntRange(min=1), help="How many questions to ask in each experiment; by default 1000."
+)
+@options.out_option("A new folder for the results: a page, drawings and numbers.")
 @options.printing_options
 @plainly
 def reproduce(
     paper: str, data: str, rows: int | None, questions: int | None, out: Path | None, *, as_json: bool
 ) -> None:
-    """Do every figure and table of a paper's experiments again, and say of each claim whether it holds.
+    """Repeat every figure and table of a paper's experiments, and say of each claim whether it is confirmed.
 
-    Nothing is fetched unless --data is census or adult. With fewer --rows it takes minutes, with all of them longer.
+    Nothing is downloaded unless --data is census or adult. With fewer --rows it takes minutes, with all of them longer.
 
     \b
     Examples:
@@ -54,4 +59,4 @@ def reproduce(
         return
     say_text(found)
     if out is not None:
-        say("", f"{out}/{paper}.md has all numbers and drawings")
+        say("", f"{out}/{paper}.md has all numbers and drawings.")

@@ -23,11 +23,13 @@ __all__ = ["publish_on_spark"]
 
 _HERE = "local[*]"
 _WITHOUT = {
-    "flat": "--engine spark keeps no release in memory to draw from: leave --flat out, and use sample",
-    "threads": "--engine spark runs as many tasks at once as its master says, as in --master 'local[4]'",
-    "to": "--engine spark reads files and writes folders, and takes no database",
-    "table": "--engine spark reads files and writes folders, and takes no database",
-    "query": "--engine spark reads files and writes folders, and takes no database",
+    "flat": "--engine spark cannot draw a flat table: leave --flat out, and run glasshouse sample on the release "
+    "afterwards",
+    "threads": "--threads has no effect with --engine spark: say how many tasks run at once with --master, as in "
+    "--master 'local[4]'",
+    "to": "--engine spark reads files and writes folders, not databases: leave --to, --table and --query out",
+    "table": "--engine spark reads files and writes folders, not databases: leave --to, --table and --query out",
+    "query": "--engine spark reads files and writes folders, not databases: leave --to, --table and --query out",
 }
 
 
@@ -47,12 +49,12 @@ def publish_on_spark(
             raise InputError(words)
     asked = publish_arguments(choices)
     if asked.pop("format") != "parquet":
-        raise InputError("--engine spark writes Parquet: leave --format out")
+        raise InputError("--engine spark writes Parquet files only: leave --format out")
     del asked["threads"]
     reading = read_arguments(choices)
     for name, usual in (("delimiter", None), ("encoding", None), ("decimal", ".")):
         if reading.pop(name) != usual:
-            raise InputError(f"--engine spark reads Parquet, which needs no --{name}")
+            raise InputError(f"--engine spark reads Parquet files, for which --{name} has no meaning: leave it out")
     with _session(choices.get("master") or _HERE) as session, progress_bar(unit="tasks") as tell:
         return publish(
             _frame(session, str(choices["file"])),
@@ -85,7 +87,7 @@ def _session(master: str) -> Iterator[SparkSession]:
     except PySparkException as error:
         if "JAVA_GATEWAY_EXITED" in str(error):
             raise NotSupported(
-                "Spark without Java", instead="install Java 17 or later (openjdk-17-jre-headless)"
+                "starting Spark without Java", instead="install Java 17 or later (openjdk-17-jre-headless)"
             ) from None
         raise InputError(f"Spark did not start with the master {master!r}: {_first_line(error)}") from None
     try:
@@ -101,10 +103,12 @@ def _frame(session: SparkSession, path: str) -> DataFrame:
     if "://" not in path:
         here = Path(path)
         if not here.exists():
-            raise SourceError(f"there is no file {path}", source=path)
+            raise SourceError(f"there is no file or folder {path}: check the path", source=path)
         if here.is_file() and not _is_parquet(here):
             raise SourceError(
-                f"--engine spark reads Parquet, a file or a folder of files, and {path} is none", source=path
+                f"--engine spark reads a Parquet file or a folder of them, and {path} is not one: write the table as "
+                "Parquet first",
+                source=path,
             )
         path = str(here.absolute())
     try:

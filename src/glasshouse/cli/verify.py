@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands `verify`, which recounts a release or any tool's table, `show`, which tells what one is, and `sign`."""
+"""The commands `verify`, which checks a release or any tool's table, `show`, which prints a release, and `sign`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from glasshouse.cli import options
 from glasshouse.cli.exits import NOT_MET, plainly
-from glasshouse.cli.printing import say, say_json, say_text, show_release, summary
+from glasshouse.cli.printing import protection, say, say_json, say_points, say_text, show_release, summary
 from glasshouse.cli.progress import progress_of_steps
 from glasshouse.errors import InputError
 from glasshouse.log import step
@@ -20,25 +20,45 @@ from glasshouse.policy.choices import option
 __all__ = ["show", "sign", "verify"]
 
 
-@click.command(short_help="Whether a release keeps its promise; what any tool's table achieves.")
+@click.command(short_help="Check whether a release keeps its guarantee, or what a table of any tool achieves.")
 @click.argument("path", metavar="RELEASE|FILE", type=click.Path())
 @options.quasi_option
 @options.sensitive_option
 @options.column_options
-@click.option("--k", type=int, metavar="K", help="Exit with 1 unless every group has at least K rows.")
-@click.option("--ell", type=int, metavar="L", help="Exit with 1 unless l-diversity holds.")
-@click.option("--t", metavar="T", help="Exit with 1 unless t-closeness holds.")
-@click.option("--population", type=int, metavar="N", help="Size of the population, for journalist risk.")
-@click.option("--signed-by", metavar="FILE", help="The public key that must have signed the release.")
+@click.option("--k", type=int, metavar="K", help="Exit with code 1 if a group has fewer than K rows.")
+@click.option(
+    "--ell",
+    type=int,
+    metavar="L",
+    help=("Exit with code 1 if a sensitive value has more than 1/L of the rows of a group."),
+)
+@click.option("--t", metavar="T", help=("Exit with code 1 if the table does not satisfy t-closeness for this T."))
+@click.option(
+    "--population",
+    type=int,
+    metavar="N",
+    help=(
+        "The number of people in the population that the table was taken from. It is needed for the journalist risk: "
+        "the risk that somebody who does not know who is in the table finds the person behind a record."
+    ),
+)
+@click.option(
+    "--signed-by",
+    metavar="FILE",
+    help=("The file of the public key. The check fails if the release was signed with another key."),
+)
 @options.source_options
 @options.printing_options
 @plainly
 def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> int:
-    """Recount what a table achieves, from the published tables alone, by an implementation of its own.
+    """Check what a table achieves.
 
-    RELEASE is a release folder, or the folder that it was published into: it is held to what it promises. A large one
-    is read batch after batch, and never lies in memory as a whole. FILE is a table that any tool wrote: --quasi and
-    --sensitive name its columns, and --k, --ell and --t what is asked of it. The exit code is 1 if it does not hold.
+    Only the published tables are read, and the check does not use the program code that publishes.
+
+    RELEASE is a release (a folder or a zip file), or the folder that it was published into: the command checks
+    whether the release keeps its guarantee. A large release is read in batches, so that it need not fit into memory.
+    FILE is a table that any tool wrote: --quasi and --sensitive name its columns, and --k, --ell and --t say what it
+    must satisfy. The exit code is 1 if the check fails.
 
     \b
     Examples:
@@ -48,19 +68,25 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
     """
     from glasshouse.journeys.verify import check_signature, release_in, verify_folder
     from glasshouse.journeys.verify import verify as recount
+    from glasshouse.release.package.container.container import holds_release
 
     promised, signature = None, None
     with progress_of_steps(), step("recount") as note:
-        if Path(path).is_dir():
+        if holds_release(Path(path)):
             for name, value in given.items():
                 if value not in (None, ()):
-                    raise InputError(f"{option(name)} is for a table: a release is held to what it promises itself")
-            folder = release_in(Path(path))
-            signature = check_signature(folder, signed_by)
-            result, promised = verify_folder(folder)
+                    raise InputError(
+                        f"{option(name)} is only for a table. {path} is a release folder, whose guarantee says "
+                        "what to check: leave the option out"
+                    )
+            signature = check_signature(release_in(Path(path)), signed_by)
+            result, promised = verify_folder(Path(path))
         else:
             if signed_by is not None:
-                raise InputError("--signed-by is for the folder of a release: a table has no signature")
+                raise InputError(
+                    f"--signed-by is only for the folder of a release, and {path} is a table, which has no signature: "
+                    "leave the option out"
+                )
             result = recount(path, **_of_table(path, given))
         note(rows=result.n_tuples, groups=result.n_groups)
     if as_json:
@@ -71,36 +97,42 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
     else:
         say_text(result)
         if promised is not None:
-            say("", "what its recipe promises")
+            say("", "what the release guarantees")
             say_text(promised)
         if signature is not None:
-            how = "with the key in" if signed_by else "which was not checked: give the public key with --signed-by"
+            how = (
+                "checked with the key in"
+                if signed_by
+                else "which was not checked: give the public key with --signed-by"
+            )
             say("", f"{signature}, {how}{f' {signed_by}' if signed_by else ''}")
     return NOT_MET if result.holds is False else 0
 
 
 def _of_table(path: str, given: dict[str, Any]) -> dict[str, Any]:
-    """What the options say of a table."""
+    """What the options say about a table."""
     from glasshouse.microdata import Taxonomy
 
     choices = options.chosen(given)
     if not choices.get("quasi") and ("://" in path or Path(path).exists()):
-        raise InputError("name the columns that others may know: --quasi COLUMNS")
+        raise InputError("name the columns whose values others may know about people, with --quasi COLUMNS")
     taxonomies = {name: Taxonomy.of(text) for name, text in choices.pop("taxonomy", {}).items()}
     return {**choices, "taxonomies": taxonomies, "ordered": choices.pop("order", {})}
 
 
-@click.command(short_help="What a release folder holds and promises.")
+@click.command(short_help="Show what a release contains and guarantees.")
 @click.argument("release", type=click.Path(path_type=Path))
 @options.rows_option("How many rows to show.", 10)
+@options.why_option
 @options.printing_options
 @plainly
-def show(release: Path, rows: int, *, as_json: bool) -> None:
-    """Show a release: what it promises, and some of its rows.
+def show(release: Path, rows: int, *, why: bool, as_json: bool) -> None:
+    """Show some rows of a release, and say what it protects and what it does not.
 
     \b
     Examples:
       glasshouse show out/release
+      glasshouse show out/release --why
       glasshouse show out/release --json
     """
     from glasshouse.journeys.load import load
@@ -110,25 +142,33 @@ def show(release: Path, rows: int, *, as_json: bool) -> None:
         note(rows=loaded.n_tuples, tables=len(loaded.tables))
     if as_json:
         say_json(summary(loaded))
-    else:
-        show_release(loaded, rows=rows)
+        return
+    show_release(loaded, rows=rows)
+    say_points(protection(loaded))
+    if why:
+        say()
+        say_text(loaded.guarantee)
 
 
 @click.command(short_help="Sign a release, so that readers know who published it.")
 @click.argument("release", required=False, type=click.Path(path_type=Path))
-@click.option("--key", metavar="FILE", help="The secret key to sign with.")
-@click.option("--signer", metavar="NAME", help="Who signs, as readers know them.")
-@click.option("--new-key", metavar="FILE", help="Make a key first: FILE is secret, FILE.pub is for readers.")
-@click.option("--password", "asks", is_flag=True, help="Ask for the password of the secret key.")
+@click.option("--key", metavar="FILE", help="The file of the secret key to sign with.")
+@click.option("--signer", metavar="NAME", help="The name of the person or office that signs, as readers know it.")
+@click.option(
+    "--new-key",
+    metavar="FILE",
+    help="Make a new key first. FILE is the secret key, FILE.pub the public key for readers.",
+)
+@click.option("--password", "asks", is_flag=True, help="Ask for a password that protects the secret key.")
 @options.printing_options
 @plainly
 def sign(
     release: Path | None, key: str | None, signer: str | None, new_key: str | None, *, asks: bool, as_json: bool
 ) -> None:
-    """Sign the release in a folder: signature.json then says who published it, and when.
+    """Sign the release in a folder: the file signature.json then says who published it, and when.
 
-    Readers check it with the public key, which they must have from you in a way that they trust. A signature holds as
-    long as no byte of the release is changed.
+    Readers check it with the public key. Give them the key in a way that they trust. A signature is valid as long as
+    no byte of the release is changed.
 
     \b
     Examples:
@@ -139,16 +179,16 @@ def sign(
     from glasshouse.release.package import signature
 
     if release is None and new_key is None:
-        raise InputError("name the folder of a release, or make a key with --new-key FILE")
+        raise InputError("name the folder of a release to sign, or make a key with --new-key FILE")
     if key is not None and new_key is not None:
-        raise InputError("--key signs with a key that is there, and --new-key makes one: give one of the two")
+        raise InputError("--key uses a key that exists and --new-key makes a new one: give only one of the two")
     password = click.prompt("Password of the key", hide_input=True, err=True).encode() if asks else None
     told: dict[str, Any] = {}
     if new_key is not None:
         public = signature.new_key(new_key, password=password)
         told["public_key"] = str(public)
         if not as_json:
-            say(f"{new_key} is the secret key: keep it to yourself")
+            say(f"{new_key} is the secret key: do not give it to anybody")
             say(f"{public} is the public key: give it to your readers")
     if release is not None:
         made = _signed(release, key or new_key, signer, password)
@@ -164,7 +204,7 @@ def _signed(release: Path, key: str | None, signer: str | None, password: bytes 
     from glasshouse.release.package.signature import sign
 
     if key is None:
-        raise InputError("say with which key: --key FILE, or make one with --new-key FILE")
+        raise InputError("name the key to sign with: --key FILE, or make one with --new-key FILE")
     if signer is None:
-        raise InputError("say who signs: --signer NAME")
+        raise InputError("say who signs the release with --signer NAME")
     return sign(release_in(release), key=key, signer=signer, password=password)
