@@ -7,9 +7,8 @@ would make, and what was found; long work is a `job` in a process of its own, wh
 steps are the files of ``steps``; each has its routes, and a template of the same name. The first of them opens a table
 (`open_table`), takes files (`upload`), and makes trees of values (`taxonomies`).
 
-Everything goes through the public names of the package: whatever a person clicks is shown to them as a command, as a
-call of Python, and as a policy that do the same (`spelling`). `place` looks at the folder that a release goes to, and
-`archive` makes one file of it.
+Everything goes through the public names of the package: each click is shown to them as a command, as a call of Python,
+and as a policy that do the same (`spelling`). `place` looks at the folder that a release goes to.
 """
 
 from __future__ import annotations

@@ -76,18 +76,24 @@ class Guard:
         send = _with_headers(send)
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
         if headers.get(b"host") not in self._hosts or _several(scope, b"host"):
-            await _refuse(send, 421, "this server answers to 127.0.0.1 and localhost alone")
+            await _refuse(
+                send,
+                421,
+                "this server can only be reached as 127.0.0.1 or localhost: use the address that the terminal shows",
+            )
             return
         if scope["path"] == ENTRANCE:
             await self._enter(scope, send)
             return
         if not self._has_cookie(headers.get(b"cookie", "")):
             await _refuse(
-                send, 403, "open the address that the terminal shows: this page is for the person who started it"
+                send,
+                403,
+                "open the address that the terminal shows: only the person who started the studio can use this page",
             )
             return
         if scope["method"] not in ("GET", "HEAD") and not self._is_own(headers):
-            await _refuse(send, 403, "this request comes from another page")
+            await _refuse(send, 403, "this request comes from another website, and is refused: load the page again")
             return
         await self._bounded(scope, headers, receive, send)
 
@@ -98,7 +104,9 @@ class Guard:
         if known is not None and scope["method"] == "GET":
             right = hmac.compare_digest(given.encode(), known.encode())
         if not right:
-            await _refuse(send, 403, "this address was used before, or is not complete: start the studio again")
+            await _refuse(
+                send, 403, "this address was used before, or is incomplete: start the studio again to get a new one"
+            )
             return
         self._token = None
         cookie = f"{self._cookie}={self._secret}; HttpOnly; SameSite=Strict; Path=/"
@@ -135,7 +143,7 @@ class Guard:
             try:
                 message = await asyncio.wait_for(receive(), max(left, 0.0))
             except TimeoutError:
-                refused = (408, "the request came too slowly")
+                refused = (408, "the request took too long: send it again")
                 return {"type": "http.disconnect"}
             n_bytes += len(message.get("body", b""))
             if n_bytes > most:
@@ -178,7 +186,7 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _refuse(send: Send, status: int, words: str) -> None:
-    """Refuse in plain words; whatever else comes on this connection is not read."""
+    """Refuse in plain words; nothing more is read from this connection."""
     await _answer(send, status, words, [(b"connection", b"close")])
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A job: long work in a process of its own, which tells how far it is, and can be ended at once.
 
-The process is started anew and is the head of a group, so that whatever it starts ends with it. It gets one pickle on
+The process is a new one and leads a group, so that everything it starts ends with it. It gets one pickle on
 its standard input, and writes pickles: how far it is, parts of what it found, and at the end what came of it. When its
 standard input closes, because the studio is gone, it ends itself and its group. Nothing that it prints is shown or
 kept, for a trace could show values.
@@ -22,7 +22,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from glasshouse.errors import DisclosureWarning, GlasshouseError
+from glasshouse.errors import DisclosureWarning, GlasshouseError, notes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,7 +56,7 @@ class Job:
     about
         What the result depends on. A page that shows it compares this with what is chosen now.
     after
-        Is called with the job when its process is gone, whatever ended it, before anybody who waits for it goes on.
+        Is called with the job when its process is gone, for any reason, before anybody who waits for it goes on.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Job:
         self.parts: list[Any] = []
         self.result: Any = None
         self.message = ""  # of a failure
-        self.error: Exception | None = None  # ours, if it is one
+        self.error: GlasshouseError | None = None  # ours, if it is one
         self.warnings: list[str] = []
         self.version = 0
         self.started = time.monotonic()
@@ -146,7 +146,7 @@ class Job:
         code = self._process.wait()
         with self._lock:
             if self.state == "running":
-                more = ": perhaps it needs more memory than there is" if code == -signal.SIGKILL else ""
+                more = ": perhaps it needs more memory than this machine has" if code == -signal.SIGKILL else ""
                 self.message = f"the process that did this work has died{more}"
                 self._end("failed")
         for stream in (self._process.stdin, self._process.stdout):
@@ -196,7 +196,7 @@ class _Teller:
 
     def __init__(self) -> None:
         self._out = os.fdopen(os.dup(1), "wb")
-        os.dup2(2, 1)  # whatever a library prints is no message
+        os.dup2(2, 1)  # what a library prints is not a message
         self._lock = threading.Lock()
         self._last = 0.0
 
@@ -232,7 +232,10 @@ def work() -> None:
         except GlasshouseError as error:
             kind, content = "failed", (_sendable(error), _told(error))
         except MemoryError:
-            kind, content = "failed", (None, "there is not enough memory for this")
+            kind, content = (
+                "failed",
+                (None, "there is not enough memory for this: use a smaller table, or a machine with more memory"),
+            )
         except Exception as error:
             kind, content = "failed", (None, f"an error in Glasshouse ({type(error).__name__}); please report it")
     for warning in caught:
@@ -245,7 +248,7 @@ def _told(error: GlasshouseError) -> str:
     """What an error says, with what it says was written before it came, and without passwords."""
     from glasshouse.database import masked
 
-    return masked("; ".join([str(error), *getattr(error, "__notes__", [])]))
+    return masked("; ".join([str(error), *notes_of(error)]))
 
 
 def _sendable(error: GlasshouseError) -> GlasshouseError | None:

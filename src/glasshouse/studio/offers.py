@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from glasshouse import bounds, catalog
 from glasshouse.errors import InputError
 from glasshouse.policy.keys import TABLES
+from glasshouse.policy.principle_choices import choices_asking_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["ASKED", "OFFERS", "Field", "Offer", "asks", "choices_for", "choices_from", "texts_of"]
 
 ASKED = (*(key.choice for key in TABLES["principle"].values()), "retention", "domain")
-"""The choices that say what is asked for, and what goes with a bound on beliefs."""
+"""The choices that say what is asked for, and what goes with a bound on probabilities."""
 _LINES = 5_000  # values of a declared domain
 _LONGEST = 200  # characters of a number
 
@@ -41,7 +42,7 @@ class Field:
     kind
         ``whole`` or ``number``; ``distance``, a list to choose from; ``values``, of the sensitive column; ``lines``.
     usual
-        What stands in it beforehand; an empty one may be left empty.
+        What is in it at first; an empty one may be left empty.
     low, high, step
         Of its slider, and of the arrows beside a number.
     """
@@ -80,8 +81,8 @@ _SIZE = Field(choice="k", parameter="k", label="k, the smallest size of a group"
 _EVEN = Field(
     choice="lambda_",
     parameter="lambda_",
-    label="lambda, the most that the attacker believes of a single value beforehand",
-    hint="1 stands for an attacker who may believe anything.",
+    label="lambda, the attacker's largest probability of a single value before seeing the release",
+    hint="Write 1 if you do not want to assume anything about the attacker.",
     usual="1",
     kind="number",
     low="0.01",
@@ -92,27 +93,27 @@ _DOMAIN = Field(
     choice="domain",
     parameter="domain",
     label="All values that a person may have, one on each line",
-    hint="Write them from what you know of the world, not from this table. Without them nothing is promised.",
+    hint="List them from what you know, not from this table. Without them nothing is guaranteed.",
     kind="lines",
 )
 
 _LISTED = (
     Offer(
         name="l-diversity",
-        title="Hide everybody's value among l (l-diversity)",
-        fields=(Field(choice="ell", parameter="ell", label="l, one chance in how many", usual="5"),),
+        title="Hide everybody's value among l values (l-diversity)",
+        fields=(Field(choice="ell", parameter="ell", label="l: the probability is at most 1 in l", usual="5"),),
     ),
     Offer(
         name="designated-l-diversity",
         title="Hide only values that would harm a person (designated l-diversity)",
         fields=(
-            Field(choice="ell", parameter="ell", label="l, one chance in how many", usual="5"),
+            Field(choice="ell", parameter="ell", label="l: the attacker's probability is at most 1 in l", usual="5"),
             Field(choice="designated", parameter="values", label="Values that nobody may guess", kind="values"),
         ),
     ),
     Offer(
         name="t-closeness",
-        title="Stay close to what is true of everybody (t-closeness)",
+        title="Keep groups similar to the whole table (t-closeness)",
         fields=(
             Field(choice="t", parameter="t", label="t, the largest difference", usual="0.2", **_SHARE),
             Field(choice="distance", parameter="distance", label="Distance between two values", kind="distance"),
@@ -125,7 +126,7 @@ _LISTED = (
     ),
     Offer(
         name="alpha-k-anonymity",
-        title="Let everybody look like others, and cap each value's share ((alpha, k)-anonymity)",
+        title="Let everybody look like others, and limit each value's share ((alpha, k)-anonymity)",
         fields=(
             Field(choice="alpha", parameter="alpha", label="alpha, the largest share", usual="0.5", **_SHARE),
             Field(choice="k", parameter="k", label="k, how many people look the same", usual="5", low="1"),
@@ -141,25 +142,30 @@ _LISTED = (
         title="Keep the value uncertain on average (entropy l-diversity)",
         fields=(
             Field(
-                choice="entropy_ell", parameter="ell", label="l, as uncertain as among how many values", usual="3",
+                choice="entropy_ell", parameter="ell", usual="3",
+                label="l: as uncertain as one of l equally frequent values",
                 kind="number", low="1.1", high="20", step="0.1",
             ),
         ),
     ),
     Offer(
         name="recursive-l-diversity",
-        title="Keep rare values in play (recursive (c, l)-diversity)",
+        title="Keep rare values possible too (recursive (c, l)-diversity)",
         fields=(
             Field(
-                choice="recursive", parameter="c", label="c, how much more frequent the first value may be", usual="2",
+                choice="recursive", parameter="c", usual="2",
+                label="c: the most frequent value occurs less than c times as often as the rarer values together",
                 kind="number", low="0.1", high="10", step="0.1",
             ),
-            Field(choice="recursive", parameter="ell", label="l, from which value on others count", usual="3"),
+            Field(
+                choice="recursive", parameter="ell", usual="3",
+                label="l: the rarer values are those from the l-th most frequent on",
+            ),
         ),
     ),
     Offer(
         name="delta-growth",
-        title="Let no belief grow much, even if other people's values are known (delta-growth)",
+        title="Let no probability grow much, even if the attacker knows other people's values (delta-growth)",
         fields=(
             Field(choice="delta", parameter="delta", label="delta, the largest growth", usual="0.3", **_SHARE),
             _SIZE,
@@ -169,10 +175,16 @@ _LISTED = (
     ),
     Offer(
         name="rho-breach",
-        title="Let nothing unlikely become likely, even if other people's values are known (rho1-to-rho2)",
+        title="Let nothing improbable become probable, even if the attacker knows other people's values (rho1-to-rho2)",
         fields=(
-            Field(choice="rho1", parameter="rho1", label="rho1, a belief beforehand of at most", usual="0.2", **_SHARE),
-            Field(choice="rho2", parameter="rho2", label="rho2, is afterwards at most", usual="0.5", **_SHARE),
+            Field(
+                choice="rho1", parameter="rho1", usual="0.2", **_SHARE,
+                label="rho1: a probability that was at most this before the release",
+            ),
+            Field(
+                choice="rho2", parameter="rho2", usual="0.5", **_SHARE,
+                label="rho2: is at most this after the release",
+            ),
             _SIZE,
             _EVEN,
             _DOMAIN,
@@ -181,7 +193,6 @@ _LISTED = (
 )  # fmt: skip
 OFFERS = {offer.name: offer for offer in _LISTED}
 """By the names of the catalogue; several of them may be asked for at once."""
-_LEFT_OUT = {"lambda_": 1, "distance": "equal"}  # what need not be said
 
 
 def asks(choices: Mapping[str, Any]) -> bool:
@@ -238,14 +249,7 @@ def choices_for(principle: Principle) -> dict[str, Any]:
     >>> {name: value for name, value in found.items() if value is not None}
     {'k': 4, 'recursive': '0.5,3'}
     """
-    found: dict[str, Any] = dict.fromkeys(ASKED)
-    for one in principle.singles():
-        data = one.to_data()
-        for field in OFFERS[one.name].fields:
-            value = data.get(field.parameter)
-            before = found[field.choice]
-            found[field.choice] = f"{before},{value}" if field.choice == "recursive" and before is not None else value
-    return found | {name: None for name, usual in _LEFT_OUT.items() if found[name] == usual}
+    return {**dict.fromkeys(ASKED), **choices_asking_for(principle)}
 
 
 def choices_from(form: Mapping[str, Sequence[str]], values: Sequence[str]) -> dict[str, Any]:
@@ -262,7 +266,7 @@ def choices_from(form: Mapping[str, Sequence[str]], values: Sequence[str]) -> di
     asked = form.get("ask", ())
     for name in asked:
         if name not in OFFERS:
-            raise InputError("there is no such promise in this form")
+            raise InputError("there is no such guarantee in this form: load the page again")
     for offer in (offer for offer in _LISTED if offer.name in asked):
         for field in offer.fields:
             value = _read(field, form.get(offer.place(field), ()), values)
@@ -271,15 +275,15 @@ def choices_from(form: Mapping[str, Sequence[str]], values: Sequence[str]) -> di
                 found[field.choice] = f"{before},{value}"
             elif before is not None and before != value:
                 raise InputError(
-                    f"two promises give different numbers for {field.label.partition(',')[0]}: give the same, or ask "
-                    "for one of the two"
+                    f"two guarantees give different numbers for {field.label.partition(',')[0]}: give the same "
+                    "number, or ask for only one of the two"
                 )
             else:
                 found[field.choice] = str(value) if field.choice == "recursive" else value
     if not asked:
-        raise InputError("nothing is asked for: choose at least one promise")
+        raise InputError("nothing was chosen: choose at least one guarantee")
     if {"l-diversity", "designated-l-diversity"} <= set(asked):
-        raise InputError("to hide every value hides those that you name as well: ask for one of the two")
+        raise InputError("hiding every value also hides the values that you name: ask for only one of the two")
     return found
 
 
@@ -289,14 +293,14 @@ def _read(field: Field, texts: Sequence[str], values: Sequence[str]) -> Any:
         case "values":
             numbers = [int(text) for text in texts if text.isdecimal() and len(text) <= bounds.MOST_DIGITS]
             if len(numbers) < len(texts) or any(number >= len(values) for number in numbers):
-                raise InputError("there is no such value in this form")
+                raise InputError("there is no such value in this form: load the page again")
             if not numbers:
-                raise InputError("choose the values that nobody may guess")
+                raise InputError("choose at least one value that nobody may guess")
             return [values[number] for number in dict.fromkeys(numbers)]
         case "lines":
             lines = [line.strip() for line in text.splitlines() if line.strip()]
             if len(lines) > _LINES:
-                raise InputError(f"at most {_LINES:,} values can be declared here: use a policy with a file")
+                raise InputError(f"at most {_LINES:,} values can be listed here: list them in a file, and use a policy")
             return list(dict.fromkeys(lines)) or None
         case "distance":
             return None if text in ("", "equal") else text

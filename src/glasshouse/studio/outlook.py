@@ -7,41 +7,38 @@ would not be there.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.cells.values import text_of
 from glasshouse.errors import GlasshouseError, Infeasible
+from glasshouse.journeys.advice.ways import ways_out
+from glasshouse.pages.protection import attacker
 from glasshouse.policy.choices import principle as principle_of
+from glasshouse.policy.choices import publish_arguments
+from glasshouse.policy.next_steps import changes_of
 from glasshouse.principles.background_sensitive import DeltaGrowth
-from glasshouse.principles.k_anonymity import AlphaKAnonymity
-from glasshouse.principles.l_diversity import DesignatedLDiversity, LDiversity
-from glasshouse.principles.parameters import exact_share, plain
+from glasshouse.principles.l_diversity import LDiversity
+from glasshouse.principles.parameters import exact_share
 from glasshouse.principles.principle import Adversary
-from glasshouse.principles.t_closeness import TCloseness
 from glasshouse.studio.offers import choices_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from glasshouse.journeys.advice.sketch import Sketch
     from glasshouse.principles.principle import Claim, Principle
-    from glasshouse.studio.sketch import Sketch
 
-__all__ = ["USUAL_WAY", "Outlook", "Remedy", "attacker", "costs_of_larger", "listed", "obstacle_of", "outlook"]
+__all__ = ["USUAL_WAY", "Outlook", "Remedy", "costs_of_larger", "obstacle_of", "outlook"]
 
-_STEPS = 10_000  # a share to leave out is rounded up to one in so many
-_MOST_NAMES = 5
-_MOST_VALUES = 200  # that are named by a button
-_ELL = 5  # where l, or k, is proposed
-_SIZE = 6  # of groups under a bound on beliefs
+_SIZE = 6  # of groups under a bound on probabilities
 _BEYOND = 3  # values of l above the largest one of which it is told what they would cost
 _LEVELS = (Adversary.LINKING, Adversary.ALGORITHM_AWARE, Adversary.CORRUPTING)
 _WHO = {
-    Adversary.LINKING: "Somebody who looks people up",
-    Adversary.ALGORITHM_AWARE: "Somebody who also knows how the table was made",
-    Adversary.CORRUPTING: "Somebody who also knows the values of other people",
+    Adversary.LINKING: "An attacker who looks people up",
+    Adversary.ALGORITHM_AWARE: "An attacker who also knows the algorithm",
+    Adversary.CORRUPTING: "An attacker who also knows the values of other people",
 }
 
 
@@ -57,9 +54,9 @@ class Remedy:
 
 USUAL_WAY = Remedy(
     name="usual-way",
-    button="Take the usual way",
-    words="The method and the recoding that were chosen by hand are given up; the usual ones hold against an attacker "
-    "who knows how the table was made, wherever that is possible.",
+    button="Use the usual method and recoding",
+    words="The method and the recoding that were chosen by hand are not used. The usual ones protect against an "
+    "attacker who knows the algorithm, wherever that is possible.",
     choices=dict.fromkeys(("method", "parameters", "recoding", "recoding_with", "marginal")),
 )
 """To take back what was chosen by hand."""
@@ -105,17 +102,17 @@ def outlook(sketch: Sketch, choices: Mapping[str, Any]) -> Outlook:
     """Say what choices promise for a sketched table.
 
     >>> import glasshouse as gh
-    >>> from glasshouse.studio.sketch import Sketch
+    >>> from glasshouse.journeys.advice.sketch import Sketch
     >>> outlook(Sketch.of(gh.synthetic.hospital(500, seed=1)), {"ell": 5}).sentences
-    ["Nobody's disease can be guessed with more than 1 in 5 (20 %), even by an attacker who knows how the table was \
-made and everybody's age, sex and zipcode."]
+    ["Nobody's disease can be inferred with more than 20 % confidence (1 in 5), even by an attacker who knows how the \
+table was made and everybody's age, sex and zipcode."]
     """
     found = Outlook(usual_way=choices.get("method") is None and choices.get("recoding") is None)
     try:
         found.n_allowed = int(exact_share(choices.get("suppress", 0)) * sketch.n_people)
         principle = principle_of(choices)
         found.title = principle.title
-        planned = sketch.plan(choices)
+        planned = sketch.plan(publish_arguments(choices))
     except Infeasible as error:
         found.refused, found.infeasible = str(error), True
         if error.value is not None or error.column is not None:
@@ -142,7 +139,7 @@ def obstacle_of(error: Infeasible) -> dict[str, Any]:
 
 
 def _told(found: Outlook, sketch: Sketch, principle: Principle, claim: Claim) -> None:
-    """Put the promise in words for a person, and say against whom it holds."""
+    """Put the guarantee in words for a person, and say against which attacker it is given."""
     nothing = claim.adversary is Adversary.LINKING and bool(claim.promise)
     level = -1 if nothing else _LEVELS.index(claim.adversary)
     names = sketch.sensitive or ["sensitive values"]
@@ -159,31 +156,6 @@ def _told(found: Outlook, sketch: Sketch, principle: Principle, claim: Claim) ->
         found.remedies.append(_about_beliefs())
 
 
-def attacker(adversary: Adversary, quasi: Sequence[str], value: str) -> str:
-    """An attacker in words, as a part of a sentence.
-
-    >>> attacker(Adversary.LINKING, ["age", "sex"], "disease")
-    "somebody who knows everybody's age and sex, but not how the table was made"
-    """
-    known = f"everybody's {listed(quasi)}"
-    if adversary is Adversary.LINKING:
-        return f"somebody who knows {known}, but not how the table was made"
-    if adversary is Adversary.ALGORITHM_AWARE:
-        return f"an attacker who knows how the table was made and {known}"
-    return f"an attacker who knows how the table was made, {known}, and the {value} of all other people"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence, not too many.
-
-    >>> listed(["age"]), listed(["age", "sex", "zip code"]), listed(list("abcdefg"))
-    ('age', 'age, sex and zip code', 'a, b, c, d and 3 other columns')
-    """
-    if len(names) > _MOST_NAMES:
-        names = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1} other columns"]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
 # --- what can be done -------------------------------------------------------------------------------------------------
 
 
@@ -191,7 +163,7 @@ def costs_of_larger(sketch: Sketch, ell: int) -> list[tuple[int, int]]:
     """For the next values of l above this one, how many people would have to be left out.
 
     >>> import glasshouse as gh
-    >>> from glasshouse.studio.sketch import Sketch
+    >>> from glasshouse.journeys.advice.sketch import Sketch
     >>> costs_of_larger(Sketch.of(gh.synthetic.hospital(500, seed=1)), 8)
     [(9, 1), (10, 10), (11, 33)]
     """
@@ -205,73 +177,25 @@ def costs_of_larger(sketch: Sketch, ell: int) -> list[tuple[int, int]]:
 
 
 def _remedies(sketch: Sketch, choices: Mapping[str, Any]) -> list[Remedy]:
-    """What works in place of a promise that the table cannot keep."""
-    principle = principle_of(choices)
+    """What works in place of a promise that the table cannot keep, as buttons."""
     found = []
-    nearest = sketch.feasible(principle.grouping()) if principle.bounds_beliefs else sketch.feasible(principle)
-    if nearest is not None and not principle.bounds_beliefs:
-        words = "This is the strictest promise of this kind that the table can keep as it is."
-        found.append(
-            Remedy(name="nearest", button=f"Ask for {nearest.title}", words=words, choices=choices_for(nearest))
-        )
-    n_left_out = sketch.n_left_out(principle)
-    if n_left_out:
-        share = Fraction(ceil(Fraction(n_left_out, sketch.n_people) * _STEPS), _STEPS)
-        many = f"{n_left_out:,} of {sketch.n_people:,} records"
-        found.append(
-            Remedy(
-                name="leave-out",
-                button=f"Leave out {many}",
-                words="They are drawn at random among those with the most frequent values. Nothing is promised to the "
-                "people who are left out.",
-                choices={"suppress": str(plain(share))},
-            )
-        )
-    if nearest is None:
-        found += _alternatives(sketch)
+    for way in ways_out(sketch, principle_of(choices)):
+        changes = changes_of(way)
+        if changes is None or isinstance(way.principle, Mapping) or way.sensitive is not None:
+            continue
+        button = f"Ask for {way.principle.title}"
+        if way.n_left_out:
+            button = f"Leave out {way.n_left_out:,} of {sketch.n_people:,} records, for {way.principle.title}"
+        found.append(Remedy(name=way.name, button=button, words=f"{way.promise} {way.cost}", choices=changes))
     return found
-
-
-def _alternatives(sketch: Sketch) -> list[Remedy]:
-    """Promises of another kind, for a column in which one value is too frequent for any l."""
-    offered: list[tuple[str, Principle]] = []
-    if len(sketch.sensitive) == 1:
-        rare = [text_of(value) for value, n in sketch.values() if value is not None and 2 * n <= sketch.n_people]
-        if 0 < len(rare) <= _MOST_VALUES:
-            words = (
-                "Only the rarer values are hidden, and the most frequent one may become certain. That is enough if to "
-                "have the most frequent value harms nobody."
-            )
-            offered.append((words, DesignatedLDiversity(ell=_ELL, values=tuple(rare))))
-    words = "Looking somebody up then tells little more than the whole table does of everybody."
-    offered.append((words, TCloseness(t="0.2")))
-    words = "Everybody looks like others, and the most frequent value has at most this share in each group."
-    offered.append((words, AlphaKAnonymity(alpha="0.01", k=_ELL)))
-    found = []
-    for number, (words, principle) in enumerate(offered):
-        kept = sketch.feasible(principle)
-        if kept is not None:
-            asked = choices_for(kept)
-            if asked["alpha"] is not None:
-                asked["alpha"] = _rounded_up(asked["alpha"])
-            title = principle_of(asked).title
-            found.append(Remedy(name=f"other-{number}", button=f"Ask for {title}", words=words, choices=asked))
-    return found
-
-
-def _rounded_up(alpha: Any) -> Any:
-    """A share with two decimals, if there is one below 1."""
-    exact = Fraction(alpha)
-    rounded = Fraction(ceil(exact * 100), 100)
-    return plain(rounded if rounded < 1 else exact)
 
 
 def _about_beliefs() -> Remedy:
     asked = {**choices_for(DeltaGrowth(delta="0.3", k=_SIZE)), **USUAL_WAY.choices}
     return Remedy(
         name="beliefs",
-        button="Hold against an attacker who knows other people's values",
-        words="Then sensitive values are replaced by chance, and one person of each group is published: the release "
-        "is a noisy sample.",
+        button="Protect also against an attacker who knows other people's values",
+        words="Then sensitive values are replaced at random, and one person of each group is published: the release "
+        "is a sample with random errors.",
         choices=asked,
     )

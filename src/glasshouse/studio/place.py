@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Place", "look_at", "suggested_place"]
 
 _LONGEST = 2_000  # characters of a path
-_GETS = "It gets two folders: release, which may go out, and audit, which stays inside."
+_GETS = "Two folders are made in it: release, which may be published, and audit, which must not."
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def look_at(desk: Desk, text: str) -> Place:
         path = Path(os.path.normpath(Path.cwd() / path))
         return _seen(desk, path)
     except (OSError, RuntimeError, UnicodeError):
-        return Place(None, "stop", "This folder cannot be looked at: the name is too long, or it is not permitted.")
+        return Place(None, "stop", "This folder cannot be read: its name is too long, or you have no permission.")
 
 
 def _seen(desk: Desk, path: Path) -> Place:
@@ -62,19 +62,17 @@ def _seen(desk: Desk, path: Path) -> Place:
     if not workspace.is_kept and path.is_relative_to(workspace.folder):
         return Place(path, "stop", "This is the studio's own folder, which is removed when the studio ends.")
     if path.exists() and not path.is_dir():
-        return Place(path, "stop", "This is a file. Name a folder, which gets release/ and audit/.")
+        return Place(path, "stop", "This is a file. Name a folder: release/ and audit/ are made in it.")
     above = next(folder for folder in (path, *path.parents) if folder.exists())
     if not os.access(above, os.W_OK | os.X_OK):
-        return Place(path, "stop", f"Nothing can be written in {above}: it is not permitted.")
+        return Place(path, "stop", f"Nothing can be written in {above}: you have no permission.")
     if any((path / name).exists() for name in ("release", "audit")):
         return _taken(path)
     if path.exists():
         return Place(path, "good", f"This folder exists. {_GETS}")
     if path.parent.exists():
         return Place(path, "good", f"This folder will be made. {_GETS}")
-    return Place(
-        path, "attention", f"Neither this folder nor {path.parent} exists. Both will be made. Is the name right?"
-    )
+    return Place(path, "attention", f"Neither this folder nor {path.parent} exists. Both will be made. Check the name.")
 
 
 def _taken(path: Path) -> Place:
@@ -85,7 +83,7 @@ def _taken(path: Path) -> Place:
             refuse_existing(path / name, force=True)
     except GlasshouseError as error:
         return Place(path, "stop", str(error), taken=True)
-    return Place(path, "attention", "An earlier release stands in this folder.", taken=True)
+    return Place(path, "attention", "This folder has an earlier release.", taken=True)
 
 
 def suggested_place(desk: Desk) -> str:

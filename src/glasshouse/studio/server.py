@@ -70,7 +70,7 @@ def serve(
         token = secrets.token_urlsafe(32)
         desk = Desk(own, seed=seed)
         _begin_with(desk, file)
-        tempfile.tempdir = str(own.folder)  # whatever is spooled while it is uploaded
+        tempfile.tempdir = str(own.folder)  # what is spooled during an upload
         server = uvicorn.Server(
             uvicorn.Config(
                 Guard(application(desk), port=port, token=token),
@@ -85,7 +85,7 @@ def serve(
         )
         address = f"http://{_HOST}:{port}{ENTRANCE}?token={token}"
         try:
-            with contextlib.suppress(KeyboardInterrupt):  # at whatever moment somebody stops it
+            with contextlib.suppress(KeyboardInterrupt):  # it may be stopped at any moment
                 told(address)
                 if browser:
                     webbrowser.open(address)
@@ -102,9 +102,9 @@ def _check_host(host: str) -> None:
         loopback = False
     if not loopback:
         raise NotSupported(
-            f"a studio that listens on {host}, for it shows a table about people to anybody who can connect",
-            instead="start it on the machine of the person who uses it; to reach it from elsewhere, put a gateway in "
-            "front that knows who that person is and encrypts, or use a tunnel: ssh -L 8765:127.0.0.1:8765 MACHINE",
+            f"a studio that listens on {host}: it would show a table about people to anybody who can connect",
+            instead="start it on the machine of the person who uses it. To reach it from another machine, use a "
+            "tunnel, ssh -L 8765:127.0.0.1:8765 MACHINE, or a gateway that checks who the person is and encrypts",
         )
     if host not in (_HOST, "localhost"):
         raise NotSupported(f"the address {host}", instead=f"use {_HOST}")
@@ -112,14 +112,16 @@ def _check_host(host: str) -> None:
 
 def _listening(port: int) -> socket.socket:
     if not 0 <= port <= 65535:
-        raise InputError(f"a port is a number from 0 to 65535, got {port}")
+        raise InputError(f"--port must be a number from 0 to 65535, and it is {port}")
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((_HOST, port))
     except OSError as error:
         listener.close()
-        raise OutputError(f"cannot listen on port {port}: {error.strerror}; leave --port out for a free one") from None
+        raise OutputError(
+            f"port {port} cannot be used ({error.strerror}): leave --port out, and a free one is taken"
+        ) from None
     listener.listen(64)
     return listener
 
@@ -133,7 +135,10 @@ def _begin_with(desk: Desk, file: str | Path | None) -> None:
         if not (path / "datapackage.json").is_file() and (path / "release" / "datapackage.json").is_file():
             path = path / "release"
         if not (path / "datapackage.json").is_file():
-            raise InputError(f"{file} is a folder without datapackage.json, so it is no release")
+            raise InputError(
+                f"{file} is a folder without datapackage.json, so it is not a release: name the folder of a release, "
+                "or the file of a table"
+            )
         desk.release = path.resolve()
         return
     if "://" not in str(file) and not path.is_file():

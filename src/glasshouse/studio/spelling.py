@@ -117,8 +117,8 @@ def _note(reason: str, temporary: tuple[str, ...]) -> str:
     if temporary:
         listed = ", ".join(dict.fromkeys(temporary))
         said.append(
-            "These files lie in the studio's workspace, which is removed when the studio ends. To use the command, the "
-            f"call or the policy later, keep copies of them and put their new paths here: {listed}."
+            "These files are in the studio's own folder, which is removed when the studio ends. To use the command, "
+            f"the call or the policy later, copy them, and write their new paths instead: {listed}."
         )
     return " ".join(said)
 
@@ -127,6 +127,6 @@ def _remark(temporary: tuple[str, ...]) -> str:
     if not temporary:
         return ""
     return (
-        "# Some paths below lie in the workspace of a studio, which is removed when the studio ends.\n"
-        "# Keep copies of those files, and write their new paths here.\n"
+        "# Some files below are in the studio's own folder, which is removed when the studio ends.\n# Copy those "
+        "files, and write their new paths here.\n"
     )

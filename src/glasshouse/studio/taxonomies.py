@@ -98,15 +98,18 @@ def from_outline(text: str) -> dict[str, Any]:
             while above and above[-1][0] > depth:
                 above.pop()
             if not above or above[-1][0] != depth:
-                raise InputError(f"line {number} is indented by {depth} blanks, which fits no line above it")
+                raise InputError(
+                    f"line {number} is indented by {depth} blanks, which does not fit the lines above it: use two "
+                    "blanks for each level"
+                )
             siblings = above.pop()[1]
         elif depth and not above:
-            raise InputError(f"line {number}: the first label is not indented, for nothing is above it")
+            raise InputError(f"line {number}: the first label must not be indented, because nothing is above it")
         else:
             siblings = below
         label = _label(line.strip(" "), number)
         if label in siblings:
-            raise InputError(f"line {number}: the label {short(label, 60)!r} stands twice in the same place")
+            raise InputError(f"line {number}: the label {short(label, 60)!r} occurs twice in the same place")
         below = siblings[label] = {}
         above.append((depth, siblings))
     if not top:
@@ -131,7 +134,10 @@ def _label(text: str, number: int) -> str:
     except ValueError:
         label = None
     if not isinstance(label, str):
-        raise InputError(f'line {number} begins with a quotation mark and is no text as JSON writes it, such as "a b "')
+        raise InputError(
+            f"line {number} begins with a quotation mark, but is not a text that is written as in JSON, such as "
+            '"a b ": close the quotation mark, or remove it'
+        )
     return label
 
 
@@ -191,7 +197,7 @@ def rows_of(content: bytes) -> str:
     except UnicodeDecodeError:
         raise InputError("the hierarchy is not text in UTF-8: save it as CSV in UTF-8") from None
     if "\0" in text:
-        raise InputError("the hierarchy is no text: save it as CSV in UTF-8")
+        raise InputError("the hierarchy is not text: save it as CSV in UTF-8")
     for delimiter in _DELIMITERS:
         try:
             rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
@@ -202,6 +208,7 @@ def rows_of(content: bytes) -> str:
             csv.writer(made, delimiter=";", lineterminator="\n").writerows(rows)
             return made.getvalue()
     raise InputError(
-        "the hierarchy has rows of different lengths, or one field in each: it has no header, a row for each value, "
-        "the value first, then ever coarser labels, and the coarsest last; fields are separated by semicolons"
+        "the hierarchy has rows of different lengths, or only one field in each row. It must have no header and a "
+        "row for each value: the value first, then labels that become coarser, the coarsest last, separated by "
+        "semicolons"
     )

@@ -49,7 +49,9 @@ async def upload_of(request: Request, workspace: Workspace, room: str, *, most: 
         async for piece in request.stream():
             n_bytes += len(piece)
             if most is not None and n_bytes > most:
-                raise InputError(f"this file is too large: at most {most:,} bytes can be sent here")
+                raise InputError(
+                    f"this file is too large: at most {most:,} bytes can be sent here. Write its path instead"
+                )
             parser.write(piece)
         parser.finalize()
         return parts.finished()

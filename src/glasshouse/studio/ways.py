@@ -175,12 +175,12 @@ def hand_choices(form: Mapping[str, Sequence[str]], columns: Sequence[str]) -> d
         if not name:
             continue
         if name not in classes:
-            raise InputError(f"there is no such {room} in this form")
+            raise InputError(f"there is no such {room} in this form: load the page again")
         found[room], given = name, {}
         for parameter in parameters_of(classes[name]):
             text = form.get(f"{room}.{name}.{parameter.name}", [""])[0].strip()
             if len(text) > _LONGEST and parameter.kind != "lines":
-                raise InputError(f"{parameter.name}: this is too long")
+                raise InputError(f"{parameter.name}: this value is too long")
             if not text or text == parameter.usual:
                 continue
             value = _value(parameter, text, columns)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As an adversary: what is chosen that an attacker knows, and what is then believed of one person and of everybody."""
+"""As an attacker: what the attacker knows, and what follows for one person and for everybody."""
 
 from __future__ import annotations
 
@@ -33,29 +33,34 @@ KNOWS = {
     ),
     "reverse-engineering": (
         "The release and the algorithm",
-        "The attacker also knows how the release was made, and asks which tables would have given it.",
+        "The attacker also knows how the release was made, and works out which tables could have given it.",
     ),
     "corruption": (
         "The release and some people's values",
-        "The attacker has also found out what some people have, and takes them out of the groups.",
+        "The attacker also knows the values of some people, and takes these people out of their groups.",
     ),
     "intersection": (
         "This release and an earlier one",
-        "The attacker has two releases about the same people, and sees in which groups of both they can be.",
+        (
+            "The attacker has two releases about the same people, looks up a person's group in each of them, and sees "
+            "which values the two groups have in common."
+        ),
     ),
     "definetti": (
         "The release and the population",
-        "The attacker learns from all groups together how the sensitive value depends on the other columns, "
-        "and guesses people by what is usual for people like them.",
+        (
+            "The attacker learns from all groups together how the sensitive value depends on the other columns, and "
+            "guesses for each person the value that is usual for similar people."
+        ),
     ),
 }
 """What an attacker can know, by the names of attacks, in plain words."""
 STRENGTHS = ("linking", "reverse-engineering", "corruption")
-"""Attacks that a promise can be about, the weakest first, in the order of the adversaries of guarantees."""
+"""Attacks that a guarantee can be about, the weakest first, in the order of the attackers of guarantees."""
 PROMISED = {
     "linking": "who has the release and everybody's quasi-identifiers",
-    "algorithm-aware": "who also knows how the release was made",
-    "corrupting": "who also knows how it was made, and has found out other people's values",
+    "algorithm-aware": "who also knows the algorithm",
+    "corrupting": "who also knows the algorithm, and the values of other people",
 }
 """The attackers that guarantees are about, in plain words."""
 WHOLE_LIST = ("reverse-engineering", "intersection")
@@ -98,7 +103,7 @@ def _page(request: Request, trouble: str = "", form: dict[str, list[str]] | None
 
 
 def _is_promised(attack: str, adversary: str) -> bool:
-    """Whether a promise against an adversary is about an attack."""
+    """Whether a guarantee against an attacker is about an attack."""
     strengths = list(PROMISED)
     if attack not in STRENGTHS or adversary not in strengths:
         return False
@@ -115,7 +120,7 @@ async def _attack(request: Request) -> Response:
         asked = _asked(form)
         people = _people(sight, asked)
         if sight.table is None and people is None:
-            raise InputError("name a file with the people whom the attacker knows, or describe one person below")
+            raise InputError("name a file with the people that the attacker knows, or describe one person below")
         _forget(desk)
         keep = desk.workspace.new("beliefs", "beliefs.pickle")
         given = {"release": str(sight.folder), "asked": asked, "keep": str(keep), "table": sight.table}
@@ -133,14 +138,14 @@ async def _person(request: Request) -> Response:
         sight = _sight(desk)
         attack, asked = sight.job(desk, _ATTACK)
         if attack is None or attack.state != "done" or not attack.result["ran"]:
-            raise InputError("attack first: then people can be looked at one by one")
+            raise InputError("run an attack first: then you can look at people one by one")
         row, name = only(form, "row"), only(form, "name")
         if row:
             who: dict[str, Any] = {"row": number(row, 1 << 31, "the row of a person")}
         elif name:
             who = {"name": name}
         else:
-            raise InputError("say who is looked at: the identifier of the person, or the number of the row")
+            raise InputError("say which person to look at: give the identifier, or the number of the row")
         desk.forget(_SOMEBODY)
         sight.start(desk, _PERSON, "attack.person", {"keep": asked["keep"], **who}, who)
     except GlasshouseError as error:
@@ -202,8 +207,8 @@ def _asked(form: dict[str, list[str]]) -> dict[str, Any]:
     if attack == "corruption":
         lines = [line.strip() for line in only(form, "corrupted").splitlines() if line.strip()]
         if len(lines) > _MOST_FOUND_OUT:
-            raise InputError(f"at most {_MOST_FOUND_OUT:,} people can be named here")
-        most = number(only(form, "most_corrupted", "1") or "1", 1_000, "how many people are found out")
+            raise InputError(f"at most {_MOST_FOUND_OUT:,} people can be named here: name fewer")
+        most = number(only(form, "most_corrupted", "1") or "1", 1_000, "the number of people whose values are known")
         asked |= {"corrupted": lines, "most_corrupted": most}
     if attack == "intersection":
         asked["other"] = only(form, "other")

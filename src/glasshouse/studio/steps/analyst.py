@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As an analyst: questions in SQL, answered from the release with intervals, and beside them the truth, inside only."""
+"""As an analyst: questions in SQL, answered from the release with intervals; the truth beside them is confidential."""
 
 from __future__ import annotations
 

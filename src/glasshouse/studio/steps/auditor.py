@@ -128,7 +128,7 @@ async def _count(request: Request) -> Response:
             elif role != "none":
                 raise InputError("choose a role from the list")
         if not roles["quasi"]:
-            raise InputError("choose at least one column that others may know of people")
+            raise InputError("choose at least one column whose values others may know about people")
         asked = {role: [names[i] for i in places] for role, places in roles.items()}
         given = {"path": json.loads(look.about)["path"], "asked": {**asked, **_thresholds(form)}}
         about = json.dumps({"form": written, "chosen": roles})
@@ -165,9 +165,9 @@ def _share(text: str, words: str) -> str:
     try:
         bounds.exact(text[: _LONGEST + 1])
     except (ValueError, ZeroDivisionError):
-        raise InputError(f"{words} is a number such as 0.2 or 1/5") from None
+        raise InputError(f"{words} must be a number such as 0.2 or 1/5") from None
     if len(text) > _LONGEST:
-        raise InputError(f"{words} is a number such as 0.2 or 1/5")
+        raise InputError(f"{words} must be a number such as 0.2 or 1/5")
     return text
 
 

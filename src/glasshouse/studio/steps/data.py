@@ -91,11 +91,11 @@ def _standing(desk: Desk, seen: dict[str, Any] | None) -> dict[str, Any]:
 
 _HINTS = {
     "missing='category'": "Choose above what happens to rows with missing values.",
-    "was there before": "Choose another column as identifier. If people have several rows, the command line publishes "
-    "one record of each person (--repeated together), or draws one row of each (--repeated sample).",
+    "an earlier row has": "Choose another column as identifier. If people have several rows, use the command line: it "
+    "publishes one record of each person (--repeated together), or draws one row of each (--repeated sample).",
     "the identifier": "Choose another column as identifier, or none.",
     "taxonomy": "Change above how the values of this column are coarsened.",
-    "infinite values": "Say above, under “More about”, which value stands for everything beyond it.",
+    "infinite values": "Give a smallest or largest value above, under “More about”.",
 }
 
 
@@ -165,7 +165,7 @@ async def _hospital(request: Request) -> Response:
 async def _reading(request: Request) -> Response:
     desk, form = desk_of(request), await form_of(request)
     if not desk.has_table or "://" in desk.choices["file"]:
-        return _shown(request, trouble="there is no CSV file open")
+        return _shown(request, trouble="no CSV file is open: open one first")
     given = {name: form.get(name, [""])[0] for name in ("delimiter", "other", "encoding", "decimal")}
     try:
         data_source.read_again(desk, **given)
@@ -267,5 +267,5 @@ STEP = Step(
         *data_taxonomy.ROUTES,
     ],
     decided=_in_the_rail,
-    closed=lambda desk: "needs a table, and a release was opened alone" if desk.release else "",
+    closed=lambda desk: "it needs a table, and only a release was opened: open a table" if desk.release else "",
 )

@@ -22,23 +22,26 @@ __all__ = ["ROLES", "column_of", "decide", "views"]
 ROLES = {
     "identifier": (
         "Identifier",
-        "It names the person, such as a patient number. It is never published; it shows that nobody has two rows.",
+        "It says who a row is about, such as a patient number. It is never published. With it the studio checks that "
+        "nobody has two rows.",
     ),
     "quasi": (
         "Others may know it",
-        "Neighbours, employers or registers may know it of a person, such as an age. It is published, coarsened so "
-        "that nobody stands out. (In the papers: a quasi-identifier.)",
+        (
+            "Neighbours, employers or registers may know this about a person, such as an age. It is published, but "
+            "less exactly, so that nobody stands out. (Its name in the literature is quasi-identifier.)"
+        ),
     ),
     "sensitive": (
         "Sensitive",
-        "Nobody may learn it of a person, such as a disease. It is published and protected.",
+        ("Nobody may learn this about a person, such as a disease. It is published and protected."),
     ),
     "none": ("Leave out", "It is not published at all."),
 }
 """The roles in the order in which they are offered: what they are called, and what they mean."""
 MISSING = {
     "error": "Stop, and publish nothing while values are missing.",
-    "category": "Keep the rows: that a value is missing counts as a value of its own.",
+    "category": "Keep the rows: a missing value counts as a value of its own.",
     "drop": "Leave out every row with a missing value.",
 }
 UNITS = ("day", "month", "quarter", "year", "decade")
@@ -81,7 +84,7 @@ def decide(desk: Desk, found: Mapping[str, Any], form: Form) -> None:
             _options(form, i, column, role, chosen)
     missing = _one(form, "missing", desk.choices.get("missing", "error"))
     if missing not in MISSING:
-        raise InputError("missing values are refused, kept or dropped: choose one")
+        raise InputError("choose what to do with missing values: stop, keep or leave out the rows")
     published = {*chosen["quasi"], *chosen["sensitive"]}
     trees = {name: tree for name, tree in desk.notes.get("trees", {}).items() if name in published}
     desk.choose(
@@ -95,7 +98,7 @@ def decide(desk: Desk, found: Mapping[str, Any], form: Form) -> None:
 def _role(desk: Desk, form: Form, i: int, name: str) -> str:
     role = _one(form, f"role-{i}", role_of(desk, name))
     if role not in ROLES:
-        raise InputError("a column is an identifier, known to others, sensitive or left out: choose one")
+        raise InputError("choose one role for each column: identifier, known to others, sensitive or left out")
     return role
 
 
@@ -104,8 +107,8 @@ def _identifier(desk: Desk, columns: list[Any], named: list[int]) -> int | None:
     new = [i for i in named if columns[i]["name"] != desk.choices.get("identifier")]
     if len(new) > 1:
         raise InputError(
-            "several columns are named as identifier: choose the one that tells people apart, and leave the others out "
-            "(neither is published)"
+            "several columns are the identifier: choose the one that tells people apart, and leave the others out "
+            "(none of them is published)"
         )
     return next(iter(new or named), None)
 
@@ -144,16 +147,16 @@ def _bins(form: Form, i: int, column: Mapping[str, Any]) -> str | None:
         return f"intervals:{_number(argument, 'the width of a range')}"
     if how == "quantiles":
         if not (argument.isascii() and argument.isdecimal() and 2 <= int(argument[:9]) <= 10_000):
-            raise InputError("the number of ranges is a whole number from 2 to 10,000")
+            raise InputError("the number of ranges must be a whole number from 2 to 10,000")
         return f"quantiles:{int(argument)}"
     if how == "dates" and argument in UNITS:
         return f"dates:{argument}"
-    raise InputError("a sensitive column of amounts is put into ranges: choose of which kind")
+    raise InputError("a sensitive column of amounts must be put into ranges: choose which kind of ranges")
 
 
 def _default_bins(how: str) -> str:
     if how not in ("intervals", "quantiles", "dates"):
-        raise InputError("a sensitive column of amounts is put into ranges: choose of which kind")
+        raise InputError("a sensitive column of amounts must be put into ranges: choose which kind of ranges")
     return {"intervals": "intervals:10", "quantiles": "quantiles:10", "dates": "dates:year"}[how]
 
 
@@ -164,7 +167,7 @@ def _number(text: str, what: str) -> str:
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
-        raise InputError(f"{what} is a number above 0, such as 10 or 0.5")
+        raise InputError(f"{what} must be a number above 0, such as 10 or 0.5")
     return str(int(value)) if value == int(value) and value < 1e15 else repr(value)
 
 
@@ -223,7 +226,7 @@ def tree_words(desk: Desk, text: str | None) -> str:
     if text.startswith(str(desk.workspace.folder)):
         return "a tree of your own"
     words = {
-        "prefix": f"codes of {argument} characters that lose one after another, from the end",
+        "prefix": f"codes of {argument} characters, which are shortened from the end",
         "intervals": f"ranges, the narrowest of width {argument}",
         "dates": f"dates cut to {argument.replace(',', ', ')}",
         "quantiles": f"{argument} ranges with about equally many people",

@@ -30,20 +30,20 @@ def open_path(desk: Desk, typed: str) -> None:
     path = _path(typed)
     try:
         if path.is_dir():
-            raise InputError(f"{typed} is a folder: name one file in it")
+            raise InputError(f"{typed} is a folder: name a file in it")
         if not path.exists():
-            raise InputError(f"there is no file {typed}: look at its name, and give the whole path")
+            raise InputError(f"there is no file {typed}: check its name, and give the whole path")
         if not path.is_file():
-            raise InputError(f"{typed} is not a regular file: save its content to one")
+            raise InputError(f"{typed} is not an ordinary file: save its content to one")
         if not os.access(path, os.R_OK):
-            raise InputError(f"{typed} may not be read by this user: change its permissions")
+            raise InputError(f"{typed} cannot be read by this user: change its permissions")
         if not path.stat().st_size:
             raise InputError(f"{typed} is empty: choose another file")
         begin(desk, str(path.resolve()))
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError("this path cannot be opened: look at its name") from None
+        raise InputError("this path cannot be opened: check its name") from None
 
 
 def _path(typed: str) -> Path:
@@ -56,7 +56,7 @@ def _path(typed: str) -> Path:
     if not text or len(text) > _LONGEST or "\0" in text or "\n" in text:
         raise InputError("write the path of one file, such as /data/patients.csv")
     if is_address(text) or "://" in text:
-        raise InputError("this is an address and no path: a database has a form of its own on this page")
+        raise InputError("this is the address of a database, not a path: use the form for databases on this page")
     try:
         return Path(text).expanduser()
     except RuntimeError:
@@ -75,17 +75,17 @@ def open_database(desk: Desk, address: str, table: str, query: str, password: st
     """Open a table of a database; a password is taken in a field of its own, and shown nowhere."""
     address, table, query = address.strip(), table.strip(), query.strip()
     if not is_address(address):
-        raise InputError("the address of a database reads postgresql://user@host:5432/database")
+        raise InputError("the address of a database must look like postgresql://user@host:5432/database")
     try:
         read = Address.of(address)
     except InputError as error:
-        if "password" in str(error) and "holds" in str(error):
+        if "password" in str(error):
             raise InputError(
-                "the address holds a password: leave it out, and type it into the field for passwords"
+                "the address has a password in it: remove it there, and type it into the field for passwords"
             ) from None
         raise
     if len([given for given in (table or read.table, query or read.query) if given]) != 1:
-        raise InputError("name either a table or a query")
+        raise InputError("give either the name of a table or a query")
     how: dict[str, Any] = {name: given for name, given in (("table", table), ("query", query)) if given}
     begin(desk, address, password=password or None, **how)
 
@@ -93,11 +93,11 @@ def open_database(desk: Desk, address: str, table: str, query: str, password: st
 def open_hospital(desk: Desk, rows: str) -> None:
     """Open the embedded hospital, with the roles and the taxonomy of the demonstration."""
     if not (rows.isascii() and rows.isdecimal() and len(rows) < 10 and 20 <= int(rows) <= MOST_PATIENTS):
-        raise InputError(f"the hospital has from 20 to {MOST_PATIENTS:,} patients")
+        raise InputError(f"the number of patients must be from 20 to {MOST_PATIENTS:,}")
     begin(
         desk,
         str(desk.workspace.new(UPLOADS, "hospital.parquet")),
-        "the embedded hospital",
+        "the built-in example: a hospital with made-up patients",
         hospital=int(rows),
         identifier="patient",
         quasi=["age", "sex", "zipcode"],
@@ -111,7 +111,7 @@ def read_again(desk: Desk, delimiter: str, other: str, encoding: str, decimal: s
     how: dict[str, Any] = {}
     if delimiter == "other":
         if len(other) != 1 or not other.isascii() or other in '"\r\n' or not other.isprintable():
-            raise InputError("what separates fields is one sign, and no quotation mark")
+            raise InputError("fields must be separated by one character that is not a quotation mark")
         how["delimiter"] = other
     elif delimiter in DELIMITERS:
         how["delimiter"] = DELIMITERS[delimiter]
@@ -120,7 +120,7 @@ def read_again(desk: Desk, delimiter: str, other: str, encoding: str, decimal: s
     if encoding.strip():
         how["encoding"] = _encoding(encoding.strip())
     if decimal not in (".", ","):
-        raise InputError("the decimal sign is a point or a comma")
+        raise InputError("the decimal sign must be a point or a comma")
     if decimal == ",":
         how["decimal"] = decimal
     name = desk.shown_name
@@ -134,5 +134,5 @@ def _encoding(name: str) -> str:
             raise LookupError
         "".encode(name)
     except (LookupError, ValueError, TypeError):
-        raise InputError("there is no such encoding: usual ones are utf-8, cp1252 and latin-1") from None
+        raise InputError("this encoding is not known: usual ones are utf-8, cp1252 and latin-1") from None
     return name

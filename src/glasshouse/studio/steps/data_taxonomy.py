@@ -88,14 +88,14 @@ def _rule(form: Form, kind: str) -> str:
     typed = form.get(kind, [""])[-1].strip()[:_LONGEST]
     if kind == "prefix":
         if not (typed.isascii() and typed.isdecimal() and len(typed) < 4 and 1 <= int(typed) <= 100):
-            raise InputError("the number of characters is a whole number from 1 to 100")
+            raise InputError("the number of characters must be a whole number from 1 to 100")
         return f"prefix:{int(typed)}"
     try:
         width = float(typed)
     except ValueError:
         width = 0.0
     if not 0 < width < float("inf") or "_" in typed:
-        raise InputError("the width of a range is a number above 0, such as 10 or 0.5")
+        raise InputError("the width of a range must be a number above 0, such as 10 or 0.5")
     return f"intervals:{typed}"
 
 

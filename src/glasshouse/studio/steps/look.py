@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The last step: the release as an adversary, an analyst and an auditor see it."""
+"""The last step: the release as an attacker, an analyst and an auditor see it."""
 
 from __future__ import annotations
 

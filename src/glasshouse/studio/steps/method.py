@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from glasshouse.journeys.advice.sketch import Sketch
     from glasshouse.studio.desk import Desk
     from glasshouse.studio.job import Job
     from glasshouse.studio.outlook import Outlook
-    from glasshouse.studio.sketch import Sketch
 
 __all__ = ["STEP"]
 
@@ -57,6 +57,7 @@ def _page(
 ) -> Response:
     """The page, as it was decided, or with the way by hand as it was sent and refused."""
     from glasshouse import catalog
+    from glasshouse.policy.choices import publish_arguments
     from glasshouse.studio.offers import asks
     from glasshouse.studio.outlook import Outlook, outlook
     from glasshouse.studio.ways import efforts, fitting, hand_texts, parameters_of
@@ -71,7 +72,7 @@ def _page(
         texts = {name: values[0] for name, values in form.items() if name.count(".") == 2}
         picked = {room: form.get(room, [""])[0] for room in picked}
     job = desk.job("compare", about=_about(desk))
-    requirement = None if usual.refused else sketch.plan(_without_way(choices)).plan.requirement
+    requirement = None if usual.refused else sketch.plan(publish_arguments(_without_way(choices))).plan.requirement
     return page(
         request,
         "method.html",
@@ -106,7 +107,7 @@ def _page(
 
 
 def _without_way(choices: Mapping[str, Any]) -> dict[str, Any]:
-    """The choices with the usual way; the domain of a bound on beliefs is a part of what is asked for."""
+    """The choices with the usual way; the domain of a bound on probabilities is a part of what is asked for."""
     given_up = ("method", "parameters", "recoding", "recoding_with", "marginal")
     return {name: value for name, value in choices.items() if name not in given_up}
 
@@ -115,8 +116,9 @@ def _recodings(sketch: Sketch, choices: Mapping[str, Any]) -> dict[str, dict[str
     """Every recoding of the catalogue, and why it does not fit if it does not."""
     from glasshouse import catalog
     from glasshouse.comparing.compare import recodings_of
+    from glasshouse.policy.choices import publish_arguments
 
-    plan = sketch.plan(_without_way(choices)).plan
+    plan = sketch.plan(publish_arguments(_without_way(choices))).plan
     fit, left_out = recodings_of(None, plan.requirement, sketch.kinds.table)
     fitting = {recoding.name for recoding in fit}
     return {
@@ -183,7 +185,7 @@ async def _compare(request: Request) -> Response:
         recodings = _names(form.get("recodings", ()), catalog.RECODINGS)
         presence = form.get("presence", ["secret"])[0]
         if presence not in _PRESENCE:
-            raise InputError("it is a secret who is in the table, or it is not")
+            raise InputError("say whether it is a secret who is in the table")
     except GlasshouseError as error:
         return _page(request, sketch, desk.choices, refused=str(error), status=400)
     names = (*read_names(), *_asked_names())
@@ -218,6 +220,7 @@ def _names(given: Sequence[str], classes: Mapping[str, Any]) -> list[str]:
 
 async def _use(request: Request) -> Response:
     """Publish by the way of a row."""
+    from glasshouse.policy.choices import publish_arguments
     from glasshouse.studio.outlook import outlook
     from glasshouse.studio.ways import choices_of_row
 
@@ -230,9 +233,9 @@ async def _use(request: Request) -> Response:
     if sketch is None:
         return to("/method")
     if row is None or not row["recipe"]:
-        words = "There is no such way any more, for something else is asked for now: compare again."
+        words = "This way is not offered any more, because you changed the guarantee: compare again."
         return _page(request, sketch, desk.choices, refused=words, status=400)
-    requirement = sketch.plan(_without_way(desk.choices)).plan.requirement
+    requirement = sketch.plan(publish_arguments(_without_way(desk.choices))).plan.requirement
     changes = choices_of_row(row["recipe"], requirement)
     changes = {name: value for name, value in changes.items() if name not in ("retention", "domain") or value}
     found = outlook(sketch, _changed(desk, changes))
@@ -250,7 +253,7 @@ def _by_hand(form: Mapping[str, Sequence[str]], sketch: Sketch) -> dict[str, Any
     from glasshouse.studio.ways import hand_choices
 
     changes = hand_choices(form, [*sketch.quasi, *sketch.sensitive])
-    if changes["recoding"] is None:  # what goes with a bound on beliefs was said in the step before
+    if changes["recoding"] is None:  # what goes with a bound on probabilities was said in the step before
         del changes["retention"], changes["domain"]
     return changes
 
@@ -297,7 +300,7 @@ def _taken(request: Request, sketch: Sketch, found: Outlook, take: str) -> Respo
     desk = desk_of(request)
     remedy = next((one for one in (*found.remedies, USUAL_WAY) if one.name == take), None)
     if remedy is None:
-        words = "This offer is no longer there: look at what is offered now."
+        words = "This offer has changed: look at what is offered now."
         return _page(request, sketch, desk.choices, refused=words, status=400)
     desk.choose(**remedy.choices)
     return to("/method")

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from glasshouse.journeys.advice.sketch import Sketch
     from glasshouse.studio.desk import Desk
     from glasshouse.studio.job import Job
     from glasshouse.studio.outlook import Outlook
-    from glasshouse.studio.sketch import Sketch
 
 __all__ = ["STEP", "choose_usual", "closed", "sketched"]
 
@@ -192,7 +192,7 @@ def _sent(form: Mapping[str, Sequence[str]], sketch: Sketch) -> dict[str, Any]:
     except ValueError:
         percent = Fraction(-1)
     if not 0 <= percent < 100:
-        raise InputError("the share of records that may be left out is a percentage of at least 0 and below 100")
+        raise InputError("the share of records that may be left out must be a percentage of at least 0 and below 100")
     share = str(plain(percent / 100)) if percent else None
     return {**choices_from(form, _value_names(sketch)), "suppress": share}
 
@@ -235,7 +235,7 @@ async def _decide(request: Request) -> Response:
     if take:
         remedy = next((one for one in found.remedies if one.name == take), None)
         if remedy is None:
-            words = "This offer is no longer there: look at what is offered now."
+            words = "This offer has changed: look at what is offered now."
             return _form(request, sketch, desk.choices, form=form, refused=words, status=400)
         desk.choose(**{**changes, **remedy.choices})
         return to("/privacy")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STEP"]
 
-FORMATS = {"parquet": "Parquet, which keeps the types of columns", "csv": "CSV, which everything reads"}
+FORMATS = {"parquet": "Parquet, which keeps the types of columns", "csv": "CSV, which every program can read"}
 REPORTS = {
     "brief": "brief: takes no longer than publishing",
     "full": "full: every attack and every comparison, which may take long",
@@ -196,7 +196,7 @@ async def _publish(request: Request) -> Response:
         if at.kind == "stop":
             raise InputError(at.words)
         if at.taken and not ticked["force"]:
-            raise InputError(f"{at.words} Tick the box below it to replace it, or name another folder.")
+            raise InputError(f"{at.words} Tick the box below the folder to replace it, or name another folder.")
     except InputError as error:
         return await _page(request, status=400, trouble=str(error), ticked=ticked, typed=typed)
     if _published_before(desk, desk.found("trial", about=_about(desk))) and not ticked["again"]:
@@ -214,10 +214,10 @@ def _settings(form: Mapping[str, list[str]]) -> dict[str, Any]:
     given = {name: values[0].strip() for name, values in form.items() if values}
     for name, known in (("format", FORMATS), ("report", REPORTS)):
         if given.get(name, next(iter(known))) not in known:
-            raise InputError(f"there is no {name} of that name: choose one of the list")
+            raise InputError(f"this {name} is not known: choose one from the list")
     for name in ("title", "licence"):
         if len(given.get(name, "")) > _LONGEST or "\n" in given.get(name, ""):
-            raise InputError(f"a {name} is one line of at most {_LONGEST} characters")
+            raise InputError(f"a {name} must be one line of at most {_LONGEST} characters")
     return {
         "format_": None if given.get("format", "parquet") == "parquet" else given["format"],
         "report": None if given.get("report", "brief") == "brief" else given["report"],
@@ -228,7 +228,7 @@ def _settings(form: Mapping[str, list[str]]) -> dict[str, Any]:
 
 
 def _start(desk: Desk, out: Path, *, force: bool, again: bool) -> None:
-    """Publish in a job; whatever ends it early, nothing of it stays behind."""
+    """Publish in a job; if it ends early for any reason, nothing of it is kept."""
     choices = dict(desk.choices)
     missing = [folder for folder in out.parents if not folder.exists()]
     before = _stamp(out)
@@ -282,7 +282,7 @@ def _tidy(out: Path, made: list[Path]) -> None:
 
 async def _download(request: Request) -> Response:
     """The release as one file, the report, or the policy of what was published last."""
-    from glasshouse.studio.archive import archive_of
+    from glasshouse.release.package.container.zip_archive import archive_of
 
     desk, what = desk_of(request), request.path_params["what"]
     job = desk.job("publish")

@@ -100,7 +100,7 @@ def only(form: Mapping[str, list[str]], name: str, usual: str = "") -> str:
     """The one value of a field, without the spaces around it."""
     values = form.get(name) or [usual]
     if len(values) != 1 or len(values[0]) > _MOST_TEXT:
-        raise InputError("this form was not filled in as it is shown: load the page again")
+        raise InputError("this form does not fit the page: load the page again")
     return values[0].strip()
 
 

@@ -68,7 +68,7 @@ def _learn(release: Release, keep: str, tell: Tell) -> None:
 
     if len(release.recipe.sensitive) != 1:
         return
-    tell.progress("learning what the release teaches", 0, 100)
+    tell.progress("learning a model from the release", 0, 100)
     try:
         learn(release, keep=keep, report=lambda share: tell.progress("learning", int(100 * share), 100))
     except (InputError, NotSupported):
@@ -95,7 +95,7 @@ def _rows(answer: Answer, truths: Sequence[tuple[Any, ...]] | None) -> list[dict
 
 
 def _written(true: float | None) -> str:
-    return "nobody to average" if true is None else f"{true:,.10g}"
+    return "nobody fits" if true is None else f"{true:,.10g}"
 
 
 def _inside(estimate: Any, true: float | None) -> bool | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An attack on a release: what is believed of everybody on a list, kept so that one person after the other can be seen.
+"""An attack on a release: what is learned about everybody on a list, kept so that people can be seen one by one.
 
 How much is done is bounded as in the steward's report. On a large table some attacks look at people who are drawn at
 random, and say so; knowing the algorithm is then answered by the theorem of the method, where it has one.
@@ -43,14 +43,14 @@ _OF_ANY_LIST = ("linking", "corruption", "definetti")  # which can be asked abou
 
 
 class Reasons:
-    """Why something is believed of kinds of people, as sentences that were written down."""
+    """The reasons for kinds of people, as sentences that were written down."""
 
     def __init__(self, known: dict[int, str]) -> None:
         self.known = known
 
     def __call__(self, kind: int, _code: int) -> str:
         """The sentence of a kind of people."""
-        return self.known.get(kind, "the reason was not kept for everybody: describe the person by hand to see it")
+        return self.known.get(kind, "the explanation was not kept for everybody: describe the person by hand to see it")
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def attack(
 
 
 def person(*, tell: Tell, keep: str, row: int | None = None, name: str | None = None) -> dict[str, Any]:
-    """What is believed of one person, by an attack that was run before."""
+    """The probabilities for one person, by an attack that was run before."""
     tell.progress("looking the person up", 0, 0)
     with Path(keep).open("rb") as stream:
         found, contents = pickle.load(stream)  # our own file, in our own workspace
@@ -110,7 +110,7 @@ def somebody(
     people: Mapping[str, str] | None = None,
     seed: int | None = None,
 ) -> dict[str, Any]:
-    """What would be believed of somebody who is described by hand."""
+    """What an attacker learns about a person who is described by hand."""
     from glasshouse.errors import InputError
     from glasshouse.journeys.load import load
     from glasshouse.release.contents import Published
@@ -126,7 +126,7 @@ def somebody(
     contents = Published.of(loaded, found.column)
     return {
         **_seen(found, contents, found.n_people - 1),
-        "person": "the person whom you described",
+        "person": "the person that you described",
         "notes": [*notes, *found.notes],
     }
 
@@ -165,7 +165,7 @@ def _attacked(
     try:
         return attack_release(release, chosen, knowledge=knowledge), notes, ""
     except OutOfTime:
-        refused = "it takes longer than a minute or so: choose to let it take as long as it takes"
+        refused = "it takes longer than about a minute: choose “As long as it takes”"
     except GlasshouseError as error:
         if not hasattr(chosen, "how") or _bound(release, asked) is None:
             raise
@@ -222,7 +222,8 @@ def _chosen(
     known = {field.name for field in fields(made)}
     if "column" not in known and len(release.recipe.sensitive) > 1:
         raise NotSupported(
-            "this attack on several sensitive columns together", instead="choose something else that the attacker knows"
+            "this attack on several sensitive columns together",
+            instead="choose another attack: something else that the attacker knows",
         )
     watch = deadline(inf if asked.get("effort") == "full" else _SECONDS)
 
@@ -250,7 +251,7 @@ def _column(release: Release, asked: Mapping[str, Any]) -> str | None:
 
 
 def _bound(release: Release, asked: Mapping[str, Any]) -> str | None:
-    """What can be believed at most by the theorem of the method, if it is about an attacker who knows the algorithm."""
+    """The largest probability by the theorem of the method, if it is about an attacker who knows the algorithm."""
     from glasshouse import catalog
     from glasshouse.adversary.task import promised_limit
 
@@ -294,7 +295,7 @@ def _corrupted(everybody: Microdata, column: str | None, lines: Sequence[str], r
         elif true is not None:
             found[plain.name(row)] = true.domain.listed()[true.codes[row]]
         else:
-            raise InputError(f"write what was found out of {line!r}, such as {line} = flu")
+            raise InputError(f"write the value of {line!r}, such as {line} = flu")
     return found
 
 
@@ -323,7 +324,7 @@ def _row(knowledge: Knowledge, row: int | None, name: str | None) -> int:
 
 
 def _keep(found: Posterior, release: Release, path: str) -> None:
-    """Write beliefs into the workspace, with the reasons: as they are, or as sentences where that is not possible."""
+    """Write the probabilities into the workspace, with the reasons: as they are, or as sentences where need be."""
     from glasshouse.release.contents import Published
 
     contents = Published.of(release, found.column)
@@ -337,7 +338,7 @@ def _keep(found: Posterior, release: Release, path: str) -> None:
 
 
 def _reasons(found: Posterior) -> dict[int, str]:
-    """Why the likeliest value of each kind of people is believed, those of the most exposed first."""
+    """Why the most probable value of each kind of people is so, those of the most exposed first."""
     import numpy as np
 
     end = time.monotonic() + _REASONS
@@ -353,7 +354,7 @@ def _reasons(found: Posterior) -> dict[int, str]:
 
 
 def _told(found: Posterior, notes: list[str], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Beliefs about everybody: counts, shares and a picture; nobody is named."""
+    """Probabilities for everybody: counts, shares and a picture; nobody is named."""
     from glasshouse.pages.charts.report_figures import belief_figure
     from glasshouse.pages.report.beliefs import summary_of
     from glasshouse.pages.report.words import HOW
@@ -372,7 +373,7 @@ def _told(found: Posterior, notes: list[str], asked: Mapping[str, Any]) -> dict[
 
 
 def _exposed(found: Posterior) -> list[dict[str, Any]]:
-    """The people of whom most is believed, with the reason."""
+    """The people about whom most is learned, with the reason."""
     import numpy as np
 
     people = found.largest[found.kind]
@@ -397,7 +398,7 @@ def _exposed(found: Posterior) -> list[dict[str, Any]]:
 
 
 def _seen(found: Posterior, contents: Published, row: int) -> dict[str, Any]:
-    """What is believed of one person, beside what is promised, and why."""
+    """The probabilities for one person, beside what is guaranteed, and why."""
     from glasshouse.pages.charts.person_beliefs import person_figure
 
     knowledge, kind = found.knowledge, int(found.kind[row])

@@ -30,8 +30,8 @@ def steward_table(choices: Mapping[str, Any], release: str) -> Microdata:
     table = read(choices["file"], **read_arguments(choices))
     if is_newest(Path(release).parent / AUDIT, table) is False:
         raise InputError(
-            "the table that is open now is not the one that this release was made of, or its columns are treated in "
-            "another way than when it was published: publish again, and look at that release"
+            "the table that is open now is not the one that this release was made of, or you have changed something "
+            "about its columns since: publish again, and look at the new release"
         )
     return table
 
@@ -58,7 +58,7 @@ def with_somebody(
     names = list(release.recipe.quasi)
     for name, value in zip(names, values, strict=True):
         if not value.strip():
-            raise InputError(f"type a value of {name!r}: an attacker who looks somebody up knows all of these columns")
+            raise InputError(f"type a value of {name!r}: an attacker who looks a person up knows all of these columns")
     if table is None and people is None:
         kinds = {column.name: _TYPES.get(column.kind, "string") for column in release.columns}
         return read(_described(names, values, kinds), quasi=names, missing="category")

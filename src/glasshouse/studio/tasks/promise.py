@@ -38,6 +38,6 @@ def _plainly(recipe: Recipe) -> Iterator[str]:
         for one in principle.singles():
             anonymity = max(anonymity, one.terms.anonymity)
             if one.terms.one_in and not one.terms.named:
-                yield f"Nobody's {column} can be guessed with a chance of more than 1 in {one.terms.one_in}."
+                yield f"Nobody's {column} can be inferred with a probability above 1 in {one.terms.one_in}."
     if anonymity > 1:
         yield f"Everybody looks like at least {anonymity - 1:,} other people."

@@ -18,7 +18,7 @@ MOST_TRIED = 12  # quasi-identifiers among which pairs and triples are tried
 
 
 def check(*, tell: Tell, choices: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the table with its roles; whatever does not fit them is refused here, in words."""
+    """Read the table with its roles; what does not fit them is refused here, in words."""
     tell.progress("Reading the table with these roles", 0, 2)
     import glasshouse as gh
     from glasshouse.microdata.inspection.uniqueness import best_pairs_and_triples, most_distinguishing, uniqueness

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from glasshouse.journeys.advice.sketch import Sketch
     from glasshouse.studio.job import Tell
-    from glasshouse.studio.sketch import Sketch
 
 __all__ = ["sketch"]
 
@@ -17,8 +17,8 @@ __all__ = ["sketch"]
 def sketch(*, tell: Tell, choices: Mapping[str, Any]) -> Sketch:
     """Read the table and count its sensitive values."""
     import glasshouse as gh
+    from glasshouse.journeys.advice.sketch import Sketch
     from glasshouse.policy.choices import read_arguments
-    from glasshouse.studio.sketch import Sketch
 
     tell.progress("reading the table", 0, 0)
     table = gh.read(choices["file"], **read_arguments(choices))

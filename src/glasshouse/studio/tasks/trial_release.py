@@ -46,7 +46,7 @@ def draw(*, tell: Tell, choices: Mapping[str, Any], seed: int | None, audits: Se
 
     watch = StudioWatch(tell)
     asked, reading = publish_arguments(choices), read_arguments(choices)  # before a large file is read
-    for name in ("format", "title", "licence"):
+    for name in ("format", "title", "licence", "zip"):
         del asked[name]
     _refuse_too_large(choices)
     with watch.steps():
