@@ -2,8 +2,8 @@
 """Bounds: how long a number, how deep a nesting and how long a list may be, checked before anything is computed.
 
 Numbers and lists reach Glasshouse from recipes in packages, from policies, from the command line and from programs. A
-short text such as ``1e-99999999`` stands for a number whose digits would fill the memory. Every door reads numbers and
-checks plain data with the functions of this file.
+short text such as ``1e-99999999`` stands for a number whose digits would fill the memory. So numbers
+are read, and plain data are checked, by the functions of this file everywhere.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_DIGITS: Final = 100
 """Digits of the numerator, and of the denominator, of an exact number."""
 
 MOST_WHOLE: Final = 2**31 - 1
-"""The largest parameter that counts people, values or rounds: a table is numbered in 32 bits."""
+"The largest parameter that counts people, values or rounds: rows are numbered in 32 bits."
 
 MOST_LEVELS: Final = 20
 """How deep plain data may be nested."""
@@ -52,7 +52,7 @@ def exact(value: object) -> Fraction:
     glasshouse.bounds.OutOfBounds: a number of more than 100 digits
     """
     if isinstance(value, bool):
-        raise TypeError("true and false are no numbers")
+        raise TypeError("true and false are not numbers")
     if isinstance(value, float | Decimal):
         value = repr(float(value)) if isinstance(value, float) else str(value)
     if isinstance(value, str):
@@ -71,7 +71,7 @@ def exact(value: object) -> Fraction:
 
 
 def whole(value: object) -> int:
-    """Read a whole number; ``True`` is none, and neither is a text.
+    """Read a whole number; ``True`` and texts are not whole numbers.
 
     Raises `TypeError` for what is no whole number, and `OutOfBounds` for one beyond `MOST_WHOLE`.
 
@@ -79,7 +79,7 @@ def whole(value: object) -> int:
     5
     """
     if isinstance(value, bool):
-        raise TypeError("true and false are no numbers")
+        raise TypeError("true and false are not numbers")
     number = operator.index(value)  # type: ignore[arg-type]
     if abs(number) > MOST_WHOLE:
         raise OutOfBounds(f"a whole number beyond {MOST_WHOLE}")

@@ -2,7 +2,7 @@
 """The catalogue: the one list of everything that has a name: principles, methods, recodings and attacks.
 
 The command line, policies, comparisons, manifests, the public names of the package and the tests all read it. It holds
-names; a class is loaded when it is first asked for, so that reading the list costs nothing and every room may do it.
+names; a class is loaded when it is first asked for, so that reading the list costs nothing and every module may do it.
 A recipe's plain data, and what a caller names by text, become objects here and nowhere else.
 """
 
@@ -48,7 +48,7 @@ BY_COLUMN = "by-column"
 
 
 class Classes(Mapping[str, type[T]], Generic[T]):
-    """Classes by name; the room that they live in is loaded when one of them is asked for.
+    """Classes by name; the module that they live in is loaded when one of them is asked for.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ PRINCIPLES: Classes[Principle] = Classes(
         "all-of": "all_of.AllOf",
     },
 )
-# beside them: promises about beliefs, which no group can keep or break
+# besides them: bounds on an attacker's probabilities, which are not about groups
 TARGETS: Classes[BackgroundSensitive] = Classes(
     "principle",
     "glasshouse.principles",
@@ -166,7 +166,7 @@ _TITLES = {
     rf"\({_NUMBER}, ?{_NUMBER}\)-anonymity": ("alpha-k-anonymity", "alpha", "k"),
     rf"{_NUMBER}-closeness": ("t-closeness", "t"),
 }
-"""How titles of principles read, and of which principle the numbers in them are which parameters."""
+"The patterns of the titles of principles, each with its principle and the parameters that its numbers are."
 
 
 # --- by text ----------------------------------------------------------------------------------------------------------
@@ -220,8 +220,8 @@ def _data_of(title: str) -> dict[str, Any]:
             numbers = (int(number) if number.isdecimal() else number for number in found.groups())
             return {"name": name, **dict(zip(parameters, numbers, strict=True))}
     raise InputError(
-        f"there is no principle {title!r}: write its title, such as '5-diversity', '10-anonymity', '0.2-closeness' or "
-        "'10-anonymity and entropy 3-diversity', or make it, such as gh.LDiversity(5)"
+        f"there is no principle {title!r}: write a title such as '5-diversity', '10-anonymity', '0.2-closeness' or "
+        "'10-anonymity and entropy 3-diversity', or make the principle, such as gh.LDiversity(5)"
     )
 
 
@@ -282,7 +282,7 @@ def from_data(classes: Classes[T], data: Mapping[str, Any]) -> T:
     missing = [key for key, parameter in known.items() if parameter.default is parameter.empty and key not in given]
     if missing:
         raise InputError(
-            f"the {classes.what} {name!r} needs {' and '.join(missing)}: make it, such as "
+            f"the {classes.what} {name!r} needs {' and '.join(missing)}: give it, such as "
             f"gh.{cls.__name__}({missing[0]}=...)"
         )
     try:

@@ -2,7 +2,7 @@
 """Declarations: the taxonomies and orders that the cells of a release are written in, as far as somebody told them.
 
 A release carries them, or a part of them (see `glasshouse.recoding.columns`); readers may know the rest. Both
-readers, adversary and analyst, take them from here. Where a cell cannot be read without what nobody told, they are
+readers, attacker and analyst, take them from here. Where a cell cannot be read without what nobody told, they are
 refused, with what to give: to guess that a label which is no value covers nothing would be wrong in silence.
 """
 
@@ -61,8 +61,8 @@ class Nodes:
         shown = "" if cell is None else f", such as {cell!r}"
         name = self.column
         return InputError(
-            f"column {name!r} shows nodes of a taxonomy that the release does not carry{shown}: say what they cover, "
-            f"with taxonomies={{{name!r}: ...}} or --taxonomy {name}=FILE"
+            f"column {name!r} shows nodes of a taxonomy that the release does not contain{shown}: give the taxonomy, "
+            f"with taxonomies={{{name!r}: ...}}"
         )
 
 
@@ -189,7 +189,8 @@ def check_cells(name: str, taxonomy: Taxonomy, cells: Iterable[str]) -> None:
         text = cell.removesuffix(OR_MISSING)
         if text not in labels and bare(text) not in labels:
             raise DomainError(
-                f"the taxonomy of column {name!r} has no {text!r}, which the release shows: it is another one",
+                f"the taxonomy of column {name!r} has no node {text!r}, which the release shows: give the taxonomy "
+                "that was used for the release",
                 column=name,
                 values=[text],
             )
@@ -197,6 +198,6 @@ def check_cells(name: str, taxonomy: Taxonomy, cells: Iterable[str]) -> None:
 
 def _contradiction(name: str, what: str) -> InputError:
     return InputError(
-        f"the release carries {'an' if what == 'order' else 'a'} {what} of column {name!r}, and another one was given: "
-        "leave it out"
+        f"the release already has {'an' if what == 'order' else 'a'} {what} for column {name!r}, and a different one "
+        "was given: leave yours out"
     )

@@ -33,7 +33,7 @@ def step(name: str, **counts: int) -> Iterator[Callable[..., None]]:
     name
         A word of our own, such as ``divide``; never anything that was read.
     counts
-        What is known beforehand, by the names in `COUNTED`.
+        What is known before the step, by the names in `COUNTED`.
 
     Examples
     --------

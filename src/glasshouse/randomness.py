@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one source of randomness: unbiased choices that nobody outside can foresee or repeat.
 
-Whoever could guess the random choices of a release could undo it, so all of them come from here: a 256-bit key from
-the operating system, expanded by AES-256 in counter mode (NIST SP 800-38A; measured half as fast again as ChaCha20),
-turned into integers without bias by Lemire's multiply-shift with rejection ("Fast Random Integer Generation in an
-Interval", ACM TOMACS 29(1), 2019, doi:10.1145/3230636). Keys of children come from their parent's by HKDF-Expand
+An attacker who could guess the random choices of a release could undo it, so all of them come from here: a 256-bit key
+from the operating system, expanded by AES-256 in counter mode (NIST SP 800-38A; measured half as fast again as
+ChaCha20), turned into integers without bias by Lemire's multiply-shift with rejection ("Fast Random Integer Generation
+in an Interval", ACM TOMACS 29(1), 2019, doi:10.1145/3230636). Keys of children come from their parent's by HKDF-Expand
 (RFC 5869).
 
 The stream is a sequence of 32-bit words, read front to back. A draw below n takes
@@ -110,8 +110,8 @@ class Source:
     Guarantee
     ---------
     Given uniform words, every draw is exactly uniform; the words cannot be told from uniform ones by anybody who
-    cannot break AES-256, as long as the key stays secret. Of a seeded source the key is known to whoever knows the
-    seed: such a source is for tests and experiments, and says so in `is_seeded`.
+    cannot break AES-256, as long as the key stays secret. The key of a seeded source is known to everybody who
+    knows the seed: such a source is for tests and experiments, and says so in `is_seeded`.
 
     The key is never printed, and a source can be neither pickled nor copied, for two copies would make the same
     choices. Where several machines work on one release, `handed_over` gives the key to them, on purpose and by name.
@@ -184,7 +184,7 @@ class Source:
 
     @property
     def is_seeded(self) -> bool:
-        """Whether whoever knows a seed can repeat these choices; true of all descendants too."""
+        """Whether somebody who knows a seed can repeat these choices; true of all descendants too."""
         return self._is_seeded
 
     def child(self, *labels: str | int) -> Source:
@@ -233,7 +233,7 @@ class Source:
 
         Each of them has the choices of this source from the start, so two that draw from it make the same ones: they
         take a `child`, labelled by the part of the work that is theirs. The wrapper shows nothing of the key, but
-        whoever can read its pickle has it: it belongs into memory and encrypted connections, never into a file.
+        anybody who can read its pickle has it: keep it in memory and encrypted connections, never in a file.
 
         >>> handed = Source.seeded(7).handed_over()
         >>> handed, handed.source().child("piece", 3).below(1000) == Source.seeded(7).child("piece", 3).below(1000)
@@ -275,7 +275,7 @@ class Source:
         else:
             limits = _checked_bounds(bounds)
             if size is not None and size != len(limits):
-                raise ParameterError("Source.belows", "size", "left out, or the number of bounds", size)
+                raise ParameterError("Source.belows", "size", "left out, or equal to the number of bounds", size)
             values = np.empty(len(limits), np.int64)
         self._run(self._kernels.fill, len(values), limits, values)
         return values
@@ -405,8 +405,8 @@ class Source:
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise NotSupported(
-            "a Source cannot be pickled or copied, for the copy would repeat its choices",
-            instead="hand over Source.child(...) within a process, and let each process make a Source of its own",
+            "a Source cannot be pickled or copied, because the copy would repeat its choices",
+            instead="pass Source.child(...) within a process, and make a new Source in each other process",
         )
 
     def _run(self, kernel: Callable[..., None], n_items: int, *arrays: NDArray[Any]) -> None:
@@ -535,7 +535,7 @@ class Numbering:
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise NotSupported(
-            "a Numbering cannot be pickled or copied, for it is as secret as its source",
+            "a Numbering cannot be pickled or copied, because it is as secret as its source",
             instead="make it again, from the same source, where it is needed",
         )
 
@@ -622,6 +622,6 @@ def _written(number: int) -> str:
 
 def _refuse_fork() -> NoReturn:
     raise NotSupported(
-        "a forked process cannot draw from its parent's Source, for both would make the same choices",
-        instead="make a source in each process, or take a child of it, labelled by what the process does",
+        "a forked process cannot draw from its parent's Source, because both would make the same choices",
+        instead="make a Source in each process",
     )

@@ -3,4 +3,4 @@
 
 __all__ = ["VERSION"]
 
-VERSION = "0.3.0"
+VERSION = "0.4.0"

@@ -59,8 +59,8 @@ def codes_of_cells(domain: Domain, seats: Seats, name: str) -> list[range | NDAr
             [cell.text for cell in wrong.values()],
             n_records=int(seats.count[shown].sum()),
             reason=next(iter(wrong.values())).reason,
-            consequence="The people behind them would be left out of the attack: read the external table with the "
-            "column's taxonomy or order (taxonomies=, ordered=)",
+            consequence="The attack would leave out the people in these records: read the external table with the "
+            "taxonomy or the order of the column (taxonomies=, ordered=; --taxonomy, --order)",
         )
     return [reader.codes_of(cell) for cell in read]
 
@@ -113,7 +113,9 @@ class CellReader:
         moments = [end for end in ends if isinstance(end, dt.datetime)]
         if moments and any(zoned(moment) != (self._zone is not None) for moment in moments):
             return Unreadable(
-                text, "its times have an offset and those of the external table have none, or the reverse"
+                text,
+                "its times have an offset from UTC and the times in the external table have none, or the "
+                "other way round",
             )
         return cell
 

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dropped people: what is believed of people who are in the table, and whom the release leaves out.
+"""Dropped people: the probabilities for people who are in the table and not in the release.
 
-A person whom no published cell covers is not in the release. If tuples were dropped, that person may be one of those
+A person who fits no published cell is not in the release. If records were dropped, that person may be one of those
 who were, and why they were dropped tells something of their sensitive value. So somebody who is left out is not safe
 because of it.
 
-*How likely a person was dropped.* Suppression does not look at quasi-identifiers. Say the release has n tuples, d were
+*How likely a person was dropped.* Suppression does not look at quasi-identifiers. Say the release has n records, d were
 dropped, and N people are on the list, with everybody who is in the table among them. Every way to choose n people for
-the published tuples can be completed in equally many ways by d of the other N - n. So a person who is not published was
-dropped with probability d / (N - n). That is certainty if the list has nobody who is not in the table.
+the published records can be completed in equally many ways by d of the other N - n. So a person who is not published
+was dropped with probability d / (N - n). That is certainty if the list has nobody who is not in the table.
 
 *What a dropped person has.* `keep_eligible` trims the values that are too frequent to one common cap. Afterwards each
 of them is published exactly cap times, which no other value that the principle looks at exceeds. So the values that may
-have been trimmed are those that are published most often. Say value v lost e(v) tuples. The d dropped people can have
-such values in d! / prod e(v)! ways, and such a table keeps the same cap tuples of each value with probability
+have been trimmed are those that are published most often. Say value v lost e(v) records. The d dropped people can have
+such values in d! / prod e(v)! ways, and such a table keeps the same cap records of each value with probability
 prod cap! e(v)! / (cap + e(v))!. The weight of e is thus proportional to prod 1 / (cap + e(v))!, over all e with sum d
 that the rule trims to the same cap. This is symmetric in the values, so a dropped person has each of the m values that
 are published most often with probability 1/m: with certainty, if there is one.
 
-*Who was left out by lot* has each value as likely as beforehand. How many there were follows from the number of people
-and from the counts of the whole table, theirs among them: so that holds if it would be the same number whatever they
-have, and otherwise nothing is known of them.
+*People who were left out at random* have each value with its prior probability. How many there were follows from the
+number of people and from the counts of the whole table, theirs among them: so that holds if it would be the same number
+for any values that they have, and otherwise nothing is known of them.
 
-*Where that is not known.* If a method leaves tuples out because of their values, if several columns or principles were
+*Where that is not known.* If a method leaves records out because of their values, if several columns or principles were
 trimmed for, or if the list lacks people, what remains is a bound: a person who was dropped may have any value that is
 still possible.
 """
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 __all__ = ["UNPUBLISHED", "count_dropped", "held_possible", "trimmed_shares"]
 
 UNPUBLISHED = "a value that is not published"
-"""What a dropped person may have besides the values that are published, where nobody says which others there are."""
+"""The value of a dropped person that is none of the published values, where nothing says which other values exist."""
 
 _MOST_TRIMMINGS = 5_000  # so many ways in which values may have been trimmed are gone through
 _SURE = 1e-12  # a person who is published with a probability nearer to 1 than this is published
@@ -107,30 +107,31 @@ def held_possible(task: Task) -> Published:
 
 
 def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, more_corrupted: int = 0) -> Posterior:
-    """Add to beliefs from the published tuples what is believed of people who may have been dropped.
+    """Add to probabilities from the published records the probabilities for people who may have been dropped.
 
-    ``found`` has beliefs of being published with a value, and its presence is that of being published. Where there is
-    one belief a person, in a property, ``chosen`` are the values that have it. If ``more_corrupted`` people may be
-    corrupted, and it is open who they are, ``found`` is a bound.
+    ``found`` has probabilities of being published with a value, and its presence is that of being published. Where
+    there is one probability a person, in a property, ``chosen`` are the values that have it. If ``more_corrupted``
+    people may be corrupted, and it is open who they are, ``found`` is a bound.
 
-    In a bound the presence may be larger than it is, and the beliefs with it. The belief is linear in the presence, so
-    it is largest at one of the two ends: at the stated presence, or where the person is not published at all.
+    In a bound the presence may be larger than it is, and the probabilities with it. The probability is linear in the
+    presence, so it is largest at one of the two ends: at the stated presence, or where the person is not published at
+    all.
     """
     release = task.release
-    known = np.zeros(len(found.presence), bool)  # kinds of people of whom nothing is believed: what they have is known
+    known = np.zeros(len(found.presence), bool)  # kinds of people without probabilities: their values are known
     known[found.kind[found.knowledge.corrupted_rows()]] = True
     n_alike = np.bincount(found.kind, minlength=len(known))
     nowhere = (np.diff(found.offsets) == 0) & (found.presence < _SURE) & ~known
     lost = int(n_alike[nowhere].sum())
     if not release.n_dropped:
-        note = f"{lost:,} people fit nothing in the release: they are not in the table"
+        note = f"{lost:,} people fit no published record: they are not in the table"
         return replace(found, notes=(note, *found.notes)) if lost else found
     out = _LeftOut.of(task)
     chance, shares, is_exact = out.chance(more_corrupted), *out.shares(task, more_corrupted)
     if chosen is not None:
         shares = np.array([min(1.0, float(shares[chosen].sum()))])
     weight = np.where(known, 0.0, (1 - np.minimum(found.presence, 1.0)) * chance)
-    least = np.zeros(len(known))  # what is believed of people who are published with a smaller probability than stated
+    least = np.zeros(len(known))  # for people who are published with a smaller probability than stated
     if found.how == "bound":
         least[~known & (np.bincount(found.kind[~out.published], minlength=len(known)) > 0)] = chance
     may = np.maximum(weight, least) > _SURE
@@ -148,7 +149,7 @@ def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, 
 
 
 def _merged(found: Posterior, may: Flags, weights: Floats, shares: Floats, how: np.ufunc) -> Posterior:
-    """Beliefs with those of dropped people added, or taken as the larger of the two."""
+    """Probabilities with those of dropped people added, or taken as the larger of the two."""
     kinds, weight, codes = np.flatnonzero(may), weights[may], np.flatnonzero(shares > 0)
     own = Beliefs(found.offsets, found.codes, found.beliefs)
     who = np.concatenate([own.owner, np.repeat(kinds, len(codes))])
@@ -172,7 +173,7 @@ def _merged(found: Posterior, may: Flags, weights: Floats, shares: Floats, how: 
 def _because(
     found: Posterior, nowhere: Flags, weight: Floats, shares: Floats, sentence: str
 ) -> Callable[[int, int], str] | None:
-    """The reason of a belief; of those who may have been dropped, that."""
+    """The reason of a probability; of those who may have been dropped, that."""
 
     def reason(kind: int, code: int) -> str:
         if nowhere[kind]:
@@ -194,7 +195,7 @@ class _LeftOut:
 
     release: Release
     n_free: int  # people on the list who are not published, and of whom nothing is known
-    n_dropped: int  # tuples that were dropped of people of whom nothing is known
+    n_dropped: int  # records that were dropped of people of whom nothing is known
     complete: bool  # whether everybody who is in the table can be on the list
     values: Counter[str]  # what people have of whom it is known that they were dropped
     published: Flags  # for every person on the list, whether they must be published
@@ -215,7 +216,7 @@ class _LeftOut:
             )
             n_people = np.bincount(label[: kinds.n_kinds], weights=n_alike, minlength=len(label))
             n_tuples = np.bincount(label[kinds.n_kinds :], weights=seats.count, minlength=len(label))
-            must |= (n_people == n_tuples)[label[: kinds.n_kinds]]  # as many people as tuples: all of them are there
+            must |= (n_people == n_tuples)[label[: kinds.n_kinds]]  # as many people as records: all of them are there
             complete = complete and bool((n_people >= n_tuples)[label[kinds.n_kinds :]].all())
         shown = {key_of(value) for value in published.values}
         inside = {row: value for row, value in told.items() if value is not ABSENT}
@@ -241,7 +242,7 @@ class _LeftOut:
 
     @cached_property
     def by_lot(self) -> bool:
-        """Whether all of them were left out by lot, and would have been as many whatever they have."""
+        """Whether all of them were left out at random, and would have been as many whatever they have."""
         release = self.release
         return not release.n_suppressed and _left_out_by_method(release) == "by lot" and _blindly(release)
 
@@ -272,31 +273,35 @@ class _LeftOut:
     def note(self, lost: int, *, is_exact: bool) -> str:
         """What was assumed of people who are not in the release."""
         n, recipe = self.release.n_dropped, self.release.recipe
-        fit = f"{lost:,} people fit nothing in the release; " if lost else ""
+        fit = f"{lost:,} people fit no published record; " if lost else ""
         if not self.complete:
             return (
-                f"{fit}{n:,} tuples were dropped, and the list lacks people: anybody not published may be one of them"
+                f"{fit}{n:,} records were dropped, and the external table does not list everybody: anybody who "
+                "is not published may be one of the dropped people"
             )
         chance = f"a person who is not published was dropped with probability {self.chance(0):.4f}"
         if is_exact and self.by_lot:
-            return f"{fit}{n:,} people were left out by lot: {chance}, and then has any value as likely as beforehand"
+            return (
+                f"{fit}{n:,} people were left out at random: {chance}; the probabilities of their values are those "
+                "from before the release"
+            )
         if is_exact:
-            return f"{fit}{n:,} tuples were dropped: {chance}, and then has one of the values published most often"
-        why = "by the method" if recipe.suppress == "0" else "in a way that does not tell which values they have"
-        return f"{fit}{n:,} tuples were dropped {why}: {chance}, and may then have any value"
+            return f"{fit}{n:,} records were dropped: {chance}, and then has one of the most frequent published values"
+        why = "by the method" if recipe.suppress == "0" else "in a way that does not show which values they had"
+        return f"{fit}{n:,} records were dropped {why}: {chance}, and may then have any value"
 
     def sentence(self, *, is_exact: bool) -> str:
-        """Why a dropped person is believed to have a value."""
-        n = f"{self.release.n_dropped:,} tuples were dropped"
+        """Explains the probability of a value for a dropped person."""
+        n = f"{self.release.n_dropped:,} records were dropped"
         if is_exact and self.by_lot:
-            return f"{self.release.n_dropped:,} people were left out by lot, whatever they have"
+            return f"{self.release.n_dropped:,} people were left out at random, independently of their values"
         if is_exact:
-            return f"{n}, all with the most frequent values, which are those that are published most often"
-        return f"{n}, and what they have is not bounded by what is promised for published groups"
+            return f"{n}, all of them with the most frequent values, which are the values published most often"
+        return f"{n}, and the guarantee covers only the values of published groups"
 
 
 def _blindly(release: Release) -> bool:
-    """Whether as many people would have been left out by lot if they had any other values.
+    """Whether as many people would have been left out at random if they had any other values.
 
     The number depends on the size from which on every part of the whole table obeys. That lies between what the
     published people need by themselves, and what all would need if those left out had the most frequent value of each
@@ -332,7 +337,7 @@ def trimmed_shares(
     n_dropped: int,
     known: Counter[str],
 ) -> tuple[Floats, bool] | None:
-    """How likely a tuple that `keep_eligible` dropped has each published value, and whether that is exact.
+    """How likely a record that `keep_eligible` dropped has each published value, and whether that is exact.
 
     The table was trimmed for the principle; ``totals`` says how often each value is published, and ``known`` the values
     of dropped people that the attacker has found out, by text.

@@ -3,7 +3,7 @@
 
 An attacker who knows how the release was made has what it carries. What it does not carry may come with the external
 table. Without either it could not be told whom a cell such as ``South`` covers, nor what lies between two categories,
-and many people would be taken for absent: such an attack is refused, for its beliefs would be too small.
+and many people would be taken for absent: such an attack is refused, for its probabilities would be too small.
 """
 
 from __future__ import annotations
@@ -102,14 +102,14 @@ def _classed(column: Column, told: PublishedColumn | None) -> Column:
         return column
     if domain.kind not in ("integer", "float"):
         raise InputError(
-            f"column {domain.name!r} is the survey weight, and the external table does not give it as numbers: read it "
-            "without bins= and categorical="
+            f"column {domain.name!r} is the survey weight of the release, and in the external table it is not "
+            "a column of numbers: read the external table without bins= and categorical= for this column"
         )
     classes = WeightClasses.from_data(told.weight)
     if domain.weight is not None and domain.weight != classes:
         raise InputError(
-            f"column {domain.name!r} was read as a survey weight, and its classes are not those of the release: read "
-            "the external table with exact weights, as a quasi-identifier"
+            f"column {domain.name!r} of the external table was read as a survey weight with other classes than "
+            "those of the release: read it as a quasi-identifier, with its exact weights"
         )
     values = domain.decode(column.codes).cast(pa.float64())
     weights = values.fill_null(1.0).to_numpy(zero_copy_only=False)
@@ -160,8 +160,8 @@ def _by_order(column: Column, order: list[str]) -> Column:
 
 def _contradiction(domain: Domain, what: str) -> InputError:
     return InputError(
-        f"the release carries {'an' if what == 'order' else 'a'} {what} of column {domain.name!r}, and the external "
-        "table was read with another one: read it without"
+        f"the release contains {('an' if what == 'order' else 'a')} {what} of column {domain.name!r}, and the "
+        "external table was read with a different one: read the external table without one"
     )
 
 
@@ -178,14 +178,14 @@ def _check(people: Microdata, release: Release, carried: Declared, name: str, *,
         and any(cell.startswith("[") for cell in cells_of(release.tables, name))
     ):
         raise InputError(
-            f"column {name!r} has intervals in an order of its own, which the release does not carry: read the "
-            f"external table with that order, ordered={{{name!r}: [...]}} or --order {name}=A,B,C"
+            f"column {name!r} has intervals in an order that was declared by the publisher and is not in the release: "
+            f"read the external table with this order, ordered={{{name!r}: [...]}}"
         )
     if runs_method and name in carried.untold and domain.tree is None and not (name in carried.unordered and ordered):
         what, option = ("an order", "ordered") if name in carried.unordered else ("a taxonomy", "taxonomies")
         raise InputError(
-            f"the method may have looked at {what} of column {name!r}, which the release does not carry: read the "
-            f"external table with it, {option}={{{name!r}: ...}} (--order, --taxonomy), or attack by linking"
+            f"the method may have used {what} of column {name!r}, which is not in the release: read the external table "
+            f"with it, {option}={{{name!r}: ...}}, or use the attack linking"
         )
 
 
@@ -196,12 +196,16 @@ def _check_kind(domain: Domain, release: Release, name: str) -> None:
         zoned = any(_ZONED.search(cell) for cell in cells_of(release.tables, name))
         if zoned != (getattr(domain.values.type, "tz", None) is not None):
             has, lacks = ("release", "external table") if zoned else ("external table", "release")
-            raise InputError(f"column {name!r} has a time zone in the {has} and none in the {lacks}: give both one")
+            raise InputError(
+                f"column {name!r} has a time zone in the {has} and none in the {lacks}: read the external "
+                "table with the same time zone as the published table, or without one if that has none"
+            )
     texts_for_others = kind == "category" != domain.kind and not set(domain.texts) & cells_of(release.tables, name)
     if texts_for_others and (release.layout.exact or name in Declared.carried_by(release).unordered):
         raise InputError(
-            f"column {name!r} holds texts in the release and values of the kind {domain.kind} in the external table: "
-            "read it as the published table was read, with the same bins= or categorical="
+            f"column {name!r} contains texts in the release and values of the kind {domain.kind} in the "
+            "external table: read the external table as the published table was read, with the same bins= or "
+            "categorical="
         )
 
 

@@ -34,16 +34,19 @@ def restated(task: Task) -> Release:
     fits = np.diff(matches.offsets)
     if not (fits == 1).all():
         raise NotSupported(
-            f"reverse engineering of another tool's table where {int((fits != 1).sum()):,} kinds of people fit no "
-            "group or several",
-            instead="give everybody in the table, and nobody else; cells of different groups must not overlap",
+            "reverse engineering of another tool's table needs to know the group of every person, and "
+            f"{int((fits != 1).sum()):,} combinations of quasi-identifiers in the external table fit no group "
+            "or several groups",
+            instead="give an external table with all people of the published table and no others; the cells of "
+            "different groups must not overlap",
         )
     labels = seats.group[matches.seats][task.kinds.of_person]
     sizes = np.bincount(labels, minlength=published.n_groups)
     if not np.array_equal(sizes, published.sizes):
         raise NotSupported(
-            "reverse engineering of another tool's table whose groups are not those of the people on her list",
-            instead="give everybody in the table, and nobody else",
+            "reverse engineering of another tool's table needs exactly the people of that table, and the "
+            "groups of the external table do not have the published sizes",
+            instead="give an external table with all people of the published table and no others",
         )
     of_seat = np.repeat(published.codes, published.counts)  # by group; any order inside: boxes do not tell
     codes = np.empty(people.n_tuples, np.int32)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Knowledge: what the adversary holds beside the release."""
+"""Knowledge: what the attacker has in addition to the release."""
 
 from __future__ import annotations
 
@@ -37,47 +37,47 @@ class _Absent:
 
 
 ABSENT: Final = _Absent()
-"""Stands, among corrupted people, for the knowledge that somebody is not in the table."""
+"""Given as the value of a person in ``corrupted``: the attacker knows that this person is not in the table."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Knowledge:
-    """What the adversary holds beside the release: people, the recipe, what was found out, what is expected.
+    """What the attacker has in addition to the release: people, the recipe, known values, and a prior.
 
     Parameters
     ----------
     external
-        The people on the adversary's list, with their quasi-identifiers, as `read` gives them: a voter list, or the
-        steward's own table, whose sensitive column is then not looked at (but to judge beliefs by it, where an attack
-        says so). People who are not in the table may be here.
+        The people on the attacker's list, with their quasi-identifiers, as `read` gives them: a voter list, or the
+        steward's own table. A sensitive column in it is not used, except to count right guesses where an attack says
+        so. People who are not in the table may be on the list.
     recipe
         How the release was made; by default what the release itself says.
     corrupted
-        People whose sensitive value was found out: identifier (or row number, from 0, if there is none) -> value,
-        or `ABSENT` for somebody who is not in the table.
+        People whose sensitive value the attacker already knows: identifier (or row number, from 0, if there is none) ->
+        value, or `ABSENT` for a person who is not in the table.
     prior
-        How likely each sensitive value is beforehand: value -> weight, for everybody, or identifier -> such a
-        mapping. Uniform by default. Weights are exact numbers; they need not sum to 1.
+        How probable each sensitive value is before the attacker sees the release: value -> weight, for everybody, or
+        identifier -> such a mapping. Uniform by default. Weights are exact numbers; they need not sum to 1.
     columns
         Other sensitive columns that the attacker knows of everybody on the list, where a release has several: the
         external table must have them as sensitive columns.
     joint
-        How the attacked column goes together with others: name of another sensitive column -> (value, value of the
-        other column) -> weight. Pairs that are not named do not occur.
+        How often values of the attacked column occur together with values of another sensitive column: name of the
+        other column -> (value, value of the other column) -> weight. Pairs that are not named do not occur.
 
     Examples
     --------
     >>> import glasshouse as gh
     >>> voters = gh.read({"name": ["Ann", "Bob"], "age": [21, 30]}, identifier="name", quasi=["age"])
     >>> Knowledge(external=voters, corrupted={"Ann": "flu"})
-    Knowledge(2 people, 1 of them corrupted, uniform prior)
+    Knowledge(2 people, 1 of them with known values, uniform prior)
 
-    An attacker who knows everybody's drug, and that it goes with the disease:
+    An attacker who knows everybody's drug, and how often each drug occurs with each disease:
 
     >>> people = {"age": [21, 30], "disease": ["flu", "gout"], "drug": ["x", "y"]}
     >>> table = gh.read(people, quasi=["age"], sensitive=["disease", "drug"])
     >>> Knowledge(external=table, columns=("drug",), joint={"drug": {("flu", "x"): 3, ("gout", "x"): 1}})
-    Knowledge(2 people, uniform prior, drug of everybody, how columns go together)
+    Knowledge(2 people, uniform prior, drug of everybody, how often values of two columns occur together)
     """
 
     external: Microdata
@@ -89,12 +89,16 @@ class Knowledge:
 
     def __post_init__(self) -> None:
         if not hasattr(self.external, "quasi"):
-            raise InputError("external must be people as gh.read gives them: gh.read(file, identifier=..., quasi=...)")
+            raise InputError(
+                "external must be a table of people that gh.read has read: gh.read(file, identifier=..., quasi=...)"
+            )
         self.corrupted_rows()
         object.__setattr__(self, "columns", tuple(self.columns))
         for given in self.joint.values():
             if not isinstance(given, Mapping) or not all(isinstance(k, tuple) and len(k) == 2 for k in given):
-                raise InputError("joint must say for a column which pairs go together: {'drug': {('flu', 'x'): 2}}")
+                raise InputError(
+                    "joint must give for a column how often pairs of values occur together: {'drug': {('flu', 'x'): 2}}"
+                )
             for weight in given.values():
                 _exact(weight, "joint")
         if self.prior is not None and self.is_personal:
@@ -102,10 +106,10 @@ class Knowledge:
                 self.person(person)
 
     def __repr__(self) -> str:
-        corrupted = f", {len(self.corrupted):,} of them corrupted" if self.corrupted else ""
-        prior = "uniform prior" if self.prior is None else "a prior of her own"
+        corrupted = f", {len(self.corrupted):,} of them with known values" if self.corrupted else ""
+        prior = "uniform prior" if self.prior is None else "own prior"
         known = f", {', '.join(self.columns)} of everybody" if self.columns else ""
-        together = ", how columns go together" if self.joint else ""
+        together = ", how often values of two columns occur together" if self.joint else ""
         return f"Knowledge({self.external.n_tuples:,} people{corrupted}, {prior}{known}{together})"
 
     @property
@@ -128,11 +132,16 @@ class Knowledge:
         for name in (*self.columns, *self.joint):
             if name not in sensitive or name == column:
                 others = ", ".join(one for one in sensitive if one != column) or "none"
-                raise InputError(f"{name!r} is not another sensitive column of the release: these are {others}")
+                raise InputError(
+                    f"{name!r} is not one of the other sensitive columns of the release: these are {others}"
+                )
         held = [one.name for one in self.external.sensitive]
         for name in self.columns:
             if name not in held:
-                raise InputError(f"the external table must have {name!r} as a sensitive column: the attacker knows it")
+                raise InputError(
+                    f"the external table must contain {name!r} as a sensitive column, because the attacker is "
+                    "said to know it (columns=, --columns)"
+                )
 
     def name(self, row: int) -> Any:
         """What a person is called: the identifier, or the row number, from 0."""
@@ -144,7 +153,10 @@ class Knowledge:
         if identifiers is None:
             if isinstance(name, int) and not isinstance(name, bool) and 0 <= name < self.external.n_tuples:
                 return name
-            raise InputError(f"the external table has no identifier, and no row {name!r}: people are numbered from 0")
+            raise InputError(
+                f"the external table has no identifier column and no row {name!r}: rows are numbered from 0; "
+                "give a row number, or name the identifier column"
+            )
         place = pc.index(identifiers, name).as_py()
         if place < 0:
             raise InputError(f"nobody in the external table is called {name!r}")
@@ -161,7 +173,9 @@ class Knowledge:
         found = [texts.get(text_of(value), Fraction(0)) for value in values]
         total = sum(found)
         if total == 0:
-            raise InputError("the prior gives no weight to any value that the release shows")
+            raise InputError(
+                "the prior gives the weight 0 to every published value: give at least one of them a weight above 0"
+            )
         return [weight / total for weight in found]
 
     def corrupted_rows(self) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linking: people are found in the release by their quasi-identifiers; every way to fit them is equally likely.
 
-The release alone is used, and not how it was made: what any analyst with a list of people would believe. ANATOMY 3.2
+The release alone is used, and not how it was made: what any analyst with a list of people would compute. ANATOMY 3.2
 and 3.3, ANGEL Equation 2, CORRUPTION Equations 9 to 19 with nobody corrupted.
 """
 
@@ -42,23 +42,24 @@ class Linking(Attack):
     column
         The sensitive column, where the release has several.
     most_states
-        How much counting is done where cells overlap, before beliefs are approximated.
+        How much counting is done where cells overlap, before probabilities are approximated.
 
     Notes
     -----
-    Tuples that show the same cells are shared out among the people who fit these cells, every way being equally likely:
-    where nobody has a choice, presence is the number of such tuples over the number of such people (ANATOMY 3.3), and
-    where cells overlap it is counted (see `glasshouse.adversary.permanents`). Beliefs are those of the tuples' groups,
-    each weighted by how many of the tuples it has (ANATOMY 3.2, ANGEL Equation 2; a single group for boxes). Where too
-    many cells overlap to be counted, every place's tuples are shared out alike among all who fit it; the result is
-    called a mixture, and a note gives the largest belief that there can be. With several marginals each table is used
-    by itself, and the most telling counts. *Perturbed samples*: CORRUPTION Equations 9 to 19.
+    Records that show the same cells are shared out among the people who fit these cells, every way being equally
+    likely: where nobody has a choice, presence is the number of such records over the number of such people (ANATOMY
+    3.3), and where cells overlap it is counted (see `glasshouse.adversary.permanents`). Probabilities are those of the
+    records' groups, each weighted by how many of the records it has (ANATOMY 3.2, ANGEL Equation 2; a single group for
+    boxes). Where too many cells overlap to be counted, every place's records are shared out alike among all who fit it;
+    the result is called a mixture, and a note gives the largest possible probability. With several marginals
+    each table is used separately, and the one with the largest probability counts. *Perturbed samples*: CORRUPTION
+    Equations 9 to 19.
 
-    *Other columns.* Who knows other sensitive columns of everybody, or how they go together, learns nothing from it
-    where each is published apart. Who knows both reckons inside a person's own group: see
-    `glasshouse.adversary.other_columns`.
+    *Other columns.* An attacker who knows other sensitive columns of everybody, or how often values occur together,
+    learns nothing from it if each column is published separately. An attacker who knows both uses them inside a
+    person's own group: see `glasshouse.adversary.other_columns`.
 
-    *Dropped people.* If tuples were dropped, people who are not published may be among those: see
+    *Dropped people.* If records were dropped, people who are not published may be among those: see
     `glasshouse.adversary.dropped_people`.
     """
 
@@ -70,17 +71,18 @@ class Linking(Attack):
     most_states: int = 1_000_000
 
     def believe(self, task: Task) -> Posterior:
-        """Believe what the release and the quasi-identifiers say."""
+        """Compute the probabilities from the release and the quasi-identifiers."""
         found = self.published(task)
         return found if task.contents.kind == "sample" else count_dropped(found, task)
 
     def published(self, task: Task) -> Posterior:
-        """Believe what published tuples say of people who are published; see `count_dropped` for the others."""
+        """Compute the probabilities for people who are published; see `count_dropped` for the others."""
         is_sample = task.contents.kind == "sample"
         if task.knowledge.corrupted or (task.knowledge.prior is not None and not is_sample):
             raise NotSupported(
-                "linking with corrupted people or a prior of her own",
-                instead="leave them out: linking counts what the release says, alike for everybody",
+                "the attack linking does not use people whose values are known (corrupted=) or a prior",
+                instead="leave them out, or use corruption or reverse engineering: linking counts only what the "
+                "release shows",
             )
         if task.knowledge.looks_beside:
             refuse_rows(task)
@@ -91,7 +93,7 @@ class Linking(Attack):
         return most_telling(self._with(task, seats) for seats in task.contents.seats)
 
     def _with(self, task: Task, seats: Seats) -> Posterior:
-        """The beliefs by one table of seats."""
+        """The probabilities by one table of seats."""
         published, found = task.contents, Sitting.of(task, seats, most_states=self.most_states)
         matches, n_kinds = found.matches, task.kinds.n_kinds
         row, one = _alike(found.kinds, found.places, found.sits, n_kinds)
@@ -106,7 +108,10 @@ class Linking(Attack):
         rest = ""
         if found.how == "mixture":
             most = _most(published, seats, matches, ~found.is_exact)
-            rest = f"; none can be above {most:.4f}{' for those who are published' if task.release.n_dropped else ''}"
+            rest = (
+                "; none of these can be above "
+                f"{most:.4f}{(' for those who are published' if task.release.n_dropped else '')}"
+            )
         notes = [*found.notes(task.kinds.n_alike, rest), *task.by_itself]
         return task.posterior(found.how, row[task.kinds.of_person], beliefs, found.presence[one], notes=notes)
 
@@ -123,11 +128,11 @@ class Sitting:
     places: NDArray[np.int64]
     sits: NDArray[np.float64]
     is_exact: NDArray[np.bool_]  # of every kind: whether this is exact
-    n_strangers: int  # tuples of people who are not on the list; 0 where it is not exact
+    n_strangers: int  # records of people who are not on the list; 0 where it is not exact
 
     @classmethod
     def of(cls, task: Task, seats: Seats, *, most_states: int) -> Sitting:
-        """Share the tuples of every place out among all who fit it: exactly, or as if nobody had a choice."""
+        """Share the records of every place out among all who fit it: exactly, or as if nobody had a choice."""
         matches, n_alike = task.fits(seats), task.kinds.n_alike
         place = seats.place[matches.seats]
         pairs, pair = np.unique(matches.of_match * (len(seats) + 1) + place, return_inverse=True)
@@ -154,14 +159,17 @@ class Sitting:
         """What was approximated, and for how many people; who is not on the list."""
         if self.how == "mixture":
             rough = int(n_alike[~self.is_exact].sum())
-            who = f"of {rough:,} people, who fit cells that overlap too often to be counted, beliefs are approximate"
+            who = (
+                f"for {rough:,} people the probabilities are approximate: their published cells overlap with those of "
+                "so many other people that not all possibilities could be counted"
+            )
             return [f"{who}{rest}"]
-        strangers = f"{self.n_strangers:,} tuples are of people whom the external table lacks"
+        strangers = f"{self.n_strangers:,} records belong to people who are not in the external table"
         return [strangers] if self.n_strangers else []
 
 
 def most_telling(found: Iterable[Posterior]) -> Posterior:
-    """Of what several tables tell, each by itself, that with the largest belief; the first of several."""
+    """Of the results for several tables the one with the largest probability; the first of several."""
     return max(found, key=lambda one: float(one.largest.max(initial=0)))
 
 
@@ -175,10 +183,10 @@ def _most(published: Published, seats: Seats, matches: Matches, rough: NDArray[n
 def _alike(
     kinds: NDArray[np.int64], places: NDArray[np.int64], sits: NDArray[np.float64], n_kinds: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the kinds anew, so that those of whom the same is believed have one number; and a kind for each number.
+    """Number the kinds again, so that those with the same probabilities have one number; and a kind for each number.
 
-    Of people who fit a single place, and are as likely to sit there, the same is believed: a large group is not written
-    down again for everybody in it. Pairs of a kind and a place ascend by kind.
+    Of people who fit a single place, and are as likely to sit there, the probabilities are the same: a large group is
+    not written down again for everybody in it. Pairs of a kind and a place ascend by kind.
     """
     single = np.bincount(kinds, minlength=n_kinds) == 1
     own = single[kinds]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Beliefs in single values, where sensitive values are sets: the sum of the beliefs in all sets that have the value."""
+"""Probabilities of single values where cells contain sets: the sum over all sets that contain the value."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 
 __all__ = ["in_members"]
 
-_ADDED = "values are sets: that a person has a value is believed with the sum of the beliefs in the sets that have it"
+_ADDED = (
+    "a cell contains a set of values: the probability that a person has a value is the sum of the probabilities "
+    "of the sets that contain it"
+)
 
 
 def in_members(found: Posterior, task: Task) -> Posterior:
-    """The beliefs in single values that follow from beliefs in sets.
+    """The probabilities of single values that follow from probabilities of sets.
 
-    Where beliefs are bounds, their sum is one; and if everybody is published, no belief is above the largest share of
-    people with the value in any group.
+    Where probabilities are bounds, their sum is one; and if everybody is published, no probability is above the largest
+    share of people with the value in any group.
     """
     members = members_of_texts(task.contents.column, found.values)
     sets = Beliefs(found.offsets, found.codes, found.beliefs)
@@ -69,9 +72,9 @@ def _largest_shares(task: Task) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 
 def _because(found: Posterior, having: np.ndarray[tuple[int], np.dtype[np.bool_]], kind: int) -> str:
-    """Why a kind of people is believed to have a value, by the sets that have it."""
+    """Explains the probability of a value for a kind of people, by the sets that have it."""
     own = slice(int(found.offsets[kind]), int(found.offsets[kind + 1]))
     sets = [code for code in found.codes[own].tolist() if having[code]]
     likeliest = max(sets, key=lambda code: float(found.beliefs[own][found.codes[own] == code].sum()))
-    several = f"the sum over {len(sets):,} sets that have it; of the likeliest, " if len(sets) > 1 else ""
+    several = f"the sum over {len(sets):,} sets that contain it; for the most probable one, " if len(sets) > 1 else ""
     return f"{several}{found.values[likeliest]}: {found.reason(kind, likeliest)}"

@@ -4,10 +4,10 @@
 Wong, Fu, Wang, Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007, as TRANSPARENT tells it
 (Definitions 6 to 8, Proposition 2). A *child* of a partition has one of its groups split in two. A generalization is
 *minimal* if no child of its partition satisfies the principle under the same recoding scheme. The attacker keeps the
-tables that can be generalized to the release and of which it is minimal, holds them equally likely, and counts: the
-share of them where a person has a value is the person's *credibility*. It is a belief short of what the algorithm
-itself tells (MINIMALITY Definition 2 conditions on all of it; see `ReverseEngineering`): TRANSPARENT Example 3 has 1/4
-where Opt-Gen gives 1.
+tables that can be generalized to the release and of which it is minimal, takes them to be equally likely, and counts:
+the share of them where a person has a value is the person's *credibility*. It is a probability short of what the
+algorithm itself tells (MINIMALITY Definition 2 conditions on all of it; see `ReverseEngineering`): TRANSPARENT Example
+3 has 1/4 where Opt-Gen gives 1.
 
 *Global recoding.* Equal quasi-identifiers share a group, and no two boxes share a place (see `OptGen` for why). Boxes
 with no common place are separated on some attribute. So the children that count are those that cut one group at a value
@@ -15,7 +15,8 @@ of one attribute, and a group of a minimal release says: *each such cut leaves a
 inside disjoint boxes are disjoint from all others, so each group says this by itself, and is counted by itself.
 
 *Local recoding.* A group may be split in any way. Whether some split satisfies the principle then depends on the
-group's multiset of values alone, which is published: nothing is learned, and credibility is what linking believes.
+group's multiset of values alone, which is published: nothing is learned, and credibility gives the probabilities of
+linking.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ _MINIMAL = "opt-gen"  # TRANSPARENT Lemma 1; no other method of ours tries every
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Minimality(Attack):
-    """Believe what follows from the release being minimal, whatever made it (credibility).
+    """Compute what follows from the release being minimal, by any method (credibility).
 
     Parameters
     ----------
@@ -73,14 +74,14 @@ class Minimality(Attack):
         ``global`` or ``local`` recoding: what a child may be. By default global where everybody fits one group at
         most, else local.
     most_worlds
-        Most worlds of one group that are gone through; people who are alike count once.
+        The largest number of possible assignments of values (worlds) in one group that are tried.
 
     Notes
     -----
     Exact, group by group. Everybody who may be in the table must be on the list. An order on an attribute without
-    one is that of its values' names, as for `OptGen`. Where more people fit a box than it has tuples, those in the
+    one is that of its values' names, as for `OptGen`. Where more people fit a box than it has records, those in the
     table must have exactly that box. A prior that is the same for everybody changes nothing, for every world has the
-    same values. Corrupted people keep their values, and those known to be absent are left out.
+    same values. People with known values keep them, and people known to be absent are left out.
 
     Examples
     --------
@@ -111,46 +112,58 @@ class Minimality(Attack):
         release, knowledge, published = task.release, task.knowledge, task.contents
         if len(release.recipe.sensitive) > 1:
             raise NotSupported(
-                "minimality of groups under a principle for each of several sensitive columns",
-                instead="attack a release of one sensitive column",
+                "the attack minimality supports only one sensitive column, and this release has several",
+                instead="attack a release with one sensitive column",
             )
         if knowledge.is_personal:
             raise NotSupported(
-                "credibility with a prior by person",
-                instead="leave the prior out: credibility counts worlds (TRANSPARENT Proposition 2)",
+                "the attack minimality does not use a prior for single people",
+                instead="leave out the prior: the attack counts possible tables (TRANSPARENT Proposition 2)",
             )
         if published.kind not in ("boxes", "anatomy", "permutation"):
             raise NotSupported(
-                f"minimality of a release by {release.layout.name}",
-                instead="it is defined for groups that are generalized or anatomized each by itself",
+                f"the attack minimality does not support the recoding {release.layout.name}",
+                instead="it is defined only where every group is published separately, generalized or by anatomy",
             )
         notes = []
         if knowledge.prior is not None:
-            notes.append("a prior for everybody changes nothing here: every world has the same values")
+            notes.append(
+                "the prior changes nothing here: it is the same for everybody, and all possible tables have "
+                "the same sensitive values"
+            )
         method = str(release.recipe.method.get("name"))
         if method != _MINIMAL:
-            notes.append(f"{method} is not known to be minimal: this is believed by whoever takes it to be")
+            notes.append(
+                f"it is not known that {method} makes minimal releases: these are the probabilities of an "
+                "attacker who assumes that it does"
+            )
         board = _Board.of(task)
         if (self.scheme or ("local" if board.shared else "global")) == "local":
-            notes.append("under local recoding minimality tells nothing: it depends on the groups' values alone")
+            notes.append(
+                "under local recoding an attacker learns nothing from minimality, because it depends only on "
+                "the values of the groups"
+            )
             linked = Removal().believe(replace(task, knowledge=replace(knowledge, prior=None)))
             notes = [*linked.notes, *notes]
             return replace(linked, how="credibility", knowledge=knowledge, because=None, notes=tuple(notes))
         if board.shared:
             raise NotSupported(
-                "minimality under global recoding where somebody fits two groups",
-                instead="give scheme='local': no global recoding publishes this",
+                "some people fit two groups, which is impossible under global recoding",
+                instead="give scheme='local'",
             )
         return board.posterior(_judge(release, published), self.most_worlds, notes)
 
 
 def _judge(release: Release, published: Published) -> Callable[[_Histogram], bool]:
-    """Whether a group with so many tuples of each published value satisfies the principle."""
+    """Whether a group with so many records of each published value satisfies the principle."""
     principle = stated_principle(release, published.column)
     if principle is None:
-        raise InputError("minimality needs the principle that made the release: state it")
+        raise InputError("the attack minimality needs the principle that the release was made under: name it")
     if principle.bounds_beliefs:
-        raise NotSupported(f"minimality under a {principle.title}", instead="it is no property of groups")
+        raise NotSupported(
+            f"the attack minimality does not support {principle.title}",
+            instead="this principle is not a property of groups; use another attack",
+        )
     n = len(published.values)
     totals = np.bincount(published.codes, weights=published.counts, minlength=n).astype(np.int64)
     axis = next((told.axis for told in release.columns if told.name == published.column), None) or {}
@@ -211,7 +224,10 @@ class _Board:
         group_of = np.where(fits >= 0, self.seats.group[fits], -1)
         outside = any(value is not ABSENT and group_of[kinds.of_person[row]] < 0 for row, value in self.known.items())
         if outside and not self.task.release.n_dropped:
-            raise InputError("a corrupted person is in the table but fits no group: use ABSENT")
+            raise InputError(
+                "a person whose value is given (corrupted=, --corrupted) fits no group: check the person, or "
+                "give ABSENT (an empty value in the file) if the person is not in the table"
+            )
         members = np.argsort(kinds.of_person, kind="stable")
         starts = np.searchsorted(kinds.of_person[members], np.arange(n_kinds + 1))
         of_group = np.argsort(group_of, kind="stable")
@@ -245,8 +261,10 @@ class _Board:
             kind,
             Beliefs(offsets, codes, shares),
             presence,
-            because=lambda kind, code: failed.get(kind, "no cut of the group excludes a world"),
-            notes=(*notes, f"the release is minimal for {n_worlds:,} tables that could be generalized to it"),
+            because=lambda kind, code: failed.get(
+                kind, "the group could not have been divided further in a way that excludes possible tables"
+            ),
+            notes=(*notes, f"the release is minimal for {n_worlds:,} of the tables that generalize to it"),
         )
         return count_dropped(found_all, self.task)
 
@@ -314,15 +332,20 @@ class _Group:
             here = [point for point in self.points if point.seat == seat]
             if sum(point.free + len(point.fixed) for point in here) < tuples:
                 raise NotSupported(
-                    "minimality where tuples are of people whom the external table lacks",
-                    instead="list everybody who may be in the table: who was there decides which cuts were possible",
+                    "the attack minimality needs everybody who may be in the table, and the external table "
+                    "has fewer people than a group has records",
+                    instead="give an external table with everybody who may be in the table: the people decide "
+                    "which divisions were possible",
                 )
         self.choice = published.kind == "boxes" and sum(p.free + len(p.fixed) for p in points) > sum(histogram)
 
     def count(self) -> None:
         """Go through all worlds."""
         if not self.holds(self.whole):
-            raise InputError("a published group does not satisfy the principle: the release is of another one")
+            raise InputError(
+                "a published group does not satisfy the principle that was named: name the principle that the "
+                "release was made under"
+            )
         for ways, given in self._worlds(0, self.whole, tuple(self.seats.values()), 1, []):
             cut = self._failing(given)
             if cut is not None:
@@ -335,8 +358,9 @@ class _Group:
                     self.joint[i][value] += ways * n
         if not self.total:
             raise InputError(
-                "no table of these people has this release as a minimal one: the method is not minimal under global "
-                "recoding, or the people, the principle or what the attacker knows are others"
+                "this release is not minimal for any table of these people: the method is not minimal under global "
+                "recoding, or the people, the principle or the values given for people (corrupted=) are not those "
+                "of the release"
             )
 
     def _worlds(
@@ -369,8 +393,8 @@ class _Group:
                 self.n_visited += 1
                 if self.n_visited > self.most_worlds:
                     raise NotSupported(
-                        f"the credibility of people in a group of {sum(self.whole):,} tuples with more than "
-                        f"{self.most_worlds:,} worlds",
+                        f"a group of {sum(self.whole):,} records has more than {self.most_worlds:,} possible "
+                        "assignments of values to people, which are too many to count",
                         instead="raise most_worlds, or attack a release with smaller groups",
                     )
                 orders = factorial(present) // prod(map(factorial, free))
@@ -410,8 +434,9 @@ class _Group:
         seats = self.board.seats
         texts = (*self.board.task.knowledge.external.column(seats.quasi[axis]).domain.texts, "missing")
         return (
-            f"the group at {seats_in_words(seats, next(iter(self.seats)))} was not cut between {seats.quasi[axis]} "
-            f"{texts[below]} and {texts[above]}: one of the two parts would have broken the principle"
+            f"the group at {seats_in_words(seats, next(iter(self.seats)))} was not divided between "
+            f"{seats.quasi[axis]} {texts[below]} and {texts[above]}, because one of the two parts would have "
+            "violated the principle"
         )
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other columns: an attacker who knows other sensitive columns of people, and how columns go together.
+"""Other columns: an attacker who knows other sensitive columns, and how often their values occur together.
 
 Theorem J1 (docs/several-columns.md): where groups depend on each sensitive column by itself, and each is published
-apart, knowing everybody's other columns tells nothing of this one, and neither does knowing how columns go together.
-Who knows both can reckon inside a person's own group, and nowhere else: of the people of a group it is known which
-values of the other columns they have, so that each of them has each value of this column with a chance of their own,
-and the group's values are dealt to them accordingly (`glasshouse.population.deals`).
+apart, knowing everybody's other columns tells nothing of this one, and neither does knowing how columns go together. An
+attacker who knows both can use this inside a person's own group, and nowhere else: of the people of a group it is known
+which values of the other columns they have, so that each of them has each value of this column with a chance of their
+own, and the group's values are dealt to them accordingly (`glasshouse.population.deals`).
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ def refuse_rows(task: Task) -> None:
     """Refuse a release that shows the sensitive columns of a person side by side: knowing one finds the row."""
     if not task.release.layout.columns_apart:
         raise NotSupported(
-            f"what other sensitive columns tell of {task.contents.column!r} where rows show them side by side",
-            instead="publish with the recoding 'angel', 'anatomy' or 'permutation'; of few people reverse engineering "
-            "tries every world",
+            f"the attack cannot use other sensitive columns to infer {task.contents.column!r} in this release, "
+            "because its rows show the sensitive columns side by side",
+            instead="publish with the recoding 'angel', 'anatomy' or 'permutation'; for few people reverse "
+            "engineering tries every possible table",
         )
 
 
@@ -58,7 +59,7 @@ class Beside:
     weights: tuple[Mapping[tuple[str, str], Fraction], ...]
 
     def weight(self, world: World) -> Fraction:
-        """How likely the world is beforehand, by how columns go together; 1 if nothing is known of that."""
+        """The prior probability of the world, by how often values occur together; 1 if that is not known."""
         return prod(
             (
                 weights.get((key_of(value), own[row]), Fraction(0))
@@ -77,13 +78,15 @@ def columns_beside(task: Task, most: int) -> list[Beside]:
     people, n = task.knowledge.external, task.release.n_tuples + task.release.n_dropped
     if people.n_tuples != n:
         raise NotSupported(
-            "trying every table with several sensitive columns where people on the list are not in it",
-            instead="give a list of exactly the people who are in the table",
+            "with several sensitive columns, reverse engineering needs exactly the people of the published "
+            "table, and the external table has other people too",
+            instead="give an external table with exactly the people of the published table",
         )
     ways = [[people.column(name)] if name in task.knowledge.columns else _fillings(task, name, most) for name in names]
     if prod(map(len, ways)) > most:
         raise NotSupported(
-            f"trying {prod(map(len, ways)):,} ways to fill the other sensitive columns", instead="take fewer people"
+            f"there are {prod(map(len, ways)):,} ways to fill the other sensitive columns, which are too many to try",
+            instead="attack a table of fewer people",
         )
     joint = task.knowledge.joint
     read = {name: _weights(given) for name, given in joint.items()}
@@ -118,7 +121,7 @@ def _weights(given: Mapping[tuple[Any, Any], Any]) -> dict[tuple[str, str], Frac
 
 
 def in_own_groups(task: Task) -> Posterior:
-    """What is believed from a person's own group, of which everybody's other columns are known, and what they tell."""
+    """The probabilities from a person's own group, of which everybody's other columns are known, and what they tell."""
     published, people, kinds = task.contents, task.knowledge.external, task.kinds
     (seats, *others) = published.seats
     matches = task.fits(seats)
@@ -129,8 +132,9 @@ def in_own_groups(task: Task) -> Posterior:
     sizes = np.bincount(of_person[of_person >= 0], minlength=published.n_groups)
     if others or not one_group or not np.array_equal(sizes, published.sizes):
         raise NotSupported(
-            "other columns and how they go together where it is not known who is in which group",
-            instead="give exactly the people of the table, and a release with exact quasi-identifiers",
+            "the attack can use other sensitive columns only if it is certain who is in which group",
+            instead="give an external table with exactly the people of the published table, and a release with "
+            "exact quasi-identifiers",
         )
     told = [name for name in task.knowledge.columns if name in task.knowledge.joint]
     classes, of_class = np.unique(
@@ -161,9 +165,15 @@ def in_own_groups(task: Task) -> Posterior:
     states = np.multiply.reduceat(published.counts + 1.0, published.offsets[:-1])
     mixed = np.bincount(pairs // len(classes), minlength=published.n_groups) > 1
     rough = int(published.sizes[mixed & (states > MOST_STATES)].sum())
-    notes = [f"{', '.join(told)} of everybody, and how it goes with {published.column}, tell inside a person's group"]
+    notes = [
+        f"the attacker knows {', '.join(told)} of everybody and how often its values occur together with those "
+        f"of {published.column}, and uses this within a person's group"
+    ]
     if rough:
-        notes.append(f"of {rough:,} people, whose groups are too large to be gone through, beliefs are approximate")
+        notes.append(
+            f"for {rough:,} people the probabilities are approximate, because their groups are too large to "
+            "try all possibilities"
+        )
     return task.posterior("mixture" if rough else "exact", kind, beliefs, presence, notes=notes)
 
 
@@ -183,5 +193,8 @@ def _chances(task: Task, told: list[str], codes: list[int]) -> list[Fraction]:
         for value in task.contents.values
     ]
     if not sum(found):
-        raise InputError(f"what goes together gives no weight to any published value for {', '.join(own)}")
+        raise InputError(
+            f"the joint frequencies (joint=) give the weight 0 to every published value for {', '.join(own)}: "
+            "give at least one a weight above 0"
+        )
     return [weight / sum(found) for weight in found]

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Permanents: exact beliefs where cells overlap, by counting every way to share tuples out among people.
+"""Permanents: exact probabilities where cells overlap, by counting every way to share records out among people.
 
-All tuples of a release belong to different people. Where somebody fits two combinations of cells, how likely they are
-at either depends on everybody else who fits: in a world every tuple is given to somebody who fits it, and no person has
-two; every world is equally likely. Counting them is counting perfect matchings, the permanent of a matrix of zeros and
-ones, which is hard in general (Valiant, "The complexity of computing the permanent", Theoretical Computer Science 8,
-1979). It is easy for many that occur, since
+All records of a release belong to different people. Where somebody fits two combinations of cells, how likely they are
+at either depends on everybody else who fits: in a world every record is given to somebody who fits it, and no person
+has two; every world is equally likely. Counting them is counting perfect matchings, the permanent of a matrix of zeros
+and ones, which is hard in general (Valiant, "The complexity of computing the permanent", Theoretical Computer Science
+8, 1979). It is easy for many that occur, since
 
-* what no chain of people and tuples connects is counted by itself;
+* what no chain of people and records connects is counted by itself;
 * people who fit the same are counted once, with how many they are, and so are places that the same people fit;
 * people are gone through in an order in which few places are open (begun and not yet full) at any time, and ways that
   leave the same room at these places are counted once.
@@ -21,7 +21,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, log2
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -70,20 +70,20 @@ def exact_shares(
     *,
     most_states: int = _STATES,
 ) -> ExactShares:
-    """Share the tuples of all places out among the people who fit them, every way being equally likely.
+    """Share the records of all places out among the people who fit them, every way being equally likely.
 
     There are ``n_alike[i]`` people of kind ``i``, who fit the places ``places[offsets[i]:offsets[i + 1]]``, each named
-    once; ``capacity`` says how many tuples every place has. One state may lead to another ``most_states`` times over
+    once; ``capacity`` says how many records every place has. One state may lead to another ``most_states`` times over
     all components, the easy ones first; what is left then is not exact.
 
     Notes
     -----
     At a single place that nobody can avoid, and nobody else can fill, people are alike: ``min(1, tuples / people)``. A
-    larger component whose tuples cannot all be given to people on the list is not exact.
+    larger component whose records cannot all be given to people on the list is not exact.
 
     Examples
     --------
-    Ann fits the first place alone, Bob both, Carl the second alone; there is one tuple at either:
+    Ann fits the first place alone, Bob both, Carl the second alone; there is one record at either:
 
     >>> found = exact_shares(np.array([1, 1, 1]), np.array([0, 1, 3, 4]), np.array([0, 0, 1, 1]), np.array([1, 1]))
     >>> found.presence.round(4).tolist(), found.probability.round(4).tolist()
@@ -130,14 +130,19 @@ def easy_first(work: Mapping[int, int], attempt: Callable[[int, int], tuple[bool
     how many states were gone through in all.
     """
     waiting = sorted(work, key=lambda c: (work[c], c))
+    tried = dict.fromkeys(waiting, 0)  # with how many states at most: no fewer would do
     spent, most = 0, _FIRST_TRY
-    while any(work[c] <= most_states - spent for c in waiting):
+    while any(max(work[c], tried[c] + 1) <= most_states - spent for c in waiting):
         left = []
         for c in waiting:
             allowed = min(most, most_states - spent)
-            done, taken = attempt(c, allowed) if work[c] <= allowed else (False, 0)
+            if max(work[c], tried[c] + 1) > allowed:
+                left.append(c)
+                continue
+            done, taken = attempt(c, allowed)
+            tried[c] = allowed
             spent += taken
-            if not done and (taken > allowed or work[c] > allowed):  # else there is no way at all
+            if not done and taken > allowed:  # else there is no way at all
                 left.append(c)
         waiting, most = left, most * _HARDER
     return spent
@@ -151,18 +156,26 @@ def _distinct(
         return np.zeros(n, np.int64)
     by_kind = _hash_sums(kind, places)
     by_place = _hash_sums(places, by_kind[kind].astype(np.int64))
-    pairs = np.stack([by_kind[kind], by_place[places], of_kind[kind].astype(np.uint64)], axis=1)
-    return np.bincount(np.unique(pairs, axis=0)[:, 2].astype(np.int64), minlength=n)
+    both = _hashes(by_kind)[kind] + by_place[places]
+    order = np.argsort(both)
+    component, both = of_kind[kind][order], both[order]
+    new = np.append(True, (both[1:] != both[:-1]) | (component[1:] != component[:-1]))
+    return np.bincount(component[new], minlength=n)
 
 
 def _hash_sums(of: NDArray[np.int64], what: NDArray[np.int64]) -> NDArray[np.uint64]:
     """For each of ``of`` the sum of the hashes of what belongs to it (different things may have one hash, not two)."""
-    x = what.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
-        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
     sums = np.zeros(int(of.max()) + 1, np.uint64)
-    np.add.at(sums, of, x ^ (x >> np.uint64(31)))
+    np.add.at(sums, of, _hashes(what))
     return sums
+
+
+def _hashes(what: NDArray[Any]) -> NDArray[np.uint64]:
+    """A hash of every number (splitmix64)."""
+    x = what.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+    return x ^ (x >> np.uint64(31))
 
 
 def _component(
@@ -206,10 +219,11 @@ def _component(
 
 
 def largest_shares(offsets: NDArray[np.int64], places: NDArray[np.int64], shares: Beliefs, n_values: int) -> Beliefs:
-    """A bound on every belief that needs no counting: the largest share that a value has at any place one fits.
+    """A bound on every probability that needs no counting: the largest share that a value has at any place one fits.
 
     Whatever the weights of the places, which add up to 1 at most, no mixture of their shares is larger. Kind ``i`` fits
-    the places ``places[offsets[i]:offsets[i + 1]]``, and ``shares`` says how the tuples of every place are distributed.
+    the places ``places[offsets[i]:offsets[i + 1]]``, and ``shares`` says how the records of every place are
+    distributed.
 
     Examples
     --------
@@ -312,13 +326,17 @@ def count_ways(
     layers: list[dict[int, int]] = []
     layer = {0: 1}
     n_states = 0
+    n_left = sum(len(mine) for n, mine in zip(n_alike, options, strict=True) if n)  # steps: each takes a state at least
     for step in _steps(n_alike, options, capacity, leaving, staying or [False] * len(n_alike)):
         layer = {key + step.opening: ways for key, ways in layer.items()}
         steps.append(step)
         layers.append(layer)
-        layer, spent = _forwards(step, layer, most_states - n_states)
+        n_left -= 1
+        layer, spent = _forwards(step, layer, most_states - n_states - n_left)
         n_states += spent
-        if n_states > most_states or not layer:
+        if n_states + n_left > most_states:
+            return Counted(None, n_states + n_left)
+        if not layer:
             return Counted(None, n_states)
     total = sum(layer.values())
     if total == 0:

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Perturbed samples: what one published tuple tells of the people who may own it (CORRUPTION Sections V and VI).
+"""Perturbed samples: what one published record tells of the people who may own it (CORRUPTION Sections V and VI).
 
-Everybody fits at most one published tuple, the *crucial* one. It is of a group of G people, all of whom are on the
+Everybody fits at most one published record, the *crucial* one. It is of a group of G people, all of whom are on the
 list: the *candidates*, of whom there may be more than G. The attacker knows of some candidates their values, or that
-they are not in the table. One of the G owns the tuple, each alike; its value was retained with probability p, and
+they are not in the table. One of the G owns the record, each alike; its value was retained with probability p, and
 otherwise drawn from the domain of n values, so that a value x shows as y with probability ``u = (1 - p) / n``, plus p
 if x is y.
 
-With ``w = p * prior(y) + u``, how likely somebody's tuple shows y (Eq. 15), the candidates weigh (Eq. 17 to 19)
+With ``w = p * prior(y) + u``, how likely somebody's record shows y (Eq. 15), the candidates weigh (Eq. 17 to 19)
 
     w(victim)  +  sum over corrupted candidates in the table of P[x_i -> y]  +  g * sum over all others of w
 
-and the victim owns the tuple with the share h of the first term. Here g (Eq. 13) is the probability that one of the
+and the victim owns the record with the share h of the first term. Here g (Eq. 13) is the probability that one of the
 others is in the group, given that the victim is. The paper's victim is known to be in the table. Where that is not
-taken for granted, the same worlds also tell how likely it is, and a belief is the product of the two.
+taken for granted, the same worlds also tell how likely it is, and a probability is the product of the two.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Owned", "PerturbedSample", "owned"]
 
-_FEW = 10_000  # of so many published tuples each is put into words
+_FEW = 10_000  # of so many published records each is put into words
 
 
 class Owned(NamedTuple):
-    """How likely a person is in the table, and, if so, owns the crucial tuple."""
+    """How likely a person is in the table, and, if so, owns the crucial record."""
 
     presence: Fraction
     h: Fraction
 
 
 def owned(own: Fraction, room: int, corrupted: Fraction, others: Sequence[Fraction], stranger: Fraction) -> Owned:
-    """Weigh the candidates for a published tuple (CORRUPTION Eq. 13 to 19), exactly.
+    """Weigh the candidates for a published record (CORRUPTION Eq. 13 to 19), exactly.
 
-    ``own`` is how likely the victim's tuple shows the published value; ``corrupted`` is the sum of the same over all
+    ``own`` is how likely the victim's record shows the published value; ``corrupted`` is the sum of the same over all
     corrupted candidates who are in the table, ``P[x_i -> y]``; ``others`` have it for every other candidate, and
     ``stranger`` for people of the group who are not on the list, where it has more people than there are candidates. Of
     the victim, the others and strangers, ``room`` are in the table.
@@ -82,7 +82,10 @@ def owned(own: Fraction, room: int, corrupted: Fraction, others: Sequence[Fracti
     if_present = own + corrupted + g * weight + unseen  # Eq. 17, but for 1 / G
     in_all = corrupted + beforehand * (own + weight) + unseen
     if not in_all:
-        raise InputError("nobody who fits a published tuple can have its value: what the attacker knows is wrong")
+        raise InputError(
+            "nobody who fits a published record can have its value: what the attacker is said to know "
+            "(corrupted=, prior=) contradicts the release"
+        )
     if not if_present:
         return Owned(Fraction(0), Fraction(0))
     return Owned(beforehand * if_present / in_all, own / if_present)  # Eq. 14
@@ -95,24 +98,27 @@ class PerturbedSample:
     task: Task
     values: tuple[Any, ...]  # the sensitive domain
     p: Fraction  # the retention
-    # observed, size: for every published tuple the number of its value, and G
+    # observed, size: for every published record the number of its value, and G
     observed: NDArray[np.int64]
     size: NDArray[np.int64]
-    crucial: NDArray[np.int64]  # for every person the number of their tuple, -1 if they fit none
+    crucial: NDArray[np.int64]  # for every person the number of their record, -1 if they fit none
     # for every person the number of the value that is known, -1 if none is, -2 if not in the table
     known: NDArray[np.int64]
     # priors, prior_of: the different priors, the common one first; which of them is that of every person
     priors: tuple[tuple[Fraction, ...], ...]
     prior_of: NDArray[np.int64]
-    shown: tuple[str, ...]  # gives a published tuple in words
+    shown: tuple[str, ...]  # gives a published record in words
     notes: tuple[str, ...]  # what was assumed
 
     @classmethod
     def of(cls, task: Task) -> PerturbedSample:
-        """Find everybody's crucial tuple, and put down what the attacker knows of them."""
+        """Find everybody's crucial record, and put down what the attacker knows of them."""
         published, knowledge = task.contents, task.knowledge
         if published.kind != "sample":
-            raise NotSupported("a crucial tuple in a release that is no perturbed sample", instead="attack its groups")
+            raise NotSupported(
+                "this calculation is defined only for a perturbed sample, and the release is not one",
+                instead="use another attack, such as linking",
+            )
         values, notes = _domain(task)
         place = {key_of(value): i for i, value in enumerate(values)}
         (seats,) = published.seats
@@ -134,12 +140,12 @@ class PerturbedSample:
         )
         if (made.n_in_table > made.size).any():
             raise InputError(
-                "the attacker knows the values of more people who fit a published tuple than its group has: one of "
-                "them is not in the table, or the values are of another table"
+                "the values of more people are given (corrupted=, --corrupted) than the group has records "
+                "that fit them: one of these people is not in the table, or the values come from another table"
             )
         return made
 
-    # --- counts for every published tuple -------------------------------------------------------------------------
+    # --- counts for every published record -------------------------------------------------------------------------
 
     @cached_property
     def n_unknown(self) -> NDArray[np.int64]:
@@ -162,7 +168,7 @@ class PerturbedSample:
 
     @cached_property
     def _rows_of(self) -> dict[int, list[int]]:
-        """The candidates of whom nothing is known, tuple by tuple; needed only if priors differ."""
+        """The candidates of whom nothing is known, record by record; needed only if priors differ."""
         found: dict[int, list[int]] = {}
         for row in np.flatnonzero((self.known == UNKNOWN) & (self.crucial >= 0)).tolist():
             found.setdefault(int(self.crucial[row]), []).append(row)
@@ -171,7 +177,7 @@ class PerturbedSample:
     # --- one person, exactly --------------------------------------------------------------------------------------
 
     def weight(self, prior: int, number: int) -> Fraction:
-        """How likely the tuple of somebody with this prior shows what tuple ``number`` shows (Eq. 15)."""
+        """How likely the record of somebody with this prior shows what record ``number`` shows (Eq. 15)."""
         return self.p * self.priors[prior][int(self.observed[number])] + self._u
 
     @property
@@ -186,7 +192,7 @@ class PerturbedSample:
         return [self.weight(int(self.prior_of[other]), number) for other in rows if other != row]
 
     def owned(self, row: int, *, most_corrupted: int = 0, rising: bool = True) -> Owned:
-        """How likely a person of whom nothing is known is in the table, and owns the crucial tuple.
+        """How likely a person of whom nothing is known is in the table, and owns the crucial record.
 
         The attacker may corrupt ``most_corrupted`` more candidates, any of them, whatever they then have: the largest h
         that can come of it, or the smallest. See `_corrupted_more`.
@@ -221,7 +227,7 @@ class PerturbedSample:
         return room - present, given + present * answer, others[n:]
 
     def belief(self, row: int, *, h: Fraction) -> dict[Any, Fraction]:
-        """The posterior pdf of a person who is in the table and owns the crucial tuple with probability h (Eq. 9)."""
+        """The posterior pdf of a person who is in the table and owns the crucial record with probability h (Eq. 9)."""
         prior = self.priors[self.prior_of[row]]
         number = int(self.crucial[row])
         y, own = int(self.observed[number]), self.weight(int(self.prior_of[row]), number)
@@ -237,10 +243,10 @@ class PerturbedSample:
 
     @cached_property
     def kinds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """A number for every person, and one person of each: people of a kind are believed alike.
+        """A number for every person, and one person of each: people of a kind have the same probabilities.
 
-        People are alike if their tuples show the same value, are of groups of one size and have as many candidates,
-        corrupted and not, and if the prior of them is the same. With priors by person every tuple stands alone.
+        People are alike if their records show the same value, are of groups of one size and have as many candidates,
+        corrupted and not, and if the prior of them is the same. With priors by person every record stands alone.
         """
         n = len(self.size)
         columns = [self.observed, self.size, self.n_unknown, self.n_in_table, self.n_same]
@@ -260,7 +266,7 @@ class PerturbedSample:
         qualified: NDArray[np.bool_] | None = None,
         notes: tuple[str, ...] = (),
     ) -> Posterior:
-        """The beliefs about everybody of whom nothing is known yet.
+        """The probabilities for everybody of whom nothing is known yet.
 
         The choices are those of `Corruption`; ``qualified`` says for every value whether it satisfies the predicate.
         """
@@ -303,7 +309,7 @@ class PerturbedSample:
     def _owned_by_kind(
         self, examples: NDArray[np.int64], most_corrupted: int
     ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]:
-        """The largest and the smallest h of each kind of people, and presence; 0 where nothing is believed."""
+        """The largest and the smallest h of each kind of people, and presence; 0 where there are no probabilities."""
         found = np.zeros((len(examples), 3))
         for i, row in enumerate(examples.tolist()):
             if self.known[row] == UNKNOWN and self.crucial[row] >= 0:
@@ -318,12 +324,13 @@ class PerturbedSample:
             row = int(examples[kind])
             number = int(self.crucial[row])
             if self.known[row] != UNKNOWN or number < 0:
-                return "the attacker knew it before"
+                return "the attacker knew this value before seeing the release"
             shown = f" ({self.shown[number]})" if self.shown else ""
             return (
-                f"the one published tuple that fits{shown} shows {text_of(self.values[self.observed[number]])}; of its "
-                f"group of {self.size[number]:,} the attacker knows {self.n_in_table[number]:,}, and holds it to be "
-                f"this person's tuple with probability {h[kind]:.4f}"
+                f"the only published record that fits{shown} shows "
+                f"{text_of(self.values[self.observed[number]])}; its group has {self.size[number]:,} records, "
+                f"the attacker knows the values of {self.n_in_table[number]:,} people in it, and the record "
+                f"belongs to this person with probability {h[kind]:.4f}"
             )
 
         return sentence
@@ -332,10 +339,10 @@ class PerturbedSample:
         notes = []
         strangers = int(np.maximum(self.size - self.n_in_table - self.n_unknown, 0).sum())
         if strangers:
-            notes.append(f"{strangers:,} tuples are of people whom the external table lacks")
+            notes.append(f"{strangers:,} records belong to people who are not in the external table")
         lost = int(np.count_nonzero((self.crucial < 0) & (self.known == UNKNOWN)))
         if lost:
-            notes.append(f"{lost:,} people fit nothing in the release: they are not in the table")
+            notes.append(f"{lost:,} people fit no published record: they are not in the table")
         return tuple(notes)
 
 
@@ -362,8 +369,8 @@ def _domain(task: Task) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         for value in prior:
             found.setdefault(key_of(value), value)
     note = (
-        f"the sensitive domain was not declared: it is taken to have the {len(found):,} values that are published or "
-        "that the attacker has heard of"
+        "the domain of the sensitive column was not declared when the release was made: the attack assumes "
+        f"the {len(found):,} values that are published or that the attacker knows of"
     )
     return tuple(found.values()), (note,)
 
@@ -379,13 +386,14 @@ def _read(text: Any, kind: pa.DataType) -> Any:
 
 
 def _crucial(task: Task, seats: Seats) -> NDArray[np.int64]:
-    """The published tuple of every person (A1), -1 for none."""
+    """The published record of every person (A1), -1 for none."""
     matches = task.fits(seats)
     fitting = np.diff(matches.offsets)
     if (fitting > 1).any():
         raise NotSupported(
-            "a perturbed sample where somebody fits two tuples",
-            instead="its boxes must be disjoint: then everybody has one crucial tuple",
+            "some people fit two records of the perturbed sample",
+            instead="every person must fit at most one record, so the groups must not overlap; publish it again "
+            "with groups that do not overlap",
         )
     of_kind = np.full(task.kinds.n_kinds, -1, np.int64)
     of_kind[fitting > 0] = matches.seats
@@ -399,9 +407,15 @@ def _known(task: Task, place: dict[str, int], crucial: NDArray[np.int64]) -> NDA
         if value is ABSENT:
             known[row] = GONE
         elif key_of(value) not in place:
-            raise InputError(f"a corrupted person has {value!r}, which the sensitive domain lacks")
+            raise InputError(
+                f"the value {value!r} is given for a person (corrupted=, --corrupted), and it is not in the "
+                "domain of the sensitive column: check the value"
+            )
         elif crucial[row] < 0:
-            raise InputError("a corrupted person is in the table but fits no published tuple: use ABSENT")
+            raise InputError(
+                "a person whose value is given (corrupted=, --corrupted) fits no published record: check the "
+                "person, or give ABSENT (an empty value in the file) if the person is not in the table"
+            )
         else:
             known[row] = place[key_of(value)]
     return known

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Posterior: what an adversary believes about every person, kept once for people who are alike."""
+"""Posterior: an attacker's probabilities for every person, kept once for people who are alike."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def entries_of(offsets: NDArray[Any], which: NDArray[Any]) -> tuple[NDArray[np.i
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What is believed of kinds of people: each kind has a run of values, with the belief in each.
+    """Probabilities for kinds of people: each kind has a run of values, with the probability of each.
 
     Attributes
     ----------
     offsets, codes, beliefs
         Kind ``i`` has ``beliefs[j]`` in the value ``codes[j]`` for ``offsets[i] <= j < offsets[i + 1]``.
     errors
-        For sampled beliefs the half width of a 95 % interval around each.
+        For sampled probabilities the half width of a 95 % interval around each.
     """
 
     offsets: NDArray[np.int64]
@@ -68,7 +68,14 @@ class Beliefs:
     ) -> Beliefs:
         """Add up (or otherwise join) the weights of the same kind and value."""
         n_values = max(n_values, 1)
-        keys, number = np.unique(who * n_values + codes, return_inverse=True)
+        every = who * n_values + codes
+        if n_kinds * n_values <= 4 * len(every):  # a place for each value of each kind is less work than sorting
+            seen = np.zeros(n_kinds * n_values, bool)
+            seen[every] = True
+            keys = np.flatnonzero(seen)
+            number = (np.cumsum(seen) - 1)[every]
+        else:
+            keys, number = np.unique(every, return_inverse=True)
         total = np.zeros(len(keys))
         if how is np.add:
             total += np.bincount(number.reshape(-1), weights=weights, minlength=len(keys))
@@ -79,16 +86,16 @@ class Beliefs:
 
     @property
     def owner(self) -> NDArray[np.int64]:
-        """The kind of people of every belief."""
+        """The kind of people of every probability."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def among(self, n_more: int) -> Beliefs:
-        """The same, with so many more kinds of people at the end, of whom nothing is believed."""
+        """The same, with this many more kinds of people at the end, without probabilities."""
         return replace(self, offsets=np.append(self.offsets, np.repeat(self.offsets[-1:], n_more)))
 
 
 class Belief(NamedTuple):
-    """What is believed of one person: a value, and how firmly."""
+    """One person, a value, and its probability."""
 
     person: Any
     value: Any
@@ -97,10 +104,11 @@ class Belief(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Posterior:
-    """Beliefs after an attack: for every person and sensitive value, and for presence in the table.
+    """Probabilities after an attack: for every person and sensitive value, and for presence in the table.
 
-    A belief in a value is the probability that the person is in the table *and* has the value; values that are not
-    listed for somebody are believed with 0. Of corrupted people nothing is believed: it is known.
+    The probability of a value is the probability that the person is in the table *and* has the value; values that are
+    not listed for a person have the probability 0. There are no probabilities for people whose values the attacker knew
+    before.
 
     Attributes
     ----------
@@ -109,10 +117,10 @@ class Posterior:
     column
         The sensitive column.
     how
-        ``exact``; ``mixture``, if boxes overlap and the weights of groups are approximate; ``bound``, if no belief can
-        be larger; ``sampled``, by a Markov chain; or ``credibility`` (TRANSPARENT Definition 8).
+        ``exact``; ``mixture``, if boxes overlap and the weights of groups are approximate; ``bound``, if no probability
+        can be larger; ``sampled``, by a Markov chain; or ``credibility`` (TRANSPARENT Definition 8).
     knowledge
-        What the adversary knew.
+        What the attacker knew.
     values
         The sensitive values.
     kind
@@ -120,13 +128,13 @@ class Posterior:
     offsets, codes, beliefs
         Kind ``i`` has ``beliefs[j]`` in ``values[codes[j]]`` for ``offsets[i] <= j < offsets[i + 1]``.
     presence
-        For every kind how sure it is that such a person is in the table.
+        For every kind the probability that such a person is in the table.
     limit
-        The belief that the release promises not to be exceeded, if it promises one.
+        The largest probability that the release guarantees, if it guarantees one.
     errors
-        For sampled beliefs the half width of a 95 % interval around each of them, as `beliefs`.
+        For sampled probabilities the half width of a 95 % interval around each of them, as `beliefs`.
     because
-        Gives a sentence why a kind of people is believed to have a value, by the numbers of both.
+        Gives a sentence that explains the probability of a value for a kind of people, by the numbers of both.
     notes
         What was assumed or could not be used, in sentences.
     """
@@ -147,7 +155,7 @@ class Posterior:
     notes: tuple[str, ...] = ()
 
     def about_part(self, name: str, parts: Sequence[Part]) -> Posterior:
-        """What is believed of one part of a compound column: the sum over all values of the column that have it.
+        """The probabilities for one part of a compound column: the sum over all values of the column that have it.
 
         Nothing is promised of a part by itself, so there is no limit.
         """
@@ -176,7 +184,7 @@ class Posterior:
         return len(self.kind)
 
     def of(self, person: Any) -> dict[Any, float]:
-        """What is believed of a person: value -> belief, most likely first.
+        """The probabilities for a person: value -> probability, most probable first.
 
         Parameters
         ----------
@@ -189,74 +197,77 @@ class Posterior:
         return {self.values[self.codes[start + i]]: float(self.beliefs[start + i]) for i in order}
 
     def present(self, person: Any) -> float:
-        """How sure it is that the person is in the table."""
+        """The probability that the person is in the table."""
         return float(self.presence[self.kind[self.knowledge.person(person)]])
 
     @cached_property
     def largest(self) -> NDArray[np.float64]:
-        """For every kind of people the largest belief in any value."""
+        """For every kind of people the largest probability of any value."""
         filled = np.append(self.beliefs, 0.0)
         highest = np.maximum.reduceat(filled, np.minimum(self.offsets[:-1], len(self.beliefs)))
         return np.where(np.diff(self.offsets) > 0, highest, 0.0)
 
     @property
     def error(self) -> float:
-        """The largest error of a sampled belief, half the width of a 95 % interval; 0 if nothing was sampled."""
+        """The largest error of a sampled probability, half the width of a 95 % interval; 0 if nothing was sampled."""
         return 0.0 if self.errors is None else float(self.errors.max(initial=0.0))
 
     def worst(self) -> Belief:
-        """The person most exposed, the value, and the belief; of several, the first in the external table."""
+        """The person most exposed, the value, and the probability; of several, the first in the external table."""
         row = int(np.argmax(self.largest[self.kind]))
         kind = self.kind[row]
         start, stop = self.offsets[kind], self.offsets[kind + 1]
         if start == stop:
-            raise InputError("nobody in the external table fits the release: there is nothing to believe")
+            raise InputError(
+                "nobody in the external table fits a published record, so the attack says nothing: give "
+                "people who may be in the table, read with the same options as the published table"
+            )
         best = start + int(np.argmax(self.beliefs[start:stop]))
         return Belief(self.knowledge.name(row), self.values[self.codes[best]], float(self.beliefs[best]))
 
     def explain(self, person: Any) -> str:
-        """Say in one sentence what is believed most firmly of a person, and why."""
+        """Say in one sentence which value is most probable for a person, and why."""
         row = self.knowledge.person(person)
         kind = int(self.kind[row])
         start, stop = int(self.offsets[kind]), int(self.offsets[kind + 1])
         if start == stop:
             if row in self.knowledge.corrupted_rows():
-                return f"{person} is known"
-            absent = f"{person} fits nothing in the release, and is not in the table"
-            return absent if self.presence[kind] == 0 else f"of {person} none of these values is believed"
+                return f"the attacker already knows the value of {person}"
+            absent = f"{person} fits no published record, and is not in the table"
+            return absent if self.presence[kind] == 0 else f"each of these values has the probability 0 for {person}"
         best = start + int(np.argmax(self.beliefs[start:stop]))
         code, belief = int(self.codes[best]), float(self.beliefs[best])
-        what = f"{person} is believed to have {_text(self.values[code])} with {belief:.4f}"
+        what = f"{person} has {_text(self.values[code])} with probability {belief:.4f}"
         return f"{what}: {self.reason(kind, code)}"
 
     def reason(self, kind: int, code: int) -> str:
-        """Say why a kind of people is believed to have a value, by the numbers of both."""
+        """Explain the probability of a value for a kind of people, by the numbers of both."""
         if self.because is not None:
             return self.because(kind, code)
         present = float(self.presence[kind])
-        share = "that is the value's share among the tuples that such a person fits"
-        absent = f", and such a person is in the table with {present:.4f}" if present < 1 else ""
+        share = "that is the share of this value among the records that fit such a person"
+        absent = f", and such a person is in the table with probability {present:.4f}" if present < 1 else ""
         return {
-            "bound": "no more can be believed, by the theorem of the method",
-            "exact": "that is its share of the tables that could have given the release"
+            "bound": "by the theorem of the method the probability cannot be larger",
+            "exact": "that is the share of this value among the tables that could have produced the release"
             if self.attack != "linking"
             else f"{share}{absent}",
         }.get(self.how, f"{share}{absent}")
 
     def distribution(self, bins: int = 10) -> NDArray[np.float64]:
-        """The share of people whose largest belief lies in each of so many equal parts of 0 to 1."""
+        """The share of people whose largest probability lies in each of so many equal parts of 0 to 1."""
         counts = np.histogram(np.minimum(self.largest[self.kind], 1.0), bins=bins, range=(0.0, 1.0))[0]
         return counts / max(1, self.n_people)
 
     def plot(self) -> str:
-        """Draw how many people are believed above each limit, as SVG text."""
+        """Draw how many people have a probability above each limit, as SVG text."""
         from glasshouse.pages.charts.exposure import exposure
 
-        title = f"{self.attack}: beliefs about {self.column}, {self.n_people:,} people ({self.how})"
+        title = f"{self.attack}: probabilities for {self.column}, {self.n_people:,} people ({self.how})"
         return f"{exposure(title, self.largest[self.kind], self.limit)}\n"
 
     def above(self, limit: Fraction | float | None = None, *, most: int | None = None) -> list[Belief]:
-        """Those of whom a value is believed above a limit (by default the promised one), the ``most`` exposed first."""
+        """People with a probability above a limit (by default the guaranteed one), the ``most`` exposed first."""
         bound = self._bound(limit)
         rows = np.flatnonzero(self.largest[self.kind] > bound * (1 + 1e-12))
         rows = rows[np.argsort(-self.largest[self.kind[rows]], kind="stable")]
@@ -267,22 +278,25 @@ class Posterior:
         return found
 
     def share_above(self, limit: Fraction | float | None = None) -> float:
-        """The share of people of whom a value is believed above a limit (MINIMALITY Figs. 3(a) and 4(a))."""
+        """The share of people with a probability above a limit (MINIMALITY Figs. 3(a) and 4(a))."""
         bound = self._bound(limit)
         return float(np.mean(self.largest[self.kind] > bound * (1 + 1e-12)))
 
     def multiple(self, limit: Fraction | float | None = None) -> float:
-        """The largest belief as a multiple of a limit (MINIMALITY Figs. 3(b) and 4(b))."""
+        """The largest probability as a multiple of a limit (MINIMALITY Figs. 3(b) and 4(b))."""
         return float(self.largest[self.kind].max(initial=0.0)) / self._bound(limit)
 
     def _bound(self, limit: Fraction | float | None) -> float:
         given = self.limit if limit is None else limit
         if given is None:
-            raise InputError("the release promises no largest belief: give a limit")
+            raise InputError(
+                "the release does not guarantee a largest probability with which the attack could be compared: "
+                "give a limit yourself"
+            )
         return float(given)
 
     def to_table(self) -> pa.Table:
-        """One row for every person: name, presence, the most likely value and the belief in it."""
+        """One row for every person: name, presence, the most likely value and the probability of it."""
         names = self.knowledge.external.identifier
         texts = pa.array([*(_text(value) for value in self.values), None], pa.string())
         return pa.table(
@@ -296,7 +310,7 @@ class Posterior:
 
     @cached_property
     def _likeliest(self) -> NDArray[np.int64]:
-        """For every kind of people the code of the value believed most, or one more than the last."""
+        """For every kind of people the code of the most probable value, or one more than the last."""
         of_kind = np.repeat(np.arange(len(self.presence)), np.diff(self.offsets))
         order = np.lexsort((self.codes, -self.beliefs, of_kind))
         found = np.full(len(self.presence), len(self.values), np.int64)
@@ -331,11 +345,11 @@ class Posterior:
         worst = self.worst()
         people = self.largest[self.kind]
         lines = [
-            f"{self.attack}: what she believes of {self.column}, {self.n_people:,} people ({self.how})",
-            f"  most exposed         {worst.person}: {_text(worst.value)} with {worst.belief:.4f}",
-            f"  largest belief       {people.max():.4f}   median {np.median(people):.4f}",
-            f"  from 0 to 1          {_bars(self.distribution(20))}",
-            f"  presence             up to {self.presence[self.kind].max():.4f}",
+            f"{self.attack}: the attacker's probabilities for {self.column}, {self.n_people:,} people ({self.how})",
+            f"  most exposed         {worst.person}: {_text(worst.value)} with probability {worst.belief:.4f}",
+            f"  largest probability  {people.max():.4f}   median {np.median(people):.4f}",
+            f"  spread from 0 to 1   {_bars(self.distribution(20))}",
+            f"  in the table         with probability up to {self.presence[self.kind].max():.4f}",
         ]
         if self.errors is not None:
             lines.append(f"  error                up to {self.error:.4f} (95 % of the time)")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sampling: Markov chains that walk until beliefs are known well enough, and how far what they say can be trusted.
+"""Sampling: Markov chains that walk until probabilities are known well enough, and how far they can be trusted.
 
 **One driver for all chains.** A chain is made at a first world of its own, and knows how to sweep on from there. All
 chains warm up, which counts for nothing, and walk in rounds that grow; the last round alone counts. `sample` ends when
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 MOST_R_HAT = 1.02
-"""Chains that disagree more than this are not believed."""
+"""Chains that disagree more than this are not accepted."""
 LEAST_ESS = 400
 """Below this effective sample size neither errors nor R-hat mean much (Vehtari et al. 2021, section 4)."""
 
@@ -73,7 +73,7 @@ class Proposal(Protocol):
         ...
 
     def sweep(self, n: int) -> NDArray[np.float64]:
-        """Go on by ``n`` sweeps; then a number between 0 and 1 for every belief, by the world that was reached."""
+        """Go on by ``n`` sweeps; then a number between 0 and 1 for every probability, by the world that was reached."""
         ...
 
 
@@ -90,7 +90,7 @@ class NotReached(Exception):
 
 
 class Sampled(NamedTuple):
-    """What chains say of every belief, how far to trust it, and how many sweeps each of them made."""
+    """What chains say of every probability, how far to trust it, and how many sweeps each of them made."""
 
     mean: NDArray[np.float64]
     error: NDArray[np.float64]  # half the width of a 95 % interval
@@ -106,15 +106,15 @@ class Sampled(NamedTuple):
 
     @property
     def largest_r_hat(self) -> float:
-        """The largest R-hat of a belief that changed."""
+        """The largest R-hat of a probability that changed."""
         return float(np.nanmax(self.r_hat, initial=1.0))
 
     def figures(self) -> str:
-        """The largest error, and how far the round was from being believed."""
+        """The largest error, and how far the round was from being accepted."""
         return (
-            f"{self.error.max(initial=0.0):.3g}, R-hat {self.largest_r_hat:.3f} (at most "
-            f"{MOST_R_HAT} is believed), effective sample size {self.ess.min(initial=inf):,.0f} (at least "
-            f"{LEAST_ESS})"
+            f"{self.error.max(initial=0.0):.3g}, R-hat {self.largest_r_hat:.3f} (at most {MOST_R_HAT} is "
+            f"accepted), effective sample size {self.ess.min(initial=inf):,.0f} (at least {LEAST_ESS} is "
+            "accepted)"
         )
 
 
@@ -127,11 +127,11 @@ def sample(
     first_draws: int = 512,
     progress: Callable[[float], None] | None = None,
 ) -> Sampled:
-    """Walk until every belief is known well enough; `NotReached` if that takes more than is allowed.
+    """Walk until every probability is known well enough; `NotReached` if that takes more than is allowed.
 
     There are two chains at least, for one has nothing to disagree with. ``error`` is the largest half width of a 95 %
-    interval around a belief. Each chain may make ``most_sweeps`` in all, of which ``warm_up`` count for nothing, and
-    makes ``first_draws`` in the first round, after which rounds grow as is needed.
+    interval around a probability. Each chain may make ``most_sweeps`` in all, of which ``warm_up`` count for nothing,
+    and makes ``first_draws`` in the first round, after which rounds grow as is needed.
     """
     n_draws, looks, spare, spent = first_draws, 1, 1, warm_up
     found: Sampled | None = None
@@ -164,11 +164,11 @@ def sample(
     if progress is not None:
         progress(1.0)
     why = f"an error of {error:g} was not reached within {most_sweeps:,} sweeps"
-    raise NotReached(why if n_draws <= most_draws else f"{n_beliefs:,} beliefs are too many", found)
+    raise NotReached(why if n_draws <= most_draws else f"{n_beliefs:,} probabilities are too many to sample", found)
 
 
 def _drawn(chain: Proposal, n_draws: int, looks: int, spare: int) -> NDArray[np.float64]:
-    """Draws of one chain, each the mean of some looks at beliefs."""
+    """Draws of one chain, each the mean of some looks at probabilities."""
     if looks == 1:
         return np.stack([chain.sweep(spare) for _ in range(n_draws)])
     return np.stack([np.mean([chain.sweep(spare) for _ in range(looks)], axis=0) for _ in range(n_draws)])

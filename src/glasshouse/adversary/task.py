@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 __all__ = ["DROPPED", "GONE", "UNKNOWN", "Algorithm", "Attack", "Task", "promised_limit", "stated_principle"]
 
 UNKNOWN, GONE, DROPPED = -1, -2, -3
-"""What is known of a person, where it is not a published value: nothing, not in the table, in the table but dropped."""
+"""Codes for a person without a known published value: nothing is known, not in the table, or dropped from it."""
 
 _M = TypeVar("_M")
 _N = TypeVar("_N")
 
 
 class Attack:
-    """A way to reason from a release: given what the attacker holds, it says what is believed of everybody.
+    """A way to reason from a release: from what the attacker has, it computes the probabilities for everybody.
 
     Attacks are frozen dataclasses.
     """
@@ -56,23 +56,23 @@ class Attack:
 
     name: ClassVar[str]
     answers: ClassVar[Literal["beliefs", "risk"]] = "beliefs"
-    """What `attack` gives; `glasshouse.adversary.risks` has attacks whose success is counted, and not believed."""
+    """What `attack` returns; the attacks in `glasshouse.adversary.risks` count right guesses instead."""
     runs_method: ClassVar[bool] = False
-    """Whether the method is run again, which may have looked at taxonomies and orders even where cells do not."""
+    """Whether the attack runs the method again, and so needs the taxonomies and orders that the method used."""
     needs_algorithm: ClassVar[bool] = False
-    """Whether it must be told what made the release."""
+    """Whether the method and the principle of the release must be given."""
     needs_ties: ClassVar[bool] = True
-    """Whether some published table must tie quasi-identifiers to sensitive values."""
+    """Whether the attack needs a published table that links quasi-identifiers to sensitive values."""
     needs_values: ClassVar[bool] = False
-    """Whether it cannot do without people's sensitive values, to see who was right."""
+    """Whether the table must have the true sensitive values, to count right guesses."""
     takes_values: ClassVar[bool] = False
-    """Whether it looks at people's sensitive values if they are there, to see who was right."""
+    """Whether the true sensitive values are used if the table has them, to count right guesses."""
 
     takes_sets: ClassVar[bool] = False
-    """Whether sensitive values may be sets; beliefs are then given in single values."""
+    """Whether sensitive cells may contain sets; the probabilities are then those of single values."""
 
     takes_columns: ClassVar[bool] = False
-    """Whether it can reason from other sensitive columns, and from how they go together."""
+    """Whether the attack can use other sensitive columns, and how often values of two columns occur together."""
 
     column: str | None = None
     """The sensitive column, where the release has several; or a part of a compound one."""
@@ -80,9 +80,9 @@ class Attack:
     """Further releases of the same table."""
 
     def attack(self, release: Release, knowledge: Knowledge, algorithm: Algorithm | None = None) -> Posterior:
-        """Read the release, and believe what follows from it and from what the attacker holds.
+        """Read the release, and compute the probabilities from it and from what the attacker knows.
 
-        Of a part of a compound column is believed what is believed of all the compound values that have it, together.
+        The probability of a part of a compound column is the sum over all compound values that have it.
         """
         for column in release.columns:
             if self.column is not None and self.column in [part.name for part in column.parts or ()]:
@@ -94,7 +94,7 @@ class Attack:
         return in_members(found, task) if task.contents.column in release.sets else found
 
     def believe(self, task: Task) -> Posterior:
-        """What is believed of everybody; `NotSupported` where this is no way to tell."""
+        """The probabilities for everybody; `NotSupported` where this is no way to tell."""
         raise NotImplementedError
 
 
@@ -124,14 +124,16 @@ class Task:
         contents = Published.of(release, attack.column)
         if contents.column in release.sets and not attack.takes_sets:
             raise NotSupported(
-                f"the attack {attack.name!r} on column {contents.column!r}, whose values are sets",
+                f"the attack {attack.name!r} does not support column {contents.column!r}, whose cells contain "
+                "sets of values",
                 instead="use linking or reverse-engineering",
             )
         if attack.needs_ties:
             contents.refuse_untied()
         if knowledge.looks_beside and not attack.takes_columns:
             raise NotSupported(
-                f"other sensitive columns in the attack {attack.name!r}", instead="use linking or reverse engineering"
+                f"the attack {attack.name!r} does not use other sensitive columns",
+                instead="use linking or reverse engineering",
             )
         knowledge.check_columns(release.recipe.sensitive, contents.column)
         return cls(attack=attack.name, release=release, contents=contents, knowledge=coded, algorithm=algorithm)
@@ -177,7 +179,8 @@ class Task:
         """The method, which is of one of these classes; refused otherwise."""
         if type(self.method) not in (one, *others):
             raise NotSupported(
-                f"explaining groups by {self.method!r} as those of {one.__name__}", instead="use linking"
+                f"the release was made by {self.method!r}, and this analysis is for groups made by {one.__name__}",
+                instead="use linking",
             )
         return cast("_M | _N", self.method)
 
@@ -200,8 +203,7 @@ class Task:
 
         Earlier versions put them in the order of their identifiers, where there were some.
         """
-        earlier = bool(self.release.other_writer) and not self.release.guarantee.ties_are_secret
-        return not earlier or self.knowledge.external.identifier is None
+        return not self.release.ties_are_known or self.knowledge.external.identifier is None
 
     @cached_property
     def kinds(self) -> Kinds:
@@ -228,7 +230,10 @@ class Task:
         for row, value in self.told:
             if value is not ABSENT and key_of(value) not in self.place:
                 name = self.knowledge.name(row)
-                raise InputError(f"{name!r} is said to have {value!r}, which nobody in the release has")
+                raise InputError(
+                    f"the value {value!r} is given for {name!r} (corrupted=, --corrupted), and it is not in "
+                    "the release: check the value"
+                )
             known[row] = GONE if value is ABSENT else self.place[key_of(value)]
         return known
 
@@ -236,9 +241,16 @@ class Task:
     def by_itself(self) -> list[str]:
         """What is to be said where each of several tables is used by itself."""
         n = len(self.contents.seats)
-        return [f"each of {n} generalized tables by itself; the most telling is shown"] if n > 1 else []
+        return (
+            [
+                f"the release has {n} generalized tables; each was attacked separately, and the result with the "
+                "largest probability is shown"
+            ]
+            if n > 1
+            else []
+        )
 
-    # --- what is believed ---------------------------------------------------------------------------------------------
+    # --- probabilities ---------------------------------------------------------------------------------------------
 
     def posterior(
         self,
@@ -251,7 +263,7 @@ class Task:
         because: Callable[[int, int], str] | None = None,
         notes: Sequence[str] = (),
     ) -> Posterior:
-        """Put beliefs together with what they are about."""
+        """Put probabilities together with what they are about."""
         return Posterior(
             attack=self.attack,
             column=self.contents.column,
@@ -278,7 +290,7 @@ def stated_principle(release: Release, column: str) -> Principle | None:
 
 
 def promised_limit(release: Release, column: str) -> Fraction | None:
-    """The belief that a release promises not to be exceeded: 1/l of frequency l-diversity."""
+    """The probability that a release promises not to be exceeded: 1/l of frequency l-diversity."""
     principle = stated_principle(release, column)
     if principle is None or principle.terms.one_in is None or principle.terms.named:
         return None

@@ -47,7 +47,7 @@ def part_values(text: str, parts: Sequence[Part]) -> tuple[Any, ...]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, list) or len(found) != len(parts) or any(isinstance(own, list | dict) for own in found):
-        raise NotAValue("it is no list of the values of its parts")
+        raise NotAValue("it is not a list with one value for each part")
     return tuple(
         None if own is None else value_of(own if isinstance(own, str) else text_of(own), part.kind)
         for own, part in zip(found, parts, strict=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parsing cells: what the text of a published cell stands for, whichever tool wrote it.
 
-The adversary and the analyst both read through this parser. It knows the cells that Glasshouse writes
+The attacker and the analyst both read through this parser. It knows the cells that Glasshouse writes
 (`glasshouse.cells.values`) and those of other tools; docs/cells.md has the table of all notations. What is no cell of
 the column, or may be read in two ways, is `Unreadable`, with a reason. Values are those of the column's kind: whole
 numbers, floats, dates, times, truth values and texts.
@@ -170,7 +170,7 @@ def parse(text: str, *, kind: str, order: Sequence[Any] | None = None, taxonomy:
     >>> parse("[20, 40)", kind="integer"), parse("20-40", kind="float"), parse("20-40", kind="category")
     (Interval(low=20, high=39, ...), Interval(low=20.0, high=40.0, ...), Value(value='20-40'))
     >>> parse("40-20", kind="integer").reason
-    'its low end lies above its high end'
+    'its low end is above its high end'
     """
     return Grammar(kind=kind, order=order, taxonomy=taxonomy).parse(text)
 
@@ -264,9 +264,9 @@ class Grammar:
             elif not member:
                 raise NotAValue("one of its values is empty" if len(parts) > 1 else "it is an empty set")
             elif member == MISSING:
-                raise NotAValue("it has a missing value among others: that is written as {a, b} or missing")
+                raise NotAValue("it is a set that contains a missing value: write the text {a, b} or missing")
             elif not set(member).isdisjoint('{}[]"'):
-                raise NotAValue("it is a set of something else than values")
+                raise NotAValue("it is a set with a member that is not a value")
             else:
                 value = self._value(member)
             found[key_of(value)] = value
@@ -286,11 +286,11 @@ class Grammar:
         if len(parts) == 2 and self._has_an_order:
             return self._between(parts[0].strip(), parts[1].strip(), closed)
         if len(parts) == 2:
-            raise NotAValue("it is an interval of categories: say in which order they are (ordered=)")
+            raise NotAValue("it is an interval of categories: declare the order of the categories (ordered=)")
         if len(parts) > 2:
             raise NotAValue("it has more than one comma: is it a number with thousands grouped?")
         if text[0] == "[" or self._on_a_line:
-            raise NotAValue("it is in brackets, and is no interval")
+            raise NotAValue("it is in brackets but is not an interval")
         return None
 
     @property
@@ -313,7 +313,9 @@ class Grammar:
             if mark in marks and low and high and self._is_an_end(low) and self._is_an_end(high):
                 found.append((low, high))
         if len(found) > 1:
-            raise NotAValue("it can be divided into two ends in more than one way")
+            raise NotAValue(
+                "it looks like an interval, but it is not clear where its low end stops and its high end begins"
+            )
         return self._between(*found[0], closed) if found else None
 
     def _is_an_end(self, text: str) -> bool:
@@ -363,9 +365,9 @@ class Grammar:
 
     def _interval(self, low: Any, high: Any, closed: tuple[bool, bool]) -> Interval | Value:
         if self.kind == "timestamp" and low is not None and high is not None and zoned(low) != zoned(high):
-            raise NotAValue("one of its ends has an offset and the other has none")
+            raise NotAValue("one of its ends has a time zone offset and the other has none")
         if low is not None and high is not None and place_of(low, self.kind) > place_of(high, self.kind):
-            raise NotAValue("its low end lies above its high end")
+            raise NotAValue("its low end is above its high end")
         if self.kind in _COUNTED:
             low = None if low is None else _counted(low, up=True, closed=closed[0])
             high = None if high is None else _counted(high, up=False, closed=closed[1])
@@ -373,7 +375,7 @@ class Grammar:
         if low is not None and high is not None:
             first, last = place_of(low, self.kind), place_of(high, self.kind)
             if first > last or (first == last and closed != (True, True)):
-                raise NotAValue("nothing lies between its ends")
+                raise NotAValue("there is no value between its ends")
             if first == last:
                 return Value(low)
         return Interval(low, high, closed[0] or low is None, closed[1] or high is None)
@@ -390,9 +392,12 @@ class Grammar:
             return self._interval(low, high, closed)
         start, stop = low if closed[0] else self._after(low), high
         if zoned(start) or zoned(stop):
-            raise NotAValue("one of its ends is a period, of whose clock nothing is said")
+            raise NotAValue(
+                "one of its ends is a period of time (such as a month), which has no time zone, and the other end "
+                "has a time zone"
+            )
         if place_of(start, self.kind) >= place_of(stop, self.kind):
-            raise NotAValue("its low end lies above its high end")
+            raise NotAValue("its low end is above its high end")
         return Period(start, stop)
 
     def _after(self, end: Any) -> Any:
@@ -410,7 +415,7 @@ class Grammar:
     def _rank(self, text: str) -> int:
         rank = self._ranked(text)
         if rank is None:
-            raise NotAValue("the declared order lacks one of its ends")
+            raise NotAValue("one of its ends is not in the declared order")
         return rank
 
     def _ranked(self, text: Any) -> int | None:
@@ -479,7 +484,7 @@ class Grammar:
             return self._members(bare.split("|"))
         if "," in bare:
             if not self.joined or not set(bare).isdisjoint("()[]{}"):
-                raise NotAValue("it has a comma, and is neither an interval, nor a set in braces, nor in quotes")
+                raise NotAValue("it has a comma but is not an interval, a set in braces, or a text in quotes")
             return self._members(parts_of(bare, ","))
         return Value(self._value(text if self.kind == "category" else bare))
 
@@ -507,7 +512,7 @@ class Grammar:
             return Prefix(start, stars)
         if self.kind == "integer" and start.isascii() and start.isdigit() and len(text) <= _MOST_IN_A_RANGE:
             return Interval(int(start) * 10**stars, (int(start) + 1) * 10**stars - 1)
-        raise NotAValue("it has stars, and is neither a text nor a whole number")
+        raise NotAValue("it has stars, which are only for texts and whole numbers")
 
 
 def parts_of(text: str, mark: str) -> list[str]:

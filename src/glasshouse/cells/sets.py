@@ -28,13 +28,13 @@ def set_text(members: Sequence[str | None]) -> str:
 
 
 def members_in(text: object) -> tuple[str | None, ...]:
-    """Read a set of values; `NotAValue` if the text is none.
+    """Read a set of values; `NotAValue` if the text is not a set.
 
     >>> members_in('["flu", null]')
     ('flu', None)
     >>> members_in("flu")
     Traceback (most recent call last):
-    glasshouse.cells.values.NotAValue: a set is written as a JSON list of different texts, such as ["flu", "gout"]
+    glasshouse.cells.values.NotAValue: a set must be written as a JSON list of different texts, such as ["flu", "gout"]
     """
     try:
         found = json.loads(text) if isinstance(text, str) else None
@@ -42,5 +42,5 @@ def members_in(text: object) -> tuple[str | None, ...]:
     except (ValueError, TypeError, RecursionError):
         found = None
     if not isinstance(found, list) or not found or len(set(found)) < len(found):
-        raise NotAValue('a set is written as a JSON list of different texts, such as ["flu", "gout"]')
+        raise NotAValue('a set must be written as a JSON list of different texts, such as ["flu", "gout"]')
     return tuple(found)

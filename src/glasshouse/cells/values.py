@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values and their texts: how values are written, here and everywhere else, and where they lie on a column's line.
 
-What is not surely a value of the kind is none: no underscores or other scripts in numbers, no dates whose day and month
-could be exchanged, nothing finer than a microsecond. A cell, which is published in place of a value, is text that a
+What is not certainly a value of the kind is refused: underscores or other scripts in numbers, dates whose day and month
+could be exchanged, times finer than a microsecond. A cell, which is published in place of a value, is text that a
 person reads and a program parses::
 
     23    2024-05-01    flu       one value
@@ -125,7 +125,7 @@ def settled(value: Any) -> Any:
 
 
 def value_of(text: str, kind: str) -> Any:
-    """The value that a text is in a column of a kind; `NotAValue` if it is none.
+    """The value that a text is in a column of a kind; `NotAValue` if it is not one.
 
     >>> value_of("1e5", "integer"), value_of("-0.0", "float"), value_of("True", "boolean"), value_of("1e5", "category")
     (100000, 0.0, True, '1e5')
@@ -156,17 +156,19 @@ def number_in(text: str, *, whole: bool) -> Decimal:
     """A number by its text, exactly; among whole numbers, not too large for a float."""
     if len(text) > _LONGEST or _NUMBER.fullmatch(text) is None:
         thousands = "," in text and any(mark.isdigit() for mark in text)
-        raise NotAValue("a comma may group thousands or part decimals" if thousands else "it is not a number")
+        raise NotAValue(
+            "its comma may be a thousands separator or a decimal comma" if thousands else "it is not a number"
+        )
     number = Decimal(text)
     if number and abs(number.adjusted()) > (_MOST_DIGITS if whole else _LONGEST):
-        raise NotAValue("it is a number beyond all bounds")
+        raise NotAValue("it is an infinite number")
     return number
 
 
 def _finite(number: Decimal) -> float:
     value = float(number) + 0.0  # -0.0 is 0.0
     if math.isinf(value):
-        raise NotAValue("it is a number beyond all bounds")
+        raise NotAValue("it is an infinite number")
     return value
 
 
@@ -184,7 +186,7 @@ def _date(text: str) -> dt.date:
         with suppress(ValueError):
             found.add(dt.date(*reading))
     if len(found) > 1:
-        raise Ambiguous("its day and month can be exchanged: dates are written as in 2024-05-01")
+        raise Ambiguous("its day and month could be swapped: write dates as in 2024-05-01")
     if not found:
         raise NotAValue("there is no such day")
     return found.pop()
@@ -196,7 +198,7 @@ def _moment(text: str) -> dt.datetime | dt.time:
     if of_day is None:
         raise NotAValue(f"it is not {_WORDS['timestamp']}")
     if (of_day[1] or "")[6:].strip("0"):
-        raise NotAValue("it is finer than a microsecond")
+        raise NotAValue("it is more precise than a microsecond")
     try:
         if match is None:
             return dt.time.fromisoformat(text)

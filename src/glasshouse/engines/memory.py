@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory engine: a table laid out in columns, whose tuples are moved physically as nodes are split.
+"""The memory engine: a table laid out in columns, whose records are moved physically as nodes are split.
 
-A method decides; the engine counts, splits and visits. Nodes are runs of consecutive tuples and never overlap, so
+A method decides; the engine counts, splits and visits. Nodes are runs of consecutive records and never overlap, so
 pieces of the work are independent: any number of threads, in any order, gives the same result.
 
-`Points` are tuples that are equal in every quasi-identifier, laid out as one item each. A strict cut never parts such
-tuples, so it is found and made on points, each with the number and the sensitive histograms of its tuples. A table of
-millions about a few hundred thousand kinds of people is divided at the cost of these; the tuples themselves are read
+`Points` are records that are equal in every quasi-identifier, laid out as one item each. A strict cut never parts such
+records, so it is found and made on points, each with the number and the sensitive histograms of its records. A table of
+millions about a few hundred thousand kinds of people is divided at the cost of these; the records themselves are read
 three times.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cuts", "Memory", "Nodes", "Points", "Rows", "is_crowded"]
 
-# A visit goes level by level over pieces of about this many tuples: they stay in the processor's cache from one level
+# A visit goes level by level over pieces of about this many records: they stay in the processor's cache from one level
 # to the next, and are enough work for the vectorised decisions between two kernels.
 PIECE = 1 << 18
 # A node's codes are counted in a table if they spread over at most this many times its size, and sorted otherwise.
@@ -44,7 +44,7 @@ DENSE = 16
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Runs of consecutive tuples: ``starts[i] <= place < stops[i]``."""
+    """Runs of consecutive records: ``starts[i] <= place < stops[i]``."""
 
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
@@ -57,7 +57,7 @@ class Nodes:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Tuples in each node."""
+        """Records in each node."""
         return self.stops - self.starts
 
     @staticmethod
@@ -69,7 +69,7 @@ class Nodes:
         )
 
     def pieces(self, tuples: int) -> list[Nodes]:
-        """Cut the list into runs of about so many tuples each."""
+        """Cut the list into runs of about so many records each."""
         number = np.cumsum(self.sizes) // max(tuples, 1)
         borders = np.flatnonzero(np.diff(number, prepend=-1, append=-1))
         return [self[slice(a, b)] for a, b in itertools.pairwise(borders)]
@@ -77,9 +77,9 @@ class Nodes:
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """One cut a node, on attribute ``dims[i]``: ``left[i]`` tuples go left. No cut is possible where it is 0.
+    """One cut a node, on attribute ``dims[i]``: ``left[i]`` records go left. No cut is possible where it is 0.
 
-    Which tuples those are is marked in the rows until the same nodes are cut again.
+    Which records those are is marked in the rows until the same nodes are cut again.
     """
 
     dims: NDArray[np.intp]
@@ -87,7 +87,7 @@ class Cuts:
 
     @property
     def possible(self) -> NDArray[np.bool_]:
-        """Where there is a cut: both parts have tuples."""
+        """Where there is a cut: both parts have records."""
         return self.left > 0
 
     def __getitem__(self, which: NDArray[np.intp] | NDArray[np.bool_]) -> Cuts:
@@ -95,9 +95,9 @@ class Cuts:
 
 
 class Rows:
-    """The tuples of a table, copied and laid out for dividing, with the sensitive columns to count.
+    """The records of a table, copied and laid out for dividing, with the sensitive columns to count.
 
-    ``order`` has the tuples in tie order; None where the method's result does not depend on ties.
+    ``order`` has the records in tie order; None where the method's result does not depend on ties.
     """
 
     def __init__(self, table: Microdata, sensitive: Sequence[Column], order: NDArray[np.int32] | None) -> None:
@@ -116,7 +116,7 @@ class Rows:
         self._is_left = np.empty(self.n_tuples, np.uint8)
 
     def whole(self) -> Nodes:
-        """All tuples as one node."""
+        """All records as one node."""
         return Nodes(np.array([0]), np.array([self.n_tuples]))
 
     def extents(self, nodes: Nodes) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -132,7 +132,7 @@ class Rows:
         return self._cuts(nodes, dims, self._median_cuts)
 
     def half_cuts(self, nodes: Nodes, dims: NDArray[np.intp]) -> Cuts:
-        """Relaxed cuts: the first half of the tuples, in order of value, then tie order."""
+        """Relaxed cuts: the first half of the records, in order of value, then tie order."""
         return self._cuts(nodes, dims, self._half_cuts)
 
     def count(self, nodes: Nodes, cuts: Cuts) -> list[Counts]:
@@ -155,14 +155,14 @@ class Rows:
         return Nodes(np.stack([nodes.starts, middle], axis=1).ravel(), np.stack([middle, nodes.stops], axis=1).ravel())
 
     def groups(self, leaves: Nodes) -> Groups:
-        """Turn leaves that cover all tuples into groups of the table as it was read."""
+        """Turn leaves that cover all records into groups of the table as it was read."""
         order = np.argsort(leaves.starts)
         labels = np.full(self.n_tuples, -1, np.int32)
         self._kernels.label_runs(self.index, leaves.starts[order], leaves.stops[order], labels)
         return Groups(labels, len(leaves))
 
     def _cuts(self, nodes: Nodes, dims: NDArray[np.intp], find: Callable[..., None]) -> Cuts:
-        """Find the cut of every node on its attribute, mark the tuples that it sends left, and count them."""
+        """Find the cut of every node on its attribute, mark the records that it sends left, and count them."""
         left = np.zeros(len(nodes), np.int64)
         for dim in np.unique(dims).tolist():
             which = np.flatnonzero(dims == dim)
@@ -196,7 +196,7 @@ class Memory:
     threads
         How many threads there may be; 0 for as many as there are cores.
     crowd
-        Strict cuts work on points (see `Points`) if there are at least so many tuples for each that there could be.
+        Strict cuts work on points (see `Points`) if there are at least so many records for each that there could be.
     """
 
     threads: int = 0
@@ -238,15 +238,15 @@ def _ancestors(separations: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def is_crowded(table: Microdata, tuples: int) -> bool:
-    """Whether there are at least so many tuples for every point that there could be."""
+    """Whether there are at least so many records for every point that there could be."""
     return math.prod(column.domain.size for column in table.quasi) * tuples <= table.n_tuples
 
 
 class Points(Rows):
     """The points of a table, laid out for strict cuts; nodes are runs of points.
 
-    ``tuples`` is the point of every tuple, numbered in the order of all codes, one attribute after another. Without it
-    points are found by counting all that there could be, which must fit into 31 bits. Each tuple of the table stands
+    ``tuples`` is the point of every record, numbered in the order of all codes, one attribute after another. Without it
+    points are found by counting all that there could be, which must fit into 31 bits. Each record of the table stands
     for as many as ``counts`` says, one unless given.
     """
 
@@ -261,7 +261,7 @@ class Points(Rows):
         self._counts = counts
         self._dense = 0 if tuples is None else DENSE
         self._used = np.flatnonzero(self._tuples.sizes)
-        example = np.empty(self._tuples.n_groups, np.int32)  # of every point: one of its tuples
+        example = np.empty(self._tuples.n_groups, np.int32)  # of every point: one of its records
         example[self._tuples.labels] = np.arange(table.n_tuples, dtype=np.int32)
         points = tuple(Column(column.domain, column.codes[example[self._used]]) for column in table.quasi)
         super().__init__(replace(table, quasi=points, identifier=None, n_tuples=len(self._used)), (), None)
@@ -293,7 +293,7 @@ class Points(Rows):
         return self._tuples.relabelled(of_key, of_point.n_groups)
 
     def _histogram(self, column: Column) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-        """Where each point's sensitive values begin, the values, and how many tuples have each."""
+        """Where each point's sensitive values begin, the values, and how many records have each."""
         found = self._tuples.counts(column)
         if self._counts is not None:
             weights = self._counts[self._tuples.order].astype(np.int32)
@@ -312,7 +312,7 @@ class Points(Rows):
 
 
 def _counted(table: Microdata) -> Groups:
-    """The point of every tuple among all that there could be, in the order of their codes."""
+    """The point of every record among all that there could be, in the order of their codes."""
     kernels = compiled("glasshouse.engines._kernels")
     keys = np.zeros(table.n_tuples, np.int32)
     for column in table.quasi:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Passes over tuples, cut into pieces: sharing work, shuffling runs, sorting by whole numbers, following an order.
+"""Passes over records, cut into pieces: sharing work, shuffling runs, sorting by whole numbers, following an order.
 
 Pieces are cut by the data alone and done by as many threads as the engine has, and random choices belong to a piece,
 never to a thread. So the number of threads, and which of them comes first, decide nothing but the time.
 
-Columns are joined into keys of up to 32 bits, and tuples sorted by one key after another, digit by digit, from the
-least significant on. Every sort is stable, so there is one result, however the work is cut and whoever does it.
+Columns are joined into keys of up to 32 bits, and records sorted by one key after another, digit by digit, from the
+least significant on. Every sort is stable, so there is one result, however the work is cut and shared.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ KERNELS = "glasshouse.grouping.along_order._kernels"
 KEY = 32
 # Bits of a digit: more of them, and the places to which a pass writes would no longer stay in the processor's cache.
 DIGIT = 11
-# A word holds a key above the number of its tuple, which has so many bits.
+# A word holds a key above the number of its record, which has so many bits.
 _NUMBER = 32
-# A piece has about this many tuples: few enough for many threads to have their share of a large table, and enough that
+# A piece has about this many records: few enough for many threads to have their share of a large table, and enough that
 # they seldom wait for each other between two pieces. Seeded choices belong to pieces: another size makes other choices.
 PIECE = 1 << 19
 
@@ -73,7 +73,7 @@ def stretches(n: int) -> list[tuple[int, int]]:
 def pieces_of_runs(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Cut a list of runs into pieces; each is given by its first run and the one after its last.
 
-    Run ``r`` holds the tuples from ``offsets[r]`` to ``offsets[r + 1]``. A run is never cut, however long it is.
+    Run ``r`` holds the records from ``offsets[r]`` to ``offsets[r + 1]``. A run is never cut, however long it is.
 
     >>> pieces_of_runs(np.array([0, 3, 2 * PIECE, 2 * PIECE + 1]))
     [(0, 2), (2, 3)]
@@ -147,7 +147,7 @@ def joined(columns: Sequence[NDArray[np.int32]], engine: Memory) -> Keys:
 def sorted_by(
     keys: Keys, ties: NDArray[np.int32] | None, engine: Memory
 ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Sort tuples stably by their keys; also where the most significant key differs from the one before."""
+    """Sort records stably by their keys; also where the most significant key differs from the one before."""
     order = np.empty(0, np.int32) if ties is None else ties
     for key, bits in reversed(keys):
         order, fresh = _sorted_by_one(key, bits, order, engine)
@@ -170,7 +170,7 @@ def sort_words(words: NDArray[np.uint64], low: int, high: int, engine: Memory) -
 
 
 def runs(keys: Keys, ties: NDArray[np.int32] | None, engine: Memory) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Sort tuples by their keys; also where each run of tuples with equal keys starts, and the number of tuples."""
+    """Sort records by their keys; also where each run of records with equal keys starts, and the number of records."""
     order, fresh = sorted_by(keys, ties, engine)
     kernels, pieces = compiled(KERNELS), stretches(len(order))
 
@@ -185,9 +185,9 @@ def runs(keys: Keys, ties: NDArray[np.int32] | None, engine: Memory) -> tuple[ND
 def together(
     labels: NDArray[np.int32], ties: NDArray[np.int32] | None, engine: Memory
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the tuples group after group, and where each group starts; tuples in no group (-1) are left out.
+    """Return the records group after group, and where each group starts; records in no group (-1) are left out.
 
-    Inside a group tuples are in tie order. There is one more offset than there are groups that have tuples.
+    Inside a group records are in tie order. There is one more offset than there are groups that have records.
 
     >>> from glasshouse.engines import Memory
     >>> together(np.array([1, 0, -1, 1], np.int32), None, Memory())
@@ -215,7 +215,7 @@ def along(
 
 
 def spread(values: NDArray[np.int32], order: NDArray[np.int32], n: int, engine: Memory) -> NDArray[np.int32]:
-    """Give the tuples of an order their values, and all other of ``n`` tuples -1.
+    """Give the records of an order their values, and all other of ``n`` records -1.
 
     >>> from glasshouse.engines import Memory
     >>> spread(np.array([7, 5], np.int32), np.array([2, 0], np.int32), 4, Memory())
@@ -230,9 +230,9 @@ def spread(values: NDArray[np.int32], order: NDArray[np.int32], n: int, engine: 
 def label_along(
     order: NDArray[np.int32], offsets: NDArray[np.int64], engine: Memory, *, n_published: int | None = None
 ) -> NDArray[np.int32]:
-    """Label the tuples of an order by runs: run ``g`` lies between ``offsets[g]`` and ``offsets[g + 1]``.
+    """Label the records of an order by runs: run ``g`` lies between ``offsets[g]`` and ``offsets[g + 1]``.
 
-    Tuples of the runs from ``n_published`` on are labelled -1.
+    Records of the runs from ``n_published`` on are labelled -1.
 
     >>> from glasshouse.engines import Memory
     >>> label_along(np.array([2, 0, 1], np.int32), np.array([0, 1, 3]), Memory())
@@ -262,7 +262,7 @@ def _sorted_by_one(
 ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Sort ``order`` (if empty, that of the numbers) stably by one key; also where the key differs from the one before.
 
-    Key and number of a tuple travel in one word: a tuple is looked up once for each key, and not for each digit.
+    Key and number of a record travel in one word: a record is looked up once for each key, and not for each digit.
     """
     kernels, pieces = compiled(KERNELS), stretches(len(key))
     packed, spare = np.empty((2, len(key)), np.uint64)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Independence: how far a method ties what is believed of one person to the values of others.
+"""Independence: how far a method makes what can be inferred about one person depend on the values of others.
 
-Theorems about an attacker who knows the algorithm hold every table equally likely beforehand. An attacker who knows a
+Theorems about an attacker who knows the algorithm assume that all tables are equally likely. An attacker who knows a
 little more, for instance that one value goes with a slightly larger income, is bounded too where the possible tables
 are *a product over small sets of people*: where what the release and a proof tell of one set says nothing about
 another, and inside a set every way to deal its values to its people is equally likely. A belief then depends on the few
@@ -46,7 +46,7 @@ Independent = Literal["groups", "half-groups", "faces", "buckets", "none"]
 def belief_bound(share: Exact, odds: Exact) -> Fraction:
     """What is believed at most of a value, within a set of people all of whose arrangements are equally likely.
 
-    The people of the set have the value in the given share. The attacker holds people independent, and the chances of
+    The people of the set have the value in the given share. To the attacker people are independent, and the chances of
     any two people i and j for any two values u and v differ by no more than these odds: ``p_i(u) p_j(v)`` is at most
     odds times ``p_i(v) p_j(u)``. The bound is reached (docs/methods/mirror.md, L1).
 
@@ -72,22 +72,22 @@ _TOLD: Final = 2  # odds at which guarantees say what may be believed
 
 
 def left_open(independent: Independent, share: Fraction | None) -> str:
-    """Say what a guarantee does not promise against an attacker who knows a little about people beforehand.
+    """Say what is not guaranteed against an attacker who knows a little about people before the release.
 
     >>> from fractions import Fraction
-    >>> left_open("groups", Fraction(1, 4)).endswith("by a factor of up to 2, a belief may reach 40 %")
+    >>> left_open("groups", Fraction(1, 4)).endswith("up to a factor of 2, a probability may reach 40 %")
     True
     """
-    whom = "against an attacker who knows a little about people beforehand"
+    whom = "an attacker who knows a little about people before seeing the release"
     if independent == "buckets":
         return (
-            f"anything {whom}: common knowledge, such as that a value goes with larger incomes, can be enough to infer "
-            "the values of nearly everybody, because this method ties its groups to each other"
+            f"{whom} may infer the values of nearly everybody: common knowledge can be enough, such as that a value is "
+            "more frequent among people with large incomes, because this method makes its groups depend on each other"
         )
     if share is None:
-        return f"any bound {whom}"
+        return f"nothing limits what {whom} can infer"
     percent = ceil(100 * belief_bound(share, _TOLD))
     return (
-        f"the same bound {whom}: where the odds of two values differ from person to person by a factor of up to "
-        f"{_TOLD}, a belief may reach {percent} %"
+        f"{whom} can be more certain: if the odds of two values are known to differ between people by up to a factor "
+        f"of {_TOLD}, a probability may reach {percent} %"
     )

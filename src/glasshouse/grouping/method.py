@@ -119,7 +119,7 @@ class Method:
         return Fraction(times, ell) if ell is not None and times is not None and times < ell else None
 
     def believed_at_most(self, requirement: Requirement, odds: Exact) -> Fraction | None:
-        """What an attacker believes at most who knows the algorithm, and a little about people; None for no bound.
+        """The highest probability for an attacker who knows the algorithm and a little about people; None for no bound.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class Method:
     def _refuse_sets(self, requirement: Requirement) -> None:
         if requirement.sets and not self.judges_only:
             raise NotSupported(
-                f"the method {self.name!r} for a column whose values are sets, which it cannot deal to groups",
+                f"the method {self.name!r} for a column whose values are sets",
                 instead="use the method 'mirror', the default, or 'mondrian'",
             )
 
@@ -207,7 +207,10 @@ def linking_claim(*limits: str) -> Claim:
     """What holds of any groups that satisfy the principle, against an attacker who does not know the algorithm."""
     return Claim(
         adversary=Adversary.LINKING,
-        theorem="every published group satisfies the principle, recounted from the published tables",
+        theorem=(
+            "every published group satisfies the principle, and anybody can check this by counting in the published "
+            "tables"
+        ),
         limits=limits,
     )
 
@@ -218,10 +221,10 @@ def quasi_claim(assumptions: tuple[str, ...] = ()) -> Claim:
         adversary=Adversary.ALGORITHM_AWARE,
         theorem=(
             "groups are made from quasi-identifiers alone: an attacker who knows the algorithm and everybody's "
-            "quasi-identifiers can find out who is in which group, also where cells overlap, and of sensitive values "
-            "only what that group shows"
+            "quasi-identifiers can find out who is in which group, also where cells overlap, and learns about "
+            "sensitive values only what that group shows"
         ),
-        limits=("k-anonymity protects no sensitive value: a group may share one",),
+        limits=("k-anonymity does not protect sensitive values: all people of a group may have the same one",),
         assumptions=assumptions,
     )
 
@@ -231,10 +234,10 @@ def chosen_blindly(method: Method, *names: str) -> tuple[str, ...]:
 
     >>> from glasshouse.grouping.mirror.mirror import Mirror
     >>> chosen_blindly(Mirror(priority=("age",)), "priority", "weights")
-    ("the parameter 'priority' was chosen without a look at the sensitive values of this table",)
+    ("the parameter 'priority' was chosen without looking at the sensitive values of this table",)
     """
     return tuple(
-        f"the parameter {name!r} was chosen without a look at the sensitive values of this table"
+        f"the parameter {name!r} was chosen without looking at the sensitive values of this table"
         for name in names
         if getattr(method, name)
     )
@@ -268,8 +271,11 @@ def check_monotone(requirement: Requirement, owner: str) -> None:
     """Refuse a requirement under which the union of two safe groups may not be safe."""
     if not requirement.monotone:
         raise NotSupported(
-            f"{owner} under {requirement.describe()}, which is not monotone",
-            instead="choose a principle for which a union of safe groups is safe",
+            (
+                f"{owner} under {requirement.describe()}, which may be broken when two safe groups are joined (it is "
+                "not monotone)"
+            ),
+            instead="choose a principle under which two safe groups together are safe, such as l-diversity",
         )
 
 

@@ -56,9 +56,10 @@ class OptGen(Method):
     Guarantee
     ---------
     Every group is l-diverse, so a *linking* adversary, who knows the quasi-identifiers, believes no sensitive value of
-    a person above ``1 / ell``. Against an adversary who also knows this algorithm it promises nothing: she keeps the
-    worlds whose optimum is the release. In Example 2 all of them give Ed gastritis (probability 1), where credibility,
-    which counts worlds of which the release is *minimal*, says 1/4 (Example 3). The method is kept as a specimen.
+    a person above ``1 / ell``. Against an attacker who also knows this algorithm it promises nothing: that one keeps
+    the worlds whose optimum is the release. In Example 2 all of them give Ed gastritis (probability 1), where
+    credibility, which counts worlds of which the release is *minimal*, says 1/4 (Example 3). The method is kept as a
+    specimen.
 
     Cost
     ----
@@ -99,9 +100,10 @@ class OptGen(Method):
         """State what the groups promise: against whom, and why."""
         frequency_ell(requirement, "Opt-Gen")
         return linking_claim(
-            "an adversary who knows that Opt-Gen was used can learn everything: she keeps the tables of which the "
-            "release is the optimum (reverse engineering attack; in TRANSPARENT Example 2 all of them agree on Ed's "
-            "disease: P(Ed = gastritis) = 1)"
+            "an attacker who knows that Opt-Gen was used can learn everything: the attacker keeps only the tables "
+            "for which this release would be the best one (reverse engineering attack). In Example 2 of "
+            "TRANSPARENT, one person (Ed) has the same disease in all these tables, so it is certain: P(Ed = "
+            "gastritis) = 1"
         )
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
@@ -126,8 +128,8 @@ class OptGen(Method):
             if len(first) > self.MOST_POINTS:  # one more attribute can only add to them
                 raise NotSupported(
                     f"Opt-Gen on more than {self.MOST_POINTS} distinct combinations of quasi-identifiers",
-                    instead="use the method 'mirror', which takes tables of any size and holds against whoever knows "
-                    "it, or coarsen the quasi-identifiers",
+                    instead="use the method 'mirror', which takes tables of any size and protects also against an "
+                    "attacker who knows the method, or make the quasi-identifiers coarser",
                 )
         return point_of, np.stack([column.codes[first] for column in table.quasi], axis=1)
 
@@ -217,7 +219,7 @@ class Points:
 
         The groups of a partition without overlaps are all points of their boxes. One that a cut divides into safe parts
         is in no optimum: the parts lie in its box, and their squares are less. Boxes are grown point by point, in order
-        of size. A tuple pays the size of its group, so whoever has ``p`` in his group pays at least the size of the
+        of size. A tuple pays the size of its group, so everybody with ``p`` in the group pays at least the size of the
         first safe box that reached ``p`` (or the present size, if none has), and a safe group that contains a box of
         size ``s`` makes each tuple of that box pay ``s``: more than ``limit`` in all, and the box is grown no further.
         """

@@ -2,7 +2,7 @@
 """Refinement: a fine method inside every group of a coarse one.
 
 MINIMALITY 3.1 ("anatomization of large groups"): RGG(Ana), SG(Ana); and beyond it Ace instead of Anatomize, inside the
-groups of any method. The paper says that this keeps the coarse method's guarantee. Against an adversary who knows the
+groups of any method. The paper says that this keeps the coarse method's guarantee. Against an attacker who knows the
 algorithm it does not, where the coarse method looked at which person has which value: six people in a row with values
 a a b b c c stay one group of Symmetric at l = 2, because a half held a value twice. Anatomize then publishes {0, 2}
 with a and b, {1, 4} with a and c, {3, 5} with b and c. If person 1 had c, both halves would have been diverse, and the
@@ -56,7 +56,7 @@ class Refined(Method):
     Every group satisfies l-diversity, against a *linking* adversary. Inside `Tailor`, which stops by a group's multiset
     of values alone, an *algorithm-aware* adversary believes no value above 1/l (TRANSPARENT Theorem 3; that is Hybrid,
     if ``inner`` is ``ace``), and the same holds inside `Separate`, where it is the inner method by itself. Inside any
-    other method nothing is claimed against her, whatever that method claims when it is used alone.
+    other method nothing is claimed there, whatever that method claims when it is used alone.
 
     Cost
     ----
@@ -112,17 +112,17 @@ class Refined(Method):
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
                 theorem=(
-                    f"the groups of {self.coarse.name} depend on the values of a group as a multiset alone, and "
-                    f"{self.inner} treats all tables with that multiset alike (TRANSPARENT Theorem 3, MINIMALITY "
+                    f"the groups of {self.coarse.name} depend only on how often each value occurs in a group, and "
+                    f"{self.inner} treats all tables with the same numbers alike (TRANSPARENT Theorem 3, MINIMALITY "
                     "Claim 4)"
                 ),
                 limits=coarse.limits,
                 assumptions=coarse.assumptions,
             )
         return linking_claim(
-            f"an adversary who knows that {self.inner} was run inside the groups of {self.coarse.name} can learn more, "
-            "up to certainty: a coarse group that was not divided tells who shares a value, and the fine groups tell "
-            "which; inside the method 'tailor' she cannot",
+            f"an attacker who knows that {self.inner} was run inside the groups of {self.coarse.name} can learn more, "
+            "up to certainty: a coarse group that was not divided shows who shares a value, and the fine groups show "
+            "which value; the method 'tailor' avoids this",
             *coarse.limits,
         )
 

@@ -55,10 +55,10 @@ class Separate(Method):
 
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
-        nobody = "k-anonymity protects no sensitive value: everybody may share one"
+        nobody = "k-anonymity does not protect sensitive values: everybody may have the same one"
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
-            theorem="everybody is in one group, whatever the values are, so the algorithm tells nothing of them",
+            theorem="everybody is in one group, for any sensitive values, so the groups reveal nothing about them",
             limits=() if requirement.columns else (nobody,),
         )
 

@@ -72,10 +72,11 @@ def keep_eligible(
 def keep_by_lot(kinds: Kinds, method: Method, requirement: Requirement, source: Draws) -> NDArray[np.int64]:
     """How many people of each kind to keep where the method protects columns jointly, and leaves some out by lot.
 
-    ``requirement`` is bound to these people, and the rest is so large that it satisfies it whoever is left out.
+    ``requirement`` is bound to these people, and the rest is so large that it satisfies it no matter who is left out.
     """
     enough = requirement.enough([part.whole for part in requirement.parts])
     n = method.n_by_lot(requirement, enough, kinds.n_people)
+    # the label decides which people are drawn: with other words, a seed would give another release
     return kinds.counts - drawn_counts(kinds.counts, n, source.child("left out by lot")) if n else kinds.counts
 
 
@@ -156,8 +157,10 @@ def _some_of_each(kinds: Kinds, part: Part, cap: int, source: Draws) -> NDArray[
 def _too_many(part: Part, n_tuples: int, n_kept: int, allowed: Fraction) -> Infeasible:
     needed = (n_tuples - n_kept) / n_tuples
     return Infeasible(
-        f"{part.principle.title} is out of reach: {n_tuples - n_kept:,} of {n_tuples:,} tuples ({needed:.2%}) would "
-        f"have to be dropped, and {float(allowed):.2%} may be",
+        (
+            f"{part.principle.title} is not possible for this table: {n_tuples - n_kept:,} of {n_tuples:,} records "
+            f"({needed:.2%}) would have to be dropped, and a share of at most {float(allowed):.2%} may be dropped"
+        ),
         principle=part.principle,
         count=n_tuples - n_kept,
         of=n_tuples,

@@ -46,8 +46,9 @@ def compiled(name: str) -> Any:
     if not _warned:
         _warned = True
         warnings.warn(
-            "the compiled kernels are missing, so the interpreted ones serve: the same results, hundreds of times "
-            "slower. Install a C compiler and the Python headers (Debian: gcc python3-dev) and reinstall glasshouse",
+            "the compiled parts of Glasshouse are missing, so it uses interpreted ones: the results are the same, but "
+            "it is hundreds of times slower. Install a C compiler and the Python headers (Debian: gcc python3-dev) "
+            "and reinstall glasshouse",
             InterpretedKernelsWarning,
             stacklevel=2,
         )

@@ -40,7 +40,7 @@ _MOST_LISTED: Final = 4096  # values of a range that are gone through one by one
 _BETWEEN: Final = 3  # values between two ends that stand for all between them, where there are more
 _ROUNDS: Final = 4
 _SMALL: Final = 12  # people of a cell, of whom a value that is listed may well be half
-_AGAIN: Final = 2  # rounds after which it is estimated anew how far cells differ
+_AGAIN: Final = 2  # rounds after which it is estimated again how far cells differ
 
 
 def domain_of(name: str, kind: str, supports: Sequence[Support]) -> tuple[Any, ...]:
@@ -53,7 +53,10 @@ def domain_of(name: str, kind: str, supports: Sequence[Support]) -> tuple[Any, .
         inner = support.support if isinstance(support, OrMissing) else support
         missing |= isinstance(support, OrMissing)
         if isinstance(inner, Endless | Prefix):
-            raise InputError(f"column {name!r} has cells of which nobody says which values they stand for")
+            raise InputError(
+                f"column {name!r} has cells that are open at one end or end in stars, and nothing says which "
+                "values they cover"
+            )
         if isinstance(inner, Span):
             spans.append(inner)
             ends |= {inner.low, inner.high}

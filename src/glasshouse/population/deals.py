@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_STATES", "Deals"]
 
 MOST_STATES: Final = 4096
-"""Groups with more states than that are not gone through exactly."""
+"""Groups with more states than this are not computed exactly."""
 
 _KERNELS = "glasshouse.population._permanent_kernels"
 _LANES = 8

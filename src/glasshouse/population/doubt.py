@@ -36,8 +36,14 @@ class Doubt:
 
 
 _EXACT: Final = Doubt(1.15, 0.05)
-_TESTED: Final = Doubt(1.5, 0.35, "intervals are rough: the method of this release tests its groups")
-_TIED: Final = Doubt(3.0, 0.6, "intervals are very rough: the method of this release ties its groups to each other")
+_TESTED: Final = Doubt(
+    1.5,
+    0.35,
+    "the intervals are rough, because the method of this release looks at sensitive values when it forms groups",
+)
+_TIED: Final = Doubt(
+    3.0, 0.6, "the intervals are very rough, because the method of this release makes groups depend on each other"
+)
 _BY_SETS: Final[dict[Independent, Doubt]] = {
     "groups": _EXACT,
     "half-groups": _TESTED,
@@ -45,7 +51,12 @@ _BY_SETS: Final[dict[Independent, Doubt]] = {
     "none": _TESTED,
     "buckets": _TIED,
 }
-_BOXES: Final = Doubt(3.0, 0.6, "intervals are very rough: where in its cells a person is can only be guessed")
+_BOXES: Final = Doubt(
+    3.0,
+    0.6,
+    "the intervals are very rough, because the exact quasi-identifiers of a person within a published cell "
+    "can only be guessed",
+)
 
 
 def doubt_of(release: Release) -> Doubt:

@@ -47,7 +47,7 @@ _DRAWS_SEED: Final = 2  # of the draws alone, so that they can be made again fro
 _DIGITS: Final = 6  # behind the point of a weight
 _IN_CELLS, _EXACT = 2, 3  # attributes that a feature combines
 FEWEST: Final = 200
-"""People; of fewer nothing is learned."""
+"""The smallest number of people to learn from."""
 _LEARNED: Final = 350  # bytes that learning takes for a seat, at least
 _FOR_RIDGES, _FOR_WEIGHTS = 60_000, 200_000  # people whose groups they are learned from
 
@@ -74,7 +74,7 @@ def learn(
     taxonomies, ordered
         Public knowledge that the cells of the release refer to, as for `query`.
     keep
-        A file. If it is there, what it holds is taken, and nothing is learned; else what is learned is written to it.
+        A file. If it exists, what was learned is read from it; otherwise what is learned is written to it.
         A file that belongs to another release, or is damaged, is refused with a `SourceError`.
     report
         Is told how much of the work is done, from 0 to 1.
@@ -97,8 +97,8 @@ def learn(
     found = learned_from(evidence, published, seats, report)
     if found is None:
         raise NotSupported(
-            f"learning from a release of {release.n_tuples:,} people",
-            instead=f"it takes {FEWEST} at least; questions are answered without a model",
+            f"nothing can be learned from a release of {release.n_tuples:,} people",
+            instead=f"at least {FEWEST} people are needed; questions are answered without a model",
         )
     if keep is not None:
         found.save(keep)
@@ -117,16 +117,18 @@ def restored(
     file = PopulationFile.read(path)
     file.check_release(digest_of(release))
     if column is not None and column != file.column:
-        raise InputError(f"{file.path} holds what was learned of {file.column!r}, and not of {column!r}")
+        raise InputError(
+            f"{file.path} contains what was learned about {file.column!r}, and not about {column!r}: name another file"
+        )
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
     published = evidence.published(file.column or None)
     seats = next((own for own in published.seats if own.quasi == file.quasi), None)
     if seats is None:
-        file.refuse("no table of the release has its quasi-identifiers")
+        file.refuse("no table of the release has the quasi-identifiers of the model")
     ready = _Ready.of(evidence, published, seats)
     found = ready.population(file.fitted(ready.values, ready.points, ready.regression))
     if found.model != file.data["model"]:
-        file.refuse("its model is not the one that its numbers give")
+        file.refuse("the kind of model that it names does not agree with its numbers")
     return _kept.setdefault(release, {}).setdefault(_key(evidence, published, seats), found)
 
 
@@ -142,7 +144,7 @@ def learned_from(
             refuse_without_room(
                 len(seats) * _LEARNED,
                 f"learning from a release of {evidence.release.n_tuples:,} people",
-                instead="questions can be asked with model='uniform' (--model uniform), which learns nothing",
+                instead="questions can be asked with model='uniform', which learns nothing",
             )
         ready = _Ready.of(evidence, published, seats)
         found = fitted(_sampled(ready.regression, _FOR_RIDGES, ready.random), ready.random, report)
@@ -240,6 +242,8 @@ def _observations(
         return Shown(points.place_of_seat.astype(np.int32), shown, seats.count, kept)
     people = np.bincount(seats.group, weights=seats.count, minlength=published.n_groups)
     if not np.array_equal(people, published.sizes):
-        raise InputError("the tables of the release do not fit together: some group has not as many people as values")
+        raise InputError(
+            "the tables of the release contradict each other: a group does not have as many people as sensitive values"
+        )
     slots = (published.offsets, published.codes, published.counts)
     return Grouped(Deals.of(seats.group, points.place_of_seat, seats.count, slots))

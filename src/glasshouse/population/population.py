@@ -104,7 +104,10 @@ class Population:
         if not self.column:
             return f"Population({by}; {self.model})"
         z = self.fitted.z
-        gain = f"{abs(z):.1f} standard errors {'better' if z >= 0 else 'worse'} than base rates on held-out groups"
+        gain = (
+            f"{abs(z):.1f} standard errors {('better' if z >= 0 else 'worse')} than overall frequencies on groups "
+            "set aside for testing"
+        )
         return f"Population({self.column!r} by {by}; {self.model}, {gain})"
 
     @classmethod
@@ -177,7 +180,10 @@ class Population:
         from glasshouse.population.population_classifier import PopulationClassifier
 
         if not self.points.names or self.column == "":
-            raise NotSupported("a classifier from a release without a sensitive column", instead="there is no value")
+            raise NotSupported(
+                "a classifier needs a sensitive column to predict, and this release has none",
+                instead="learn from a release with a sensitive column",
+            )
         return PopulationClassifier.of(self, class_of)
 
     def _shares(

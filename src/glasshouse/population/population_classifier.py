@@ -220,14 +220,17 @@ def _classes(values: Sequence[Any], class_of: ClassOf | None) -> tuple[NDArray[A
     """The classes in their order, and the class of every value."""
     if class_of is None:
         if None in values:
-            raise InputError("the sensitive column has missing values: say by class_of which class they are")
+            raise InputError("the sensitive column has missing values: say with class_of which class they belong to")
         own = list(values)
     elif isinstance(class_of, Mapping):
         by_key = {None if value is None else key_of(value): chosen for value, chosen in class_of.items()}
         keys = [None if value is None else key_of(value) for value in values]
         lacking = sum(key not in by_key for key in keys)
         if lacking:
-            raise InputError(f"class_of lacks {lacking:,} of the {len(values):,} values of the sensitive column")
+            raise InputError(
+                f"class_of does not name a class for {lacking:,} of the {len(values):,} values of the "
+                "sensitive column: add them"
+            )
         own = [by_key[key] for key in keys]
     else:
         own = [class_of(value) for value in values]

@@ -2,11 +2,11 @@
 """The file of a population: what was learned from a release, as plain JSON, so that it need not be learned again.
 
 It holds what takes long to find: the weights of the model, the ridge of every block, and how well groups were fitted
-that were held out. Everything else is read from the release again, and the draws are made anew by the same random
+that were held out. Everything else is read from the release again, and the draws are made again by the same random
 numbers, which takes a small part of the time and keeps the file small. So a file is of no use without its release, and
 it is refused with any other: it names the release by a digest of its tables. A checksum shows whether a file was
-changed. Whoever may change files can write a new checksum too; a file of weights deserves as much trust as the place
-that it lies in.
+changed. Anybody who can change files can write a new checksum too; a file of weights deserves as much trust as the
+place that it lies in.
 """
 
 from __future__ import annotations
@@ -114,14 +114,17 @@ class PopulationFile:
         try:
             data = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
         except (ValueError, RecursionError):
-            raise SourceError(f"{path} is damaged: it is not JSON", source=path) from None
+            raise SourceError(f"{path} is damaged: it is not JSON. Delete it, and learn again", source=path) from None
         if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise SourceError(f"{path} is not what was learned from a release", source=path)
+            raise SourceError(
+                f"{path} is not a file with what was learned from a release: name another file", source=path
+            )
         version = data.get("format_version")
         if version != FORMAT_VERSION:
             shown = version if isinstance(version, int) and not isinstance(version, bool) else "of an unknown kind"
             raise SourceError(
-                f"{path} has format {shown}, and this version of Glasshouse reads {FORMAT_VERSION}: learn again",
+                f"{path} has the format {shown}, and this version of Glasshouse reads the format "
+                f"{FORMAT_VERSION}: learn again",
                 source=path,
             )
         checksum = data.pop("checksum", None)
@@ -129,7 +132,7 @@ class PopulationFile:
         try:
             same = checksum == _checksum(data)
         except RecursionError:
-            found.refuse("it has lists in lists in lists without an end")
+            found.refuse("its lists are nested too deeply")
         if not same:
             found.refuse("its checksum is wrong")
         found._check_kinds()
@@ -146,7 +149,7 @@ class PopulationFile:
         }  # fmt: skip
         for name, kind in kinds.items():
             if not isinstance(self.data.get(name), kind) or isinstance(self.data[name], bool):
-                self.refuse(f"it has no {name!r}, or one of the wrong kind")
+                self.refuse(f"the entry {name!r} is missing or of the wrong kind")
         if not all(isinstance(own, dict) and isinstance(own.get("name"), str) for own in self.data["attributes"]):
             self.refuse("it has an attribute without a name")
 
@@ -177,8 +180,8 @@ class PopulationFile:
         )
         if not same:
             raise SourceError(
-                f"{self.path} was learned with other taxonomies or orders, or by another version of Glasshouse: give "
-                "the same ones, or learn again into another file",
+                f"{self.path} was learned with other taxonomies or orders, or by another version of "
+                "Glasshouse: give the same taxonomies and orders, or learn again into another file",
                 source=self.path,
             )
         ridges = self._numbers("ridges", (len(blocks),))
@@ -190,18 +193,18 @@ class PopulationFile:
         if found.is_used:
             found = Fitted(self._numbers("weights", regression.shape), ridges, gain, z)
         elif self.data["weights"]:
-            self.refuse("it has weights, and says that nothing was learned")
+            self.refuse("it says that nothing was learned, but it contains weights")
         return found
 
     def _numbers(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
         try:
             found = np.array(self.data[name], np.float64)
         except (ValueError, TypeError, OverflowError):
-            self.refuse(f"{name!r} holds something else than numbers")
+            self.refuse(f"the entry {name!r} contains something other than numbers")
         if found.shape != shape:
-            self.refuse(f"{name!r} has other rows and columns than the model")
+            self.refuse(f"the entry {name!r} does not have as many rows and columns as the model")
         if not (np.abs(found) <= _LARGEST).all():
-            self.refuse(f"{name!r} has a number that no model has")
+            self.refuse(f"the entry {name!r} contains a number that is too large for a model")
         return found
 
 
@@ -212,9 +215,12 @@ def _content(path: Path) -> bytes:
         try:
             told = os.fstat(descriptor)
             if not stat.S_ISREG(told.st_mode):
-                raise SourceError(f"cannot read {path}: it is no plain file", source=path)
+                raise SourceError(f"cannot read {path}: it is not a regular file", source=path)
             if told.st_size > _MOST_BYTES:
-                raise SourceError(f"{path} is too large to be what was learned from a release", source=path)
+                raise SourceError(
+                    f"{path} is too large to be a file with what was learned from a release: name another file",
+                    source=path,
+                )
             with os.fdopen(descriptor, "rb", closefd=False) as file:
                 return file.read(told.st_size)
         finally:

@@ -83,7 +83,9 @@ class Scale:
             except ValueError:
                 pass
         if not _is_number(value):
-            raise InputError(f"column {self.name!r} has values that are numbers, dates or times, and {value!r} is none")
+            raise InputError(
+                f"column {self.name!r} contains numbers, dates or times, and {value!r} is not one of these"
+            )
         return _number(value)
 
 

@@ -48,8 +48,8 @@ class AllOf(Principle):
     """
 
     name: ClassVar[str] = "all-of"
-    in_words: ClassVar[str] = "Several promises hold at once."
-    left_open: ClassVar[str] = "What none of them promises is not promised."
+    in_words: ClassVar[str] = "Several guarantees are given at the same time."
+    left_open: ClassVar[str] = "What is not guaranteed by at least one of them is not guaranteed at all."
     principles: tuple[Principle, ...]
 
     def __init__(self, *several: Principle, principles: Iterable[Principle] = ()) -> None:

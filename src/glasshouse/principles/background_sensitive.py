@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Promises about beliefs: what an attacker who believed something beforehand may believe after the release.
+"""Guarantees about probabilities: how far a release may change what an attacker thought of a person before.
 
 Tao, Xiao, Li, Zhang, "On Anti-Corruption Privacy Preserving Publication", ICDE 2008 (CORRUPTION), II-B. rho1-to-rho2
 (Definition 2 and Theorem 2) comes from Evfimievski, Gehrke, Srikant, "Limiting privacy breaches in privacy preserving
@@ -58,7 +58,7 @@ RESOLUTION = 10_000
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class BackgroundSensitive(Principle):
-    """What a belief may become, for whoever may have corrupted everybody else.
+    """How far a probability may change for an attacker who may know everybody else's value.
 
     Subclasses name the belief and its bound; the bound may be left open, to be told what a retention achieves.
     """
@@ -100,7 +100,10 @@ class BackgroundSensitive(Principle):
         ``n_values`` is the size of the declared sensitive domain.
         """
         if self.bound is None:
-            raise InputError(f"{self.title} asks for no bound: give one, or a retention to be told what it achieves")
+            raise InputError(
+                f"{self.title} states no bound: give a bound, or give a retention (then the bound that it achieves "
+                "is reported)"
+            )
         bound, n_values = self.bound, self._checked(n_values)
         steps = range(RESOLUTION + 1)
         refused = bisect_left(steps, True, key=lambda i: not self.prevents(Fraction(i, RESOLUTION), n_values, bound))
@@ -140,8 +143,8 @@ class BackgroundSensitive(Principle):
 
     def _refuse(self) -> NoReturn:
         raise NotSupported(
-            f"{self.title} as a property of groups",
-            instead="it holds for perturbed samples: publish with the recoding 'perturbed'",
+            f"{self.title} with a recoding that publishes groups",
+            instead="publish with the recoding 'perturbed', for which this guarantee holds",
         )
 
     def _checked(self, n_values: int) -> int:
@@ -149,15 +152,15 @@ class BackgroundSensitive(Principle):
         owner = type(self).__name__
         n_values = integer(owner, "n_values", n_values, least=1)
         if self.lambda_ * n_values < 1:
-            allowed = f"at least 1/{n_values}, for some value of {n_values} is that likely in any belief"
+            allowed = f"at least 1/{n_values}, because one of {n_values} values always has that probability"
             raise ParameterError(owner, "lambda_", allowed, plain(self.lambda_))
         return n_values
 
     def _within(self) -> str:
         """Whose beliefs are meant, in words."""
         if self.lambda_ == 1:
-            return "whatever she believes of single values"
-        return f"if she holds no single value likelier than {plain(self.lambda_)}"
+            return "for an attacker with any assumptions about single values"
+        return f"for an attacker who gave no single value a probability above {plain(self.lambda_)}"
 
 
 def group_size(owner: str, k: object, s: object) -> int:
@@ -172,7 +175,7 @@ def group_size(owner: str, k: object, s: object) -> int:
         raise ParameterError(owner, "s", "left out where k is given", s)
     number = fraction(owner, "s", s, above=0, most=1)
     if number * MOST_WHOLE < 1:
-        raise ParameterError(owner, "s", f"large enough for groups of 1/s to have at most {MOST_WHOLE:,} tuples", s)
+        raise ParameterError(owner, "s", f"large enough for groups of 1/s to have at most {MOST_WHOLE:,} records", s)
     return ceil(1 / number)
 
 
@@ -213,12 +216,12 @@ class RhoBreach(BackgroundSensitive):
     titled: ClassVar[str] = "{rho1}-to-{rho2} guarantee"
     theorem: ClassVar[str] = "CORRUPTION Theorem 2"
     in_words: ClassVar[str] = (
-        "What an attacker thought unlikely of a person beforehand is not made likely by the release, also if the "
-        "attacker knows the sensitive values of all other people."
+        "If an attacker thought before the release that something about a person was improbable, the release does not "
+        "make it probable, even if the attacker knows the sensitive values of all other people."
     )
     left_open: ClassVar[str] = (
-        "It needs sensitive values that are replaced by chance, and one person of each group: the release is a noisy "
-        "sample. What was believed beforehand with more than the first number is not bounded."
+        "The release is a noisy sample: it has one person of each group, and some sensitive values are replaced at "
+        "random. Statements that already had a probability above the first number before the release are not limited."
     )
 
     rho1: Fraction
@@ -268,29 +271,32 @@ class RhoBreach(BackgroundSensitive):
         """Say in one sentence what holds, upwards and downwards (CORRUPTION footnote 1).
 
         >>> print(RhoBreach(rho1=0.2, rho2=0.45, lambda_=0.1, k=6).describe("income"))
-        whatever is believed of a person's income with at most 0.2 beforehand is believed with at most 0.45 after the \
-release, and whatever is believed with at least 0.8 is still believed with at least 0.55, if she holds no single value \
-likelier than 0.1
+        any statement about a person's income that had a probability of at most 0.2 before the release has at most \
+0.45 after it, and one that had at least 0.8 still has at least 0.55, for an attacker who gave no single value a \
+probability above 0.1
         """
         value = column or "sensitive value"
         if self.rho2 is None:
-            return f"what may become of a belief of at most {plain(self.rho1)} about a person's {value}"
+            return f"how far a probability of at most {plain(self.rho1)} about a person's {value} may grow"
         return (
-            f"whatever is believed of a person's {value} with at most {plain(self.rho1)} beforehand is believed with "
-            f"at most {plain(self.rho2)} after the release, and whatever is believed with at least "
-            f"{plain(1 - self.rho1)} is still believed with at least {plain(1 - self.rho2)}, {self._within()}"
+            f"any statement about a person's {value} that had a probability of at most {plain(self.rho1)} before the "
+            f"release has at most {plain(self.rho2)} after it, and one that had at least {plain(1 - self.rho1)} still "
+            f"has at least {plain(1 - self.rho2)}, {self._within()}"
         )
 
     def for_person(self, value: str, attacker: str) -> str:
         """Say what it means for a person.
 
         >>> RhoBreach(rho1=0.2, rho2=0.45, k=6).for_person("income", "an attacker")
-        "What is believed of anybody's income with at most 20 % beforehand is believed with at most 45 % after the \
-release, even by an attacker."
+        "A statement about anybody's income that had a probability of at most 20 % before the release has at most 45 % \
+after it, even for an attacker."
         """
         after = "a bound that follows from the retention" if self.rho2 is None else f"at most {in_percent(self.rho2)}"
-        before = f"What is believed of anybody's {value} with at most {in_percent(self.rho1)} beforehand"
-        return f"{before} is believed with {after} after the release, even by {attacker}."
+        before = (
+            f"A statement about anybody's {value} that had a probability of at most {in_percent(self.rho1)} before the "
+            "release"
+        )
+        return f"{before} has {after} after it, even for {attacker}."
 
     def prevents(self, p: Fraction, n_values: int, bound: Fraction) -> bool:
         """Whether retention ``p`` on a domain of ``n_values`` lets no belief of ``rho1`` exceed ``bound``."""
@@ -299,8 +305,10 @@ release, even by an attacker."
     def outside(self) -> tuple[str, ...]:
         """Beliefs above rho1 may grow to anything, and so may their contraries fall."""
         return (
-            f"a limit to how far what is believed beforehand with more than {plain(self.rho1)} may grow, or with less "
-            f"than {plain(1 - self.rho1)} may fall",
+            (
+                f"a probability that was above {plain(self.rho1)} before the release may grow without limit, and one "
+                f"that was below {plain(1 - self.rho1)} may fall without limit"
+            ),
         )
 
 
@@ -333,12 +341,12 @@ class DeltaGrowth(BackgroundSensitive):
     titled: ClassVar[str] = "{delta}-growth guarantee"
     theorem: ClassVar[str] = "CORRUPTION Theorem 3"
     in_words: ClassVar[str] = (
-        "Nothing that an attacker believes of a person grows by more than a given amount through the release, also if "
-        "the attacker knows the sensitive values of all other people."
+        "No probability that an attacker gives to a person's sensitive values grows by more than a given amount "
+        "through the release, also if the attacker knows the sensitive values of all other people."
     )
     left_open: ClassVar[str] = (
-        "It needs sensitive values that are replaced by chance, and one person of each group: the release is a noisy "
-        "sample."
+        "The release is a noisy sample: it has one person of each group, and some sensitive values are replaced at "
+        "random."
     )
 
     delta: Fraction | None = None
@@ -377,28 +385,28 @@ class DeltaGrowth(BackgroundSensitive):
         """Say in one sentence what holds, upwards and downwards: what falls is a belief in the contrary that grows.
 
         >>> print(DeltaGrowth(delta=0.24, k=6).describe("income"))
-        whatever is believed of a person's income grows by at most 0.24 through the release, and falls by at most \
-0.24, whatever she believes of single values
+        the probability of any statement about a person's income grows by at most 0.24 through the release, and falls \
+by at most 0.24, for an attacker with any assumptions about single values
         """
         value = column or "sensitive value"
         if self.delta is None:
-            return f"how much a belief about a person's {value} may grow"
+            return f"how far the probability of a statement about a person's {value} may grow"
         most = plain(self.delta)
         return (
-            f"whatever is believed of a person's {value} grows by at most {most} through the release, and falls by at "
-            f"most {most}, {self._within()}"
+            f"the probability of any statement about a person's {value} grows by at most {most} through the release, "
+            f"and falls by at most {most}, {self._within()}"
         )
 
     def for_person(self, value: str, attacker: str) -> str:
         """Say what it means for a person.
 
         >>> DeltaGrowth(delta=0.24, k=6).for_person("income", "an attacker")
-        "No belief about anybody's income grows by more than 24 percentage points through the release, not even that \
-of an attacker."
+        "No probability about anybody's income grows by more than 24 percentage points through the release, even to an \
+attacker."
         """
         most = "a bound that follows from the retention" if self.delta is None else _points(self.delta)
-        grows = f"No belief about anybody's {value} grows by more than {most} through the release"
-        return f"{grows}, not even that of {attacker}."
+        grows = f"No probability about anybody's {value} grows by more than {most} through the release"
+        return f"{grows}, even to {attacker}."
 
     def prevents(self, p: Fraction, n_values: int, bound: Fraction) -> bool:
         """Whether retention ``p`` on a domain of ``n_values`` lets no belief grow by more than ``bound``."""
@@ -419,7 +427,7 @@ def transition(p: Fraction, n_values: int, *, same: bool) -> Fraction:
 
 
 def h_top(p: Fraction, n_values: int, *, lambda_: Fraction, k: int) -> Fraction:
-    """The most that she can believe that the published tuple of a person's group is that person's (Eq. 20).
+    """The highest probability that the published record of a person's group is that person's (Eq. 20).
 
     >>> str(h_top(Fraction(3, 10), 50, lambda_=Fraction(1, 10), k=2))
     '22/29'

@@ -58,7 +58,7 @@ class EntropyLDiversity(Principle):
     name: ClassVar[str] = "entropy-l-diversity"
     titled: ClassVar[str] = "entropy {ell}-diversity"
     in_words: ClassVar[str] = (
-        "Everybody's sensitive value stays as uncertain, on average, as one of l equally frequent values."
+        "Everybody's sensitive value stays as uncertain, on average, as one of l equally frequent values (by entropy)."
     )
     left_open: ClassVar[str] = "One value may still be likelier than 1 in l, if many others share the rest."
     ell: Fraction
@@ -135,7 +135,7 @@ One value may still be likelier than the others."
         uncertain = f"{column or 'the sensitive value'} is as uncertain as {equal} equally frequent values"
         remedy = f"the largest feasible ell is {equal}" if nearest else "no ell is feasible"
         return Infeasible(
-            f"{self.title} is out of reach: {uncertain} ({worst}); {remedy}",
+            f"{self.title} is not possible for this table: {uncertain} ({worst}); {remedy}",
             principle=self,
             column=column,
             value=worst.value,

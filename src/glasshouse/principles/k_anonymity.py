@@ -46,9 +46,10 @@ class KAnonymity(Principle):
 
     name: ClassVar[str] = "k-anonymity"
     titled: ClassVar[str] = "{k}-anonymity"
-    in_words: ClassVar[str] = "Everybody looks the same as several other people."
+    in_words: ClassVar[str] = "Everybody has the same published quasi-identifiers as several other people."
     left_open: ClassVar[str] = (
-        "It does not look at sensitive values: if all people who look the same have the same one, it can be seen."
+        "It does not protect sensitive values: if all people of a group have the same value, the value of each of them "
+        "is known."
     )
     k: int
 
@@ -69,20 +70,20 @@ class KAnonymity(Principle):
         """Say in one sentence what holds.
 
         >>> KAnonymity(k=5).describe()
-        'every group has at least 5 tuples'
+        'every group has at least 5 records'
         """
-        return f"every group has at least {self.k:,} tuples"
+        return f"every group has at least {self.k:,} records"
 
     def for_person(self, value: str, attacker: str) -> str:
         """Say what it means for a person.
 
         >>> KAnonymity(k=5).for_person("disease", "an attacker who knows everybody's age")
-        "Everybody looks the same as at least 4 other people, also to an attacker who knows everybody's age. By \
-itself this promises nothing of anybody's disease."
+        "Everybody looks the same as at least 4 other people, also to an attacker who knows everybody's age. But \
+this does not protect anybody's disease."
         """
         others = f"{self.k - 1:,} other people" if self.k > 2 else "one other person"
         alike = f"Everybody looks the same as at least {others}, also to {attacker}."
-        return f"{alike} By itself this promises nothing of anybody's {value}."
+        return f"{alike} But this does not protect anybody's {value}."
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Judge each group by its size."""
@@ -101,7 +102,7 @@ itself this promises nothing of anybody's disease."
     def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
         n = self.largest_feasible(whole)
         remedy = f"the largest feasible k is {n:,}" if n >= 2 else "no k is feasible"
-        message = f"{self.title} is out of reach: the table has {n:,} tuple{'s' * (n > 1)}; {remedy}"
+        message = f"{self.title} is not possible for this table: it has {n:,} record{'s' * (n != 1)}; {remedy}"
         return Infeasible(message, principle=self, count=n, of=n, largest=n if n >= 2 else None)
 
 
@@ -118,7 +119,8 @@ class AlphaKAnonymity(Principle):
 
     Guarantee
     ---------
-    Whoever knows a person's group and nothing else believes no sensitive value of that person above ``alpha``.
+    An attacker who knows a person's group and nothing else gives no sensitive value of that person a probability above
+    ``alpha``.
 
     Examples
     --------
@@ -133,7 +135,8 @@ class AlphaKAnonymity(Principle):
         "Everybody looks the same as several other people, of whom at most a given share has the same sensitive value."
     )
     left_open: ClassVar[str] = (
-        "A share near 1 says little: a value that most people in the table have may still be guessed of each of them."
+        "A share near 1 says little: if most people in the table have a value, an attacker can still guess that any "
+        "one of them has it."
     )
     alpha: Fraction
     k: int
@@ -156,21 +159,22 @@ class AlphaKAnonymity(Principle):
         """Say in one sentence what holds.
 
         >>> AlphaKAnonymity(alpha="0.3", k=5).describe("disease")
-        'every group has at least 5 tuples, and at most a share of 0.3 of them has the same disease'
+        'every group has at least 5 records, and at most a share of 0.3 of them has the same disease'
         """
-        tuples = f"{self.k:,} tuple{'s' * (self.k > 1)}"
+        records = f"{self.k:,} record{'s' * (self.k > 1)}"
         share = f"at most a share of {plain(self.alpha)} of them has the same {column or 'sensitive value'}"
-        return f"every group has at least {tuples}, and {share}"
+        return f"every group has at least {records}, and {share}"
 
     def for_person(self, value: str, attacker: str) -> str:
         """Say what it means for a person.
 
         >>> AlphaKAnonymity(alpha="0.3", k=2).for_person("disease", "an attacker")
-        "Nobody's disease can be guessed with more than 30 %, even by an attacker. Groups have at least 2 people."
+        "Nobody's disease can be inferred with more than 30 % confidence, even by an attacker. Groups have at least 2 \
+people."
         """
         people = f"{self.k:,} people" if self.k > 1 else "one person"
         return (
-            f"Nobody's {value} can be guessed with more than {in_percent(self.alpha)}, even by {attacker}. "
+            f"Nobody's {value} can be inferred with more than {in_percent(self.alpha)} confidence, even by {attacker}. "
             f"Groups have at least {people}."
         )
 
@@ -187,8 +191,8 @@ class AlphaKAnonymity(Principle):
     def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
         n, largest = int(whole.sizes[0]), int(whole.largest[0])
         if n < self.k:
-            there = f"the table has {n:,} tuple{'s' * (n > 1)}"
-            message = f"{self.title} is out of reach: {there}; the largest feasible k is {n:,}"
+            there = f"it has {n:,} record{'s' * (n != 1)}"
+            message = f"{self.title} is not possible for this table: {there}; the largest feasible k is {n:,}"
             return Infeasible(message, principle=self, count=n, of=n, largest=n)
         smallest = Fraction(largest, n) if largest < n else None
         remedy = f"the smallest feasible alpha is {plain(smallest)}" if smallest else "no alpha is feasible"

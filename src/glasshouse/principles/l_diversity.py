@@ -44,7 +44,7 @@ _FEW = 3  # values that a sentence names
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LDiversity(Principle):
-    """In every group, no sensitive value has more than one tuple in ``ell``.
+    """In every group, no sensitive value has more than one record in ``ell``.
 
     Parameters
     ----------
@@ -53,7 +53,8 @@ class LDiversity(Principle):
 
     Guarantee
     ---------
-    Whoever knows a person's group and nothing else believes no sensitive value of that person above ``1 / ell``.
+    An attacker who knows a person's group and nothing else gives no sensitive value of that person a probability above
+    ``1 / ell``.
 
     Examples
     --------
@@ -64,10 +65,10 @@ class LDiversity(Principle):
 
     name: ClassVar[str] = "l-diversity"
     titled: ClassVar[str] = "{ell}-diversity"
-    in_words: ClassVar[str] = "Nobody's sensitive value can be guessed with more than one chance in l."
+    in_words: ClassVar[str] = "Nobody's sensitive value can be inferred with a probability above 1 in l."
     left_open: ClassVar[str] = (
-        "It is not possible where one value is very frequent: l can be at most the number of people over the number of "
-        "those with the most frequent value."
+        "It is not possible where one value is very frequent: l can be at most the number of people divided by the "
+        "number of people with the most frequent value."
     )
     ell: int
 
@@ -83,18 +84,19 @@ class LDiversity(Principle):
         """Say in one sentence what holds.
 
         >>> LDiversity(ell=8).describe("disease")
-        'in every group, at most one tuple in 8 has the same disease'
+        'in every group, at most one record in 8 has the same disease'
         """
-        return f"in every group, at most one tuple in {self.ell:,} has the same {column or 'sensitive value'}"
+        return f"in every group, at most one record in {self.ell:,} has the same {column or 'sensitive value'}"
 
     def for_person(self, value: str, attacker: str) -> str:
         """Say what it means for a person.
 
         >>> LDiversity(ell=5).for_person("disease", "an attacker who knows everybody's age")
-        "Nobody's disease can be guessed with more than 1 in 5 (20 %), even by an attacker who knows everybody's age."
+        "Nobody's disease can be inferred with more than 20 % confidence (1 in 5), even by an attacker who knows \
+everybody's age."
         """
-        share = f"1 in {self.ell:,} ({in_percent(Fraction(1, self.ell))})"
-        return f"Nobody's {value} can be guessed with more than {share}, even by {attacker}."
+        share = f"{in_percent(Fraction(1, self.ell))} confidence (1 in {self.ell:,})"
+        return f"Nobody's {value} can be inferred with more than {share}, even by {attacker}."
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Judge each group: ``largest * ell <= size``."""
@@ -208,7 +210,7 @@ likelier than the others."
         ell = self.largest_feasible(whole)
         remedy = f"the largest feasible ell is {ell:,}" if ell >= 2 else "no ell is feasible"
         there = f"there {'are' if ell > 1 else 'is'} {ell:,} different value{'s' * (ell > 1)}{of_column(column)}"
-        message = f"{self.title} is out of reach: {there}; {remedy}"
+        message = f"{self.title} is not possible for this table: {there}; {remedy}"
         return Infeasible(
             message, principle=self, column=column, count=ell, of=int(whole.sizes[0]), largest=ell if ell >= 2 else None
         )
@@ -227,8 +229,8 @@ class RecursiveLDiversity(Principle):
 
     Guarantee
     ---------
-    Whoever knows a person's group and can rule out at most ``ell - 2`` values believes no value of that person above
-    ``c / (c + 1)`` (CORRUPTION Inequality 3).
+    An attacker who knows a person's group and can rule out at most ``ell - 2`` values gives no value a probability
+    above ``c / (c + 1)`` (CORRUPTION Inequality 3).
 
     Examples
     --------
@@ -246,7 +248,8 @@ class RecursiveLDiversity(Principle):
         "something remains uncertain for an attacker who can rule some values out."
     )
     left_open: ClassVar[str] = (
-        "The bound is c / (c + 1), which is near 1 for a large c; and only l - 2 values may be ruled out."
+        "The largest probability is c / (c + 1), which is near 1 for a large c; and this applies only to an attacker "
+        "who can rule out at most l - 2 values."
     )
     c: Fraction
     ell: int
@@ -264,23 +267,24 @@ class RecursiveLDiversity(Principle):
         """Say in one sentence what holds.
 
         >>> RecursiveLDiversity(c=3, ell=3).describe("disease")
-        'in every group, the most frequent disease has at most 3 times as many tuples as all but the 2 most frequent'
+        'in every group, the most frequent disease has at most 3 times as many records as all but the 2 most frequent'
         """
         value = column or "sensitive value"
         frequent = f"the {self.ell - 1:,} most frequent" if self.ell > 2 else "the most frequent"
-        most = f"at most {plain(self.c)} times as many tuples as all but {frequent}"
+        most = f"at most {plain(self.c)} times as many records as all but {frequent}"
         return f"in every group, the most frequent {value} has {most}"
 
     def for_person(self, value: str, attacker: str) -> str:
         """Say what it means for a person.
 
         >>> RecursiveLDiversity(c=1, ell=4).for_person("disease", "an attacker")
-        "Nobody's disease can be guessed with more than 50 %, even by an attacker, also if 2 values can be ruled out."
+        "Nobody's disease can be inferred with more than 50 % confidence, even by an attacker, also if 2 values can be \
+ruled out."
         """
         out = f"{self.ell - 2:,} value{'s' * (self.ell > 3)} can be ruled out"
         also = f", also if {out}" if self.ell > 2 else ""
         most = in_percent(self.c / (self.c + 1))
-        return f"Nobody's {value} can be guessed with more than {most}, even by {attacker}{also}."
+        return f"Nobody's {value} can be inferred with more than {most} confidence, even by {attacker}{also}."
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Judge each group by Inequality 1, in integers."""
@@ -307,8 +311,10 @@ class RecursiveLDiversity(Principle):
             distinct = int(whole.distinct[0])
             there = f"there {'are' if distinct > 1 else 'is'} only {distinct:,} different value{'s' * (distinct > 1)}"
             return Infeasible(
-                f"{self.title} is out of reach: {there}{of_column(column)}, at least {self.ell:,} are needed; "
-                f"no c is feasible with this ell",
+                (
+                    f"{self.title} is not possible for this table: {there}{of_column(column)}, but at least "
+                    f"{self.ell:,} are needed; with this ell, no c is possible"
+                ),
                 principle=self,
                 column=column,
                 count=distinct,
@@ -321,7 +327,7 @@ class RecursiveLDiversity(Principle):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DesignatedLDiversity(Principle):
-    """In every group, none of the designated values has more than one tuple in ``ell``.
+    """In every group, none of the designated values has more than one record in ``ell``.
 
     Parameters
     ----------
@@ -332,13 +338,15 @@ class DesignatedLDiversity(Principle):
 
     Guarantee
     ---------
-    Whoever knows a person's group and nothing else believes no designated value of that person above ``1 / ell``. All
+    An attacker who knows a person's group alone gives no designated value a probability above ``1 / ell``. All
     other values may be certain.
     """
 
     name: ClassVar[str] = "designated-l-diversity"
     titled: ClassVar[str] = "designated {ell}-diversity"
-    in_words: ClassVar[str] = "Of nobody can one of the values that you name be guessed with more than one chance in l."
+    in_words: ClassVar[str] = (
+        "For nobody can any of the values that you name be inferred with a probability above 1 in l."
+    )
     left_open: ClassVar[str] = (
         "All other values may become certain: name every value that would harm a person, and leave out harmless ones."
     )
@@ -368,28 +376,28 @@ class DesignatedLDiversity(Principle):
         """Say in one sentence what holds.
 
         >>> DesignatedLDiversity(ell=4, values=("HIV", "cancer")).describe("disease")
-        "in every group, at most one tuple in 4 has disease 'HIV', and as few have 'cancer'"
+        "in every group, at most one record in 4 has disease 'HIV', and as few have 'cancer'"
         """
         first, *others = ("missing" if value is None else repr(value) for value in self.values)
-        one = f"in every group, at most one tuple in {self.ell:,} has {column or 'the sensitive value'} {first}"
+        one = f"in every group, at most one record in {self.ell:,} has {column or 'the sensitive value'} {first}"
         return one + "".join(f", and as few have {other}" for other in others)
 
     def for_person(self, value: str, attacker: str) -> str:
         """Say what it means for a person.
 
         >>> DesignatedLDiversity(ell=4, values=("HIV", "cancer")).for_person("disease", "an attacker")
-        "That somebody's disease is 'HIV' or 'cancer' can be guessed of each with at most 1 in 4 (25 %), even by an \
-attacker. Other values may become certain."
+        "Nobody's disease can be inferred to be 'HIV' or 'cancer' with more than 25 % confidence (1 in 4) for each of \
+them, even by an attacker. Other values are not protected and may become certain."
         """
         listed = ["missing" if value is None else repr(value) for value in self.values[:_FEW]]
         if len(self.values) > _FEW:
             listed.append(f"one of {len(self.values) - _FEW:,} more values")
         one = " or ".join([", ".join(listed[:-1]), listed[-1]] if len(listed) > 1 else listed)
-        each = " of each" if len(self.values) > 1 else ""
-        share = f"1 in {self.ell:,} ({in_percent(Fraction(1, self.ell))})"
+        each = " for each of them" if len(self.values) > 1 else ""
+        share = f"{in_percent(Fraction(1, self.ell))} confidence (1 in {self.ell:,})"
         return (
-            f"That somebody's {value} is {one} can be guessed{each} with at most {share}, even by {attacker}. "
-            "Other values may become certain."
+            f"Nobody's {value} can be inferred to be {one} with more than {share}{each}, even by {attacker}. "
+            "Other values are not protected and may become certain."
         )
 
     def spelled_as(self, domain: Domain) -> Self:

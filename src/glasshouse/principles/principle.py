@@ -202,7 +202,7 @@ class Principle:
         return self.terms.caps is not None
 
     def enough(self, whole: Counts, domain: Domain | None = None) -> int:
-        """The number of tuples from which on every part of a table obeys, whoever is in it; see `size_suffices`.
+        """The number of tuples from which on every part of a table obeys, with any people in it; see `size_suffices`.
 
         Parameters
         ----------
@@ -238,7 +238,9 @@ class Principle:
     def check_eligible(self, whole: Counts, *, column: str | None = None, domain: Domain | None = None) -> None:
         """Raise `Infeasible` with a witness unless the table itself obeys the principle."""
         if whole.sizes[0] == 0:
-            raise Infeasible(f"{self.title} is out of reach: the table has no tuples", principle=self, count=0, of=0)
+            raise Infeasible(
+                f"{self.title} is not possible for this table: it has no records", principle=self, count=0, of=0
+            )
         if not self.eligible(whole, domain):
             raise self._infeasible(whole, column, domain)
 
@@ -323,7 +325,7 @@ class Part:
         """Say in one sentence what holds."""
         if self.column is None or self.column.domain.members is None:
             return self.principle.describe(self._name)
-        return f"{self.principle.describe('value')}, where a tuple has every value in its set of {self._name}"
+        return f"{self.principle.describe('value')}, where a record has every value in its set of {self._name}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -450,7 +452,7 @@ class Requirement:
         return all(part.principle.size_suffices for part in self.parts)
 
     def enough(self, counts: Sequence[Counts]) -> int:
-        """The number of tuples from which on every part of a table obeys in all columns, whoever is in it.
+        """The number of tuples from which on every part of a table obeys in all columns, with any people in it.
 
         ``counts`` has all tuples of the table as one group, for each of `columns`.
         """
@@ -485,7 +487,8 @@ def _by_column(principles: Mapping[str, Principle], columns: Mapping[str, Column
     for name in columns:
         if name not in principles:
             raise SchemaError(
-                f"sensitive column {name!r} has no principle and would go unprotected: name one, or leave it out",
+                f"sensitive column {name!r} has no principle and would not be protected: name a principle for it, or "
+                "leave the column out",
                 column=name,
             )
     return [(name, principles[name]) for name in columns]
@@ -536,13 +539,13 @@ def _part(
 
 
 def _refuse_of_sets(principle: Principle, column: str) -> None:
-    """Refuse a principle that asks for more of a distribution than caps on shares: counts of members are none."""
+    """Refuse a principle that asks for more than caps on shares: counts of set members are not a distribution."""
     for one in principle.singles():
         if one.terms.caps is None:
             raise NotSupported(
                 f"{one.title} of column {column!r}, whose values are sets",
-                instead="ask for l-diversity, designated l-diversity or (alpha, k)-anonymity, each of which is then "
-                "asked of every single value, or for k-anonymity",
+                instead="ask for k-anonymity, l-diversity, designated l-diversity or (alpha, k)-anonymity; the last "
+                "three then limit the share of every single value",
             )
 
 
@@ -557,13 +560,13 @@ class Witness:
     column: str | None
 
     def __str__(self) -> str:
-        return f"{self.shown} has {self.count:,} of {self.of:,} tuples{of_column(self.column)}"
+        return f"{self.shown} has {self.count:,} of {self.of:,} records{of_column(self.column)}"
 
     def infeasible(self, principle: Principle, *, allowed: int, remedy: str, largest: object) -> Infeasible:
         """Make the error that says that this value is too frequent, and what would work."""
         limit = f"at most {allowed:,} {'is' if allowed == 1 else 'are'} allowed"
         return Infeasible(
-            f"{principle.title} is out of reach: {self}, {limit}; {remedy}",
+            f"{principle.title} is not possible for this table: {self}, {limit}; {remedy}",
             principle=principle,
             column=self.column,
             value=self.value,
@@ -593,7 +596,7 @@ def of_column(column: str | None) -> str:
 
 
 class Adversary(Enum):
-    """What she holds. Each one knows everything that the one before her knows."""
+    """What an attacker knows. Each one knows everything that the one before knows."""
 
     LINKING = "linking"
     ALGORITHM_AWARE = "algorithm-aware"
@@ -601,29 +604,30 @@ class Adversary(Enum):
 
     @property
     def knows(self) -> str:
-        """What she knows and believes beforehand, in one sentence."""
+        """What the attacker knows and assumes, as a part of a sentence."""
         return _KNOWS[self]
 
 
 _KNOWS = {
-    Adversary.LINKING: "whoever knows the release and everyone's quasi-identifiers",
+    Adversary.LINKING: "an attacker who knows the release and everybody's quasi-identifiers",
     Adversary.ALGORITHM_AWARE: (
-        "whoever knows the release, everyone's quasi-identifiers, the algorithm and its parameters, holds every table "
-        "equally likely beforehand, and knows nobody's sensitive value"
+        "an attacker who knows the release, everybody's quasi-identifiers, the algorithm and its parameters, who knows "
+        "nobody's sensitive value, and who assumes that every assignment of the sensitive values to the people was "
+        "equally probable before the release"
     ),
     Adversary.CORRUPTING: (
-        "whoever knows the release, everyone's quasi-identifiers, the algorithm and its parameters, and the sensitive "
-        "values of any number of other people"
+        "an attacker who knows the release, everybody's quasi-identifiers, the algorithm and its parameters, and the "
+        "sensitive values of any number of other people"
     ),
 }
 
 
 NOT_AGAINST = (
-    "anything against an attacker who knows some people's sensitive values",
-    "the same bound against an attacker who has learned, from this release or elsewhere, how sensitive values depend "
-    "on quasi-identifiers: such an attacker guesses better, also about people who are not in the table",
+    "an attacker who knows some people's sensitive values can learn more about the other people of their groups",
+    "an attacker who has learned how sensitive values depend on quasi-identifiers, from this release or elsewhere, can "
+    "guess better than the guarantee says, also about people who are not in the table",
 )
-"""What the theorems on algorithm-aware adversaries leave open; every claim against such an adversary states it."""
+"""What the theorems on attackers who know the algorithm leave open; every claim against such an attacker says it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -633,7 +637,7 @@ class Claim:
     The promise is the requirement's own, unless the claim has another; assumptions are what must be true for it.
     ``jointly`` says that what holds of each sensitive column also holds against an attacker who knows all other
     columns of everybody, or how columns go together, where they are published apart (docs/several-columns.md, J1). A
-    claim against an algorithm-aware adversary has the limits of all such claims, `NOT_AGAINST`, before its own.
+    claim against an algorithm-aware attacker has the limits of all such claims, `NOT_AGAINST`, before its own.
     """
 
     adversary: Adversary

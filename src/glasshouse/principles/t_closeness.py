@@ -55,11 +55,12 @@ class TCloseness(Principle):
     name: ClassVar[str] = "t-closeness"
     titled: ClassVar[str] = "{t}-closeness"
     in_words: ClassVar[str] = (
-        "Sensitive values are spread in every group almost as in the whole table, so that looking somebody up tells "
-        "little more than the table tells of everybody."
+        "In every group, sensitive values have almost the same distribution as in the whole table. So an attacker who "
+        "finds a person's group learns little more than what the whole table says about everybody."
     )
     left_open: ClassVar[str] = (
-        "It does not hide what is true of most people: a value that nine of ten have can still be guessed of each."
+        "It does not hide what is true of most people: if nine of ten people have a value, an attacker can still guess "
+        "it for any person."
     )
     t: Fraction
     distance: Distance = "equal"
@@ -88,14 +89,18 @@ class TCloseness(Principle):
         """Say what it means for a person.
 
         >>> TCloseness(t=0.2).for_person("disease", "an attacker")
-        "Looking somebody up tells little more than the whole table does: the shares of the values of disease in \
-anybody's group differ from those of the table by at most 20 % in all, also for an attacker."
+        "An attacker who looks somebody up learns little more than what the whole table says: the shares of the values \
+of disease in anybody's group differ from those in the whole table by at most 20 % in total, also for an attacker."
         """
-        move = "" if self.distance == "equal" else ", a move to a near value counting less than one to a far value"
+        move = (
+            ""
+            if self.distance == "equal"
+            else ("(differences between similar values count less than differences between distant values)")
+        )
         return (
-            "Looking somebody up tells little more than the whole table does: the shares of the values of "
-            f"{value} in anybody's group differ from those of the table by at most {in_percent(self.t)} in all{move}, "
-            f"also for {attacker}."
+            "An attacker who looks somebody up learns little more than what the whole table says: the shares of the "
+            f"values of {value} in anybody's group differ from those in the whole table by at most "
+            f"{in_percent(self.t)} in total{move}, also for {attacker}."
         )
 
     def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:

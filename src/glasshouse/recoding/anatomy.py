@@ -5,7 +5,7 @@
 (ANATOMY), Definition 3. `Permutation` writes them into one, in which the sensitive values of a group have changed
 places at random (MINIMALITY 2.1).
 
-A group has two sides: the quasi-identifiers of its tuples, and the multiset of its sensitive values. Both come out
+A group has two sides: the quasi-identifiers of its records, and the multiset of its sensitive values. Both come out
 group after group and sorted by value, so that no order of the input, and no link between the two sides, can survive.
 """
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Anatomy", "Permutation", "Separated", "Side", "numbers"]
 
-_BITS = 63  # of a key that packs all codes of a tuple
+_BITS = 63  # of a key that packs all codes of a record
 _SMALL = 48  # keys that are sorted by insertion; longer runs by numpy
 
 
@@ -74,18 +74,18 @@ class Separated(Recoding):
 class Anatomy(Separated):
     """Publish a quasi-identifier table (QIT) and a sensitive table (ST) for each sensitive column.
 
-    The QIT has every tuple's exact quasi-identifiers and the number of its group, the ST how often each sensitive value
-    occurs in each group. Rows are sorted by group number, then by value.
+    The QIT has the exact quasi-identifiers of every record and the number of its group. The ST counts how often each
+    sensitive value occurs in each group. Rows are sorted by group number, then by value.
 
     Guarantee
     ---------
-    What the grouping guarantees for sensitive values: a tuple of a group has a value with the frequency that the ST
-    shows (ANATOMY Corollary 1), for a person as for a tuple (Theorem 1). Exact quasi-identifiers tell who is in the
+    What the grouping guarantees for sensitive values: a record of a group has a value with the frequency that the ST
+    shows (ANATOMY Corollary 1), for a person as for a record (Theorem 1). Exact quasi-identifiers tell who is in the
     table and who is not (Section 3.3), so k-anonymity is refused.
 
     Cost
     ----
-    O(n) and a sort inside every group; 20 bytes a tuple.
+    O(n) and a sort inside every group; 20 bytes a record.
 
     Examples
     --------
@@ -103,21 +103,21 @@ class Anatomy(Separated):
 
     name: ClassVar[str] = ANATOMY.name
     in_words: ClassVar[str] = (
-        "Everybody's exact quasi-identifiers are published with the number of their group. How often each "
-        "sensitive value occurs in a group stands in a table of its own."
+        "The exact quasi-identifiers of each person are published with the number of the person's group. A second "
+        "table counts how often each sensitive value occurs in each group."
     )
     layout: ClassVar[Layout] = ANATOMY
 
     def added(self) -> dict[str, str]:
         """Name the columns that are not the table's own, with what they mean."""
         return {
-            GROUP: "number of the group, drawn at random: a tuple of the group has a value of the same group",
-            COUNT: "how many tuples of the group have the value",
+            GROUP: "number of the group, drawn at random; each person of a group has one of the values of that group",
+            COUNT: "how many people of the group have the value",
         }
 
     def theorem(self) -> str:
         """Say why what holds for the groups holds for what is published."""
-        return "the two tables tell of a group's sensitive values no more than their counts (ANATOMY Theorem 1)"
+        return "about the sensitive values of a group, the two tables show nothing but their counts (ANATOMY Theorem 1)"
 
     def recode(self, table: Microdata, groups: Groups, **_unused: object) -> dict[str, pa.Table]:
         """Rewrite ``groups`` of ``table`` as QIT and ST; nothing is random, group numbers are taken as they come."""
@@ -144,7 +144,7 @@ class Permutation(Separated):
 
     Cost
     ----
-    O(n) and a sort inside every group; two draws a tuple.
+    O(n) and a sort inside every group; two draws a record.
 
     Examples
     --------
@@ -158,20 +158,23 @@ class Permutation(Separated):
 
     name: ClassVar[str] = PERMUTATION.name
     in_words: ClassVar[str] = (
-        "Everybody's exact quasi-identifiers are published; sensitive values stand in the same rows, put into a "
-        "random order inside each group."
+        "The exact quasi-identifiers of each person are published. The sensitive values are in the same rows, but "
+        "they were shuffled at random within each group."
     )
     layout: ClassVar[Layout] = PERMUTATION
 
     def added(self) -> dict[str, str]:
         """Name the columns that are not the table's own, with what they mean."""
         return {
-            GROUP: "number of the group, drawn at random: inside a group, sensitive values were permuted at random",
+            GROUP: "number of the group, drawn at random; within a group, the sensitive values were shuffled at random",
         }
 
     def theorem(self) -> str:
         """Say why what holds for the groups holds for what is published."""
-        return "inside a group every way to match the two sides is equally likely (MINIMALITY 2.1)"
+        return (
+            "within a group, every way to match the people with the sensitive values is equally probable (MINIMALITY "
+            "2.1)"
+        )
 
     def recode(
         self,
@@ -205,14 +208,14 @@ class Permutation(Separated):
 
 
 class Side:
-    """Some columns of the published tuples, group after group, sorted inside every group by their codes.
+    """Some columns of the published records, group after group, sorted inside every group by their codes.
 
     Parameters
     ----------
     columns
         The columns that stay together.
     groups
-        Which tuples are together.
+        Which records are together.
     bits, small
         Widest key, and longest run that is sorted by insertion: tests force the other paths.
     """
@@ -241,9 +244,9 @@ class Side:
         return keys
 
     def shuffle(self, streams: Sequence[tuple[Draws, int, int]]) -> None:
-        """Put the tuples of every group into a fresh uniformly random order.
+        """Put the records of every group into a fresh uniformly random order.
 
-        ``streams`` has the random choices for all tuples from one place to another, where whole groups lie.
+        ``streams`` has the random choices for all records from one place to another, where whole groups lie.
         """
         for draws, start, stop in streams:
             first, last = np.searchsorted(self._offsets, start), np.searchsorted(self._offsets, stop, side="right")
@@ -264,11 +267,11 @@ class Side:
 
 
 def _ranked(columns: Sequence[Column]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Where codes are too wide for one key: the different combinations in their order, and each tuple's rank."""
+    """Where codes are too wide for one key: the different combinations in their order, and each record's rank."""
     combinations, ranks = np.unique(np.stack([c.codes for c in columns], axis=1), axis=0, return_inverse=True)
     return combinations, ranks.reshape(-1).astype(np.int64)
 
 
 def numbers(groups: Groups) -> NDArray[np.int32]:
-    """The published number of every group's tuples, group after group: labels from 1."""
+    """The published number of every group's records, group after group: labels from 1."""
     return np.repeat(np.arange(1, groups.n_groups + 1, dtype=np.int32), groups.sizes)

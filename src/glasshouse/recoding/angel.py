@@ -51,7 +51,7 @@ __all__ = ["Angel", "Marginal"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Marginal:
-    """One generalized table: its name, its quasi-identifiers, and whether it shows the batch of every tuple."""
+    """One generalized table: its name, its quasi-identifiers, and whether it shows the batch of every record."""
 
     name: str
     quasi: tuple[str, ...]
@@ -63,12 +63,12 @@ class Angel(Recoding):
     """Publish a batch table (BT) and a generalized table (GT) for every marginal.
 
     The groups are the batches. The BT has how often each sensitive value occurs in each batch (one BT for each
-    sensitive column); a GT has every tuple's generalized quasi-identifiers and the number of its batch.
+    sensitive column); a GT has every record's generalized quasi-identifiers and the number of its batch.
 
     Parameters
     ----------
     k
-        How many tuples at least share the cells of a GT; by default the l of the principle, or its k. With 1 the values
+        How many records at least share the cells of a GT; by default the principle's l, or its k. With 1 the values
         are exact and this is anatomy.
     marginals
         Lists of attributes, a GT each; by default one list of all. A list without any sensitive column is published as
@@ -78,9 +78,9 @@ class Angel(Recoding):
 
     Guarantee
     ---------
-    Whatever GTs are published, now or later, an adversary's belief about a person is a mixture of the distributions of
-    batches (ANGEL Theorem 1), so a monotonic principle that holds for each batch holds for her belief. Buckets are
-    functions of quasi-identifiers, so batches that hold against an attacker who knows the algorithm (`Mirror`,
+    However many GTs are published, now or later, an attacker's probability for a person's value is an average of the
+    shares in the batches (ANGEL Theorem 1), so a monotonic principle that each batch satisfies limits it too. Buckets
+    are functions of quasi-identifiers, so batches that hold against an attacker who knows the algorithm (`Mirror`,
     `Hybrid`, `Ace`) still do, with any number of marginals. k protects each GT by itself, not the GTs jointly.
 
     Cost
@@ -107,9 +107,9 @@ class Angel(Recoding):
 
     name: ClassVar[str] = ANGEL.name
     in_words: ClassVar[str] = (
-        "Quasi-identifiers are replaced by the range, or the set, of the values of a bucket of similar people. "
-        "How often each sensitive value occurs stands in a table of its own, by batch; the number of the batch "
-        "links the two."
+        "The quasi-identifiers of each person are replaced by the range, or the set, of the values in a bucket of "
+        "similar people. A second table counts how often each sensitive value occurs in each batch of people; the "
+        "number of the batch links the two tables."
     )
     layout: ClassVar[Layout] = ANGEL
 
@@ -139,7 +139,9 @@ class Angel(Recoding):
         terms = [one.terms for part in requirement.parts for one in part.principle.singles()]
         k = max([requirement.anonymity, *(one.one_in or 0 for one in terms if not one.named)])
         if not k:
-            raise ParameterError("Angel", "k", "a whole number, for the principle has no l or k to take", None)
+            raise ParameterError(
+                "Angel", "k", "a whole number, because the principle has no l or k to use instead", None
+            )
         return replace(self, k=k)
 
     def check(self, table: Microdata, requirement: Requirement) -> None:
@@ -148,8 +150,9 @@ class Angel(Recoding):
         check_names(table, self.added(), "ANGEL")
         if not requirement.monotone:
             raise NotSupported(
-                "ANGEL under a principle that is not monotonic",
-                instead="use the recoding 'boxes' or 'anatomy', or a principle that is",
+                "the recoding 'angel' under a principle that is not monotonic (a union of two safe groups may be "
+                "unsafe)",
+                instead="use the recoding 'boxes' or 'anatomy', or a monotonic principle",
             )
         if self.k is not None and self.k < requirement.anonymity:
             raise NotSupported(
@@ -180,7 +183,10 @@ class Angel(Recoding):
                     raise SchemaError.unknown(name, [*quasi, *sensitive], role="an attribute of a marginal")
             own = tuple(name for name in quasi if name in names)
             if not own:
-                raise SchemaError("a marginal without any quasi-identifier says no more than the batch table")
+                raise SchemaError(
+                    "a marginal has no quasi-identifier, so it would show no more than the batch table: add a "
+                    "quasi-identifier to it, or leave it out"
+                )
             batched = any(name in names for name in sensitive)
             found.append(Marginal(name=self.layout.people_table(i), quasi=own, batched=batched))
         return tuple(found)
@@ -192,23 +198,30 @@ class Angel(Recoding):
     def added(self) -> dict[str, str]:
         """Name the columns that are not the table's own, with what they mean."""
         return {
-            BATCH: "number of the batch, drawn at random: the tuple has one of the values that the batch table counts",
-            COUNT: "how many tuples of the batch have the value",
+            BATCH: (
+                "number of the batch, drawn at random; the person has one of the values that the batch table counts "
+                "for it"
+            ),
+            COUNT: "how many people of the batch have the value",
         }
 
     def theorem(self) -> str:
         """Say why what holds for the groups holds for what is published."""
         return (
-            "whatever generalized tables are published, a belief is a mixture of the distributions of batches "
-            "(ANGEL Theorem 1), and buckets look at quasi-identifiers alone"
+            "for any number of generalized tables, the attacker's probability is an average of the shares in the "
+            "batches (ANGEL Theorem 1), and the buckets depend on quasi-identifiers alone"
         )
 
     def limits(self) -> tuple[str, ...]:
         """Say what publishing in this way does not promise."""
         if self.k == 1:
             return (EXACT,)
-        what = "the generalized table" if len(self.marginals) <= 1 else "each generalized table by itself, not jointly"
-        return (f"who is in the table is hidden by k = {self.k} alone, which protects {what}",)
+        what = (
+            "the generalized table"
+            if len(self.marginals) <= 1
+            else "each generalized table by itself, but not several together"
+        )
+        return (f"who is in the table is hidden only by k = {self.k}, which protects {what}",)
 
     def buckets(self, table: Microdata, divide: Divide | None) -> list[Groups]:
         """The buckets of every marginal: k-anonymous, by the marginal's quasi-identifiers alone.
@@ -225,7 +238,7 @@ class Angel(Recoding):
             view = replace(table, quasi=quasi, sensitive=(), identifier=None)
             requirement = Requirement.of(KAnonymity(k=self.k), view)
             requirement.check_eligible()
-            assert divide is not None, "buckets of several people need somebody who makes them"
+            assert divide is not None, "buckets of several people need a method that makes them"
             found.append(divide(view, requirement))
         return found
 

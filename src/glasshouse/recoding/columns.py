@@ -11,7 +11,7 @@ beside the tree that it is a node of. Two things may be told of a tree:
 
 ``declared``
     All of it, or all of an order. It was there before the data, so it tells nothing about people. That is so only if it
-    was: a tree that lists just the values that occur tells that no others do. Who declared it must say so.
+    was: a tree that lists just the values that occur tells that no others do. The publisher must ask for it.
 ``cells``
     Which nodes occur as cells, which of these lie within which, and which of them are values. The first is what the
     tables show; the others follow from it and from the tree alone. So two tables that are published with the same cells
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 __all__ = ["CARRY", "axis_of", "carried", "cells_of", "check_carry", "published_columns", "told_columns"]
 
 CARRY: Final = ("cells", "declared")
-"""What may be told of declared taxonomies and orders; the first is the default."""
+"How much of declared taxonomies and orders may be published; the first is the default."
 
 
-_SET_MEANING: Final = "the set of all values of the person, each once, as a JSON list of texts; null stands for missing"
+_SET_MEANING: Final = "the set of all values of the person, each once, as a JSON list of texts; null means missing"
 
 
 def check_carry(carry: str) -> str:
@@ -114,7 +114,7 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
 
 
 def _limits_of(domain: Domain) -> dict[str, str]:
-    """Top and bottom codes, which were chosen beforehand, as texts."""
+    """Top and bottom codes, which were chosen in advance, as texts."""
     limits = {"bottom": domain.bottom, "top": domain.top}
     return {name: text_of(limit) for name, limit in limits.items() if limit is not None}
 
@@ -133,7 +133,7 @@ def _weighing(domain: Domain) -> str:
 def _listing(domain: Domain) -> str:
     """Say what a value of a compound column lists, as the end of a sentence."""
     names = ", ".join(part.name for part in domain.parts)
-    return f"; a value lists those of {names}, in JSON" if names else ""
+    return f"; a value is a JSON list of the values of {names}" if names else ""
 
 
 def _readable(told: dict[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
@@ -161,7 +161,7 @@ def _without_unseen_gaps(column: Column, shown: NDArray[np.bool_] | None) -> Col
 def axis_of(column: Column, rows: NDArray[np.bool_] | None = None) -> dict[str, Any] | None:
     """The values of a column in their declared order, and by height the number of each one's ancestor; None if amounts.
 
-    ``rows`` says which of its tuples are published, exactly; all unless given.
+    ``rows`` says which of its records are published, exactly; all unless given.
 
     Examples
     --------

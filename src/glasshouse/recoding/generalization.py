@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generalization: every tuple shows a cell of its group in place of each quasi-identifier.
+"""Generalization: every record shows a cell of its group in place of each quasi-identifier.
 
 `Boxes` shows the group's minimum bounding box (TRANSPARENT 2.1), `Taxonomies` the lowest node of a taxonomy that covers
 the whole group. Cells per group in, one published table out, a function of the groups' quasi-identifiers and of the
@@ -75,8 +75,8 @@ class Boxes(Recoding):
 
     name: ClassVar[str] = BOXES.name
     in_words: ClassVar[str] = (
-        "Everybody's quasi-identifiers are replaced by the range, or the set, of their group's values. Sensitive "
-        "values stand in the same rows."
+        "The quasi-identifiers of each person are replaced by the range, or the set, of the values in the person's "
+        "group. The sensitive values are in the same rows."
     )
     layout: ClassVar[Layout] = BOXES
 
@@ -156,8 +156,8 @@ class Taxonomies(Recoding):
 
     name: ClassVar[str] = TAXONOMIES.name
     in_words: ClassVar[str] = (
-        "Everybody's quasi-identifiers are replaced by the node of a taxonomy that covers their group. Sensitive "
-        "values stand in the same rows."
+        "The quasi-identifiers of each person are replaced by the node of a taxonomy that covers the person's group. "
+        "The sensitive values are in the same rows."
     )
     layout: ClassVar[Layout] = TAXONOMIES
 
@@ -170,7 +170,7 @@ class Taxonomies(Recoding):
         """Refuse a table without any taxonomy."""
         if all(column.domain.taxonomy is None for column in table.quasi):
             raise NotSupported(
-                "recoding by taxonomies of a table without any",
+                "the recoding 'taxonomies' for a table without taxonomies",
                 instead="give taxonomies= when reading the table, or use the recoding 'boxes'",
             )
 
@@ -224,8 +224,8 @@ def node_texts(
     return texts
 
 
-_SHORT = 24  # the values of so few tuples are sorted by insertion
-_SPARSE = 16  # with more possible values than so many for each tuple they are sorted by NumPy, else by counting
+_SHORT = 24  # the values of so few records are sorted by insertion
+_SPARSE = 16  # with more possible values than so many for each record they are sorted by NumPy, else by counting
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,12 +290,12 @@ def group_sets(column: Column, groups: Groups) -> tuple[list[tuple[int, ...]], N
 
 
 def generalized_table(table: Microdata, groups: Groups, cells: Sequence[CellColumn]) -> pa.Table:
-    """Write the published table: a row per published tuple, sorted by cells, then by sensitive values."""
+    """Write the published table: a row per published record, sorted by cells, then by sensitive values."""
     by_box, is_first = order_by_box(cells)
     starts = np.append(0, np.cumsum(groups.sizes[by_box]))
     joint, combinations = _joint_codes(table.sensitive, table.n_tuples)
 
-    # every published tuple's (combination of) sensitive value, box after box, ascending in each
+    # every published record's (combination of) sensitive value, box after box, ascending in each
     places = np.empty(groups.n_groups, np.int64)
     places[by_box] = starts[:-1]
     shown = np.empty(int(starts[-1]), np.int32)
@@ -403,7 +403,7 @@ def order_by_box(cells: Sequence[CellColumn]) -> tuple[NDArray[np.intp], NDArray
 
 
 def _joint_codes(sensitive: Sequence[Column], n_tuples: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """One code per tuple for the combination of its sensitive values, in their order; and each combination's codes."""
+    """One code per record for the combination of its sensitive values, in their order; and each combination's codes."""
     if len(sensitive) == 1:
         return sensitive[0].codes, np.arange(sensitive[0].domain.size, dtype=np.int32)[:, np.newaxis]
     if not sensitive:

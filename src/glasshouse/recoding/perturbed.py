@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Perturbed generalization: boxes, one tuple sampled from each, its sensitive value perturbed.
+"""Perturbed generalization: boxes, one record sampled from each, its sensitive value perturbed.
 
 Tao, Xiao, Li, Zhang, "On Anti-Corruption Privacy Preserving Publication", ICDE 2008 (CORRUPTION), Section IV. The paper
-perturbs every tuple, generalizes, and samples one tuple of every group. Here the tuple is sampled first and alone is
-perturbed: tuples are perturbed independently of each other, and neither grouping nor sampling looks at a sensitive
+perturbs every record, generalizes, and samples one record of every group. Here the record is sampled first and alone is
+perturbed: records are perturbed independently of each other, and neither grouping nor sampling looks at a sensitive
 value, so the published value has the same distribution, and the others are discarded in either order.
 """
 
@@ -67,9 +67,9 @@ _DENSE = 4  # codes that spread over at most so many times the number of boxes a
 
 @dataclass(frozen=True, kw_only=True, slots=True, init=False, repr=False)
 class Perturbed(Recoding):
-    """Publish one tuple of every group: its box, its perturbed sensitive value, and the size of its group.
+    """Publish one record of every group: its box, its perturbed sensitive value, and the size of its group.
 
-    The tuple is a uniformly random one of its group. Its sensitive value is retained with probability exactly ``p``,
+    The record is a uniformly random one of its group. Its sensitive value is retained with probability exactly ``p``,
     and otherwise replaced by a uniformly random value of the sensitive domain, which may be the same value again.
 
     Parameters
@@ -85,10 +85,10 @@ class Perturbed(Recoding):
     ---------
     With a declared domain, and with boxes that are disjoint and made from quasi-identifiers alone: rho1-to-rho2 and
     delta-growth as given by CORRUPTION Theorems 2 and 3, against an attacker who knows the sensitive values of any
-    number of other people, if people's values are independent in her mind.
+    number of other people, if people's values are independent for the attacker.
 
     At fixed groups the published table is a random function of the boxes, the groups' sizes and the multisets of their
-    sensitive values: the sampled tuple is drawn by its place in the order of its group's values, so the same draws
+    sensitive values: the sampled record is drawn by its place in the order of its group's values, so the same draws
     give the same table no matter who has which value, and in which order the rows came (TRANSPARENT Definition 1).
 
     Cost
@@ -107,8 +107,8 @@ class Perturbed(Recoding):
 
     name: ClassVar[str] = PERTURBED.name
     in_words: ClassVar[str] = (
-        "Of each group one person, chosen at random, is published: the group's ranges, its size, and the "
-        "sensitive value, which is kept by chance or replaced by a random one."
+        "From each group one person, chosen at random, is published: with the group's ranges, its size, and a "
+        "sensitive value that is either the true one or a random one."
     )
     layout: ClassVar[Layout] = PERTURBED
 
@@ -130,13 +130,15 @@ class Perturbed(Recoding):
         """Fix the retention by what is promised; refuse groups whose boxes may overlap."""
         if requirement.target is None:
             raise NotSupported(
-                "perturbed generalization under a principle that judges groups",
-                instead="ask for RhoBreach or DeltaGrowth, which say what may be believed after perturbation",
+                "the recoding 'perturbed' under a principle about groups",
+                instead="ask for RhoBreach or DeltaGrowth, which limit the attacker's probability after the values "
+                "were replaced at random",
             )
         if not method.disjoint:
             raise NotSupported(
-                f"perturbed generalization of groups by {method!r}",
-                instead="its groups come from quasi-identifiers alone, with disjoint boxes: leave the method out",
+                f"the recoding 'perturbed' with groups by {method!r}",
+                instead="leave the method out: this recoding needs groups that are made from quasi-identifiers alone "
+                "and whose boxes do not overlap",
             )
         return self.meeting(requirement.target, self.n_values(table))
 
@@ -147,7 +149,7 @@ class Perturbed(Recoding):
         if requirement.columns:
             raise NotSupported(
                 f"{OWNER} of groups under {requirement.describe()}, which looks at sensitive values",
-                instead="ask for a rho1-to-rho2 or delta-growth guarantee: its groups look at quasi-identifiers alone",
+                instead="ask for RhoBreach or DeltaGrowth, whose groups depend on quasi-identifiers alone",
             )
 
     def meaning(self, domain: Domain) -> str:
@@ -162,14 +164,18 @@ class Perturbed(Recoding):
 
     def added(self) -> dict[str, str]:
         """Name the columns that are not the table's own, with what they mean."""
-        return {SIZE: "how many tuples the group has, of which this is one"}
+        return {SIZE: "how many people the group has; this record is one of them"}
 
     def limits(self) -> tuple[str, ...]:
         """Say what publishing in this way does not promise."""
         return (
-            "that a published tuple is true of anybody: a perturbed value may be absurd beside its quasi-identifiers",
-            "that a person's presence in the table is hidden",
-            "anything of a second release of the same table, perturbed anew: two beliefs would be combined",
+            (
+                "a published record may be true for nobody: a random value may look impossible beside its "
+                "quasi-identifiers"
+            ),
+            "it is not hidden whether a person is in the table",
+            "if the same table is released a second time with new random values, an attacker can combine the two and "
+            "learn more",
         )
 
     def n_values(self, table: Microdata) -> int:
@@ -183,7 +189,10 @@ class Perturbed(Recoding):
         """
         if target.bound is None:
             if self.p is None:
-                raise InputError(f"give a retention p, or a bound for the {target.title}, by which p is found")
+                raise InputError(
+                    "the retention p (the probability that a value is kept) is not known: give p, or a bound for "
+                    f"the {target.title}, from which p is calculated"
+                )
             return self
         largest = target.largest_retention(n_values)
         if self.p is None and largest > 0:
@@ -200,17 +209,20 @@ class Perturbed(Recoding):
         )
 
     def claimed(self, claim: Claim, requirement: Requirement, sensitive: Sequence[str]) -> Claim:
-        """What is promised of beliefs; groups by themselves promise nothing that is claimed here."""
+        """What is promised of an attacker's probabilities; groups by themselves promise nothing here."""
         assert requirement.target is not None
         if len(sensitive) != 1 or self.p is None:
-            raise InputError("a perturbed sample has one sensitive column, and says with which retention")
+            raise InputError("a perturbed sample must have one sensitive column and state its retention")
         return self.claim(requirement.target, sensitive[0])
 
     def claim(self, target: BackgroundSensitive, column: str) -> Claim:
         """State what is promised of a sensitive column of this name; nothing of the table enters into it."""
         p = self._retention()
         if self.domain is None:
-            return _no_claim("the sensitive domain was not declared, and an observed one tells what values people have")
+            return _no_claim(
+                "the possible values (domain) of the sensitive column were not declared, and the values in the "
+                "table reveal which values people have"
+            )
         n_values = len(self.domain)
         achieved = target.achieving(p, n_values)
         if achieved is None or (target.bound is not None and not target.prevents(p, n_values, target.bound)):
@@ -224,10 +236,14 @@ class Perturbed(Recoding):
                 f"{n_values:,} declared sensitive values and lambda = {plain(target.lambda_)}: a {achieved.title}"
             ),
             assumptions=(
-                f"the declared domain of {column} has every value that a person may have, and was not chosen by "
+                f"the declared domain of {column} contains every value that a person may have, and was not chosen by "
                 "looking at the data",
-                "groups were made from quasi-identifiers alone, and their boxes are disjoint",
-                "people's sensitive values are independent in her mind: a household that shares a disease is outside",
+                (
+                    "the groups were made from quasi-identifiers alone, and their ranges of quasi-identifiers (boxes) "
+                    "do not overlap"
+                ),
+                "for the attacker, the sensitive values of different people are independent; members of a household "
+                "who share a disease are not covered",
                 *_skewed(target),
             ),
             limits=target.outside(),
@@ -236,7 +252,7 @@ class Perturbed(Recoding):
     def recode(
         self, table: Microdata, groups: Groups, *, source: Draws | None = None, **_unused: object
     ) -> dict[str, pa.Table]:
-        """Publish one perturbed tuple for each of ``groups`` of ``table``, with draws from a child of ``source``.
+        """Publish one perturbed record for each of ``groups`` of ``table``, with draws from a child of ``source``.
 
         That is the child of a table in one part; see `in_parts`. Boxes that overlap are refused (CORRUPTION, G3), by
         comparing the boxes themselves.
@@ -310,7 +326,10 @@ class Perturbed(Recoding):
 
     def _retention(self) -> Fraction:
         if self.p is None:
-            raise InputError("the retention p is not fixed: give one, or find it by meeting a target")
+            raise InputError(
+                "the retention p (the probability that a value is kept) is not known: give p, or a bound from "
+                "which it is calculated (meeting)"
+            )
         return self.p
 
 
@@ -330,13 +349,13 @@ def _sensitive(table: Microdata) -> Column:
     if any(column.domain.members is not None for column in table.sensitive):
         raise NotSupported(
             f"{OWNER} of a column whose values are sets",
-            instead="draw one row of each person (repeated='sample'), or ask for a principle on groups",
+            instead="draw one row of each person (repeated='sample'), or use a principle about groups",
         )
     if len(table.sensitive) == 1:
         return table.sensitive[0]
     raise NotSupported(
         f"{OWNER} of {len(table.sensitive)} sensitive columns",
-        instead="name one: its theorems bound what is believed of one value a person",
+        instead="give exactly one sensitive column: the guarantee is about one value for each person",
     )
 
 
@@ -356,7 +375,8 @@ def _resolve(
     place = {text_of(value): i for i, value in enumerate(known)}
     if len(place) < len(known):
         raise DomainError(
-            f"the domain declared for column {column.name!r} repeats {len(known) - len(place):,} values",
+            f"the domain that was declared for column {column.name!r} has {len(known) - len(place):,} values twice: "
+            "list each value once",
             column=column.name,
         )
     places = [place.get(text, -1) for text in observed.texts]
@@ -384,7 +404,7 @@ def _value(text: str, code_of: Mapping[str, int], observed: Domain) -> Any:
 
 
 def _refuse_undeclared(column: Column, code_in_domain: NDArray[np.int32], weights: NDArray[np.int64] | None) -> None:
-    """Raise `DomainError` if a tuple has a value outside the declared domain; values that no tuple has may be."""
+    """Raise `DomainError` if a record has a value outside the declared domain; values that no record has may be."""
     if (code_in_domain >= 0).all():
         return
     counts = np.bincount(column.codes, weights=weights, minlength=len(code_in_domain)).astype(np.int64)
@@ -394,8 +414,8 @@ def _refuse_undeclared(column: Column, code_in_domain: NDArray[np.int32], weight
     missing = column.domain.missing_code if column.domain.missing else -1
     gaps = f", {counts[missing]:,} of them missing (declare None)" if missing in outside else ""
     raise DomainError(
-        f"column {column.name!r} has {len(outside):,} values in {counts[outside].sum():,} tuples that its declared "
-        f"domain lacks{gaps}: declare every value that a person may have",
+        f"column {column.name!r} has {len(outside):,} values, in {counts[outside].sum():,} records, that are not in "
+        f"its declared domain{gaps}: declare every value that a person may have",
         column=column.name,
         values=[None if code == missing else column.domain.texts[code] for code in outside.tolist()],
     )
@@ -416,7 +436,7 @@ def _box_order(cells: Sequence[BoundingCells]) -> NDArray[np.intp]:
 
 
 def _sample(codes: NDArray[np.int32], groups: Groups, order: NDArray[np.intp], source: Draws) -> NDArray[np.int32]:
-    """The sensitive code of a uniformly random tuple of every group, groups in this order.
+    """The sensitive code of a uniformly random record of every group, groups in this order.
 
     A place is drawn in the sorted order of the group's codes, so it does not matter who of the group has which.
     """
@@ -447,7 +467,10 @@ def perturb(codes: NDArray[np.int32], p: Fraction, n_values: int, source: Draws)
 def _skewed(target: BackgroundSensitive) -> tuple[str, ...]:
     if target.lambda_ == 1:
         return ()
-    return (f"she holds no single sensitive value of a person likelier than {plain(target.lambda_)} beforehand",)
+    return (
+        "before seeing the release, the attacker's probability for any sensitive value of a person is at "
+        f"most {plain(target.lambda_)}",
+    )
 
 
 def _no_claim(reason: str) -> Claim:
@@ -455,13 +478,13 @@ def _no_claim(reason: str) -> Claim:
         adversary=Adversary.LINKING,
         promise=f"nothing: {reason}",
         theorem="none",
-        limits=("any bound on what is believed of a person's sensitive value",),
+        limits=("any bound on the attacker's probability for a person's sensitive value",),
     )
 
 
 # ---------------------------------------------------------------------------------------------- boxes of many groups
 #
-# Where one tuple a group is published there are as many boxes as rows, so nothing is done for each box in turn: texts
+# Where one record a group is published there are as many boxes as rows, so nothing is done for each box in turn: texts
 # are written column by column, as `Boxes` would write them, and sets of codes are gathered as bits.
 
 
@@ -611,6 +634,10 @@ def refuse_overlap(low: NDArray[np.int32], high: NDArray[np.int32], owner: str) 
     if overlap is not False:
         may = "may overlap" if overlap is True else "overlap"
         raise NotSupported(
-            f"{owner} of groups whose boxes {may}, so that a person may fall into two of them",
-            instead="divide by quasi-identifiers alone with strict cuts: the method 'mondrian' under k-anonymity",
+            (
+                f"{owner} of groups whose ranges of quasi-identifiers (boxes) {may}, so that a person may belong to "
+                "two of them"
+            ),
+            instead="make the groups from quasi-identifiers alone with strict cuts: the method 'mondrian' under "
+            "k-anonymity",
         )

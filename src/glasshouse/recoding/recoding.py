@@ -32,27 +32,28 @@ if TYPE_CHECKING:
 
 __all__ = ["EXACT", "JOINTLY", "KNOWN_NUMBERS", "RELATED", "PeopleTable", "Recoding", "check_names", "check_sensitive"]
 
-EXACT = "quasi-identifiers are published exactly: who is in the table, and who is not, can be seen"
-"""What is not promised where that is so."""
+EXACT = "the quasi-identifiers are published exactly: anybody can see who is in the table and who is not"
+"What is not guaranteed where that is so."
 
 
 KNOWN_NUMBERS = (
-    "anything against an attacker who knows how many rows a person has, or how many different values: sets of other "
+    "an attacker who knows how many rows or how many different values a person has can learn more: sets of other "
     "sizes are then ruled out"
 )
-"""What is not promised where values are sets."""
+"What is not guaranteed where values are sets."
 
 RELATED = (
-    "anything against an attacker who knows that several people share a sensitive value, as the members of a family "
-    "may: every person is protected alone, and groups that have one value in common give it away"
+    "an attacker who knows that several people have the same sensitive value, such as the members of a family, can "
+    "learn more: each person is protected separately, so if their groups have only one value in common, all of them "
+    "must have this value"
 )
-"""What is not promised to people who are related, where every record is one person."""
+"What is not guaranteed to people who are related, where every record is one person."
 
 JOINTLY = (
-    "; nobody's value of any of these columns can be inferred above that, even by an attacker who also knows "
-    "everybody's other sensitive columns, or how the columns go together"
+    "; nobody's value of any of these columns can be inferred with a higher probability, even by an attacker who also "
+    "knows everybody's other sensitive columns, or how the columns depend on each other"
 )
-"""What is promised besides, where sensitive columns are protected jointly."""
+"What is also guaranteed where sensitive columns are protected jointly."
 
 
 class Divided(Protocol):
@@ -192,27 +193,31 @@ class Recoding:
         if n_sensitive > 1 and claim.jointly and self.columns_apart:
             promise += JOINTLY
             theorems.append(
-                "Theorem J1: how likely the groups are depends on each sensitive column by itself, and each is "
-                "published apart"
+                "Theorem J1: the probability of the groups depends on each sensitive column by itself, and each "
+                "column is published separately"
             )
             limits.append(
-                "the same bound against an attacker who knows both, other sensitive columns of people and how the "
-                "columns go together: inside a person's own group, and in no other, that tells more"
+                "an attacker who knows both other sensitive columns of people and how the columns depend on each "
+                "other can learn more, but only from a person's own group"
             )
         elif n_sensitive > 1:
             limits.append(
-                "each sensitive column is protected by itself: nothing is promised of what they reveal together"
+                "each sensitive column is protected by itself: nothing is guaranteed about what several columns "
+                "reveal together"
             )
         limits += [
-            f"a bound for {' and '.join(parts)} by themselves: they are published together, what is promised is "
-            "promised of their values together, and all members of a group may share the value of one of them"
+            (
+                f"{' and '.join(parts)} are published and protected together, not each by itself: all people of a "
+                "group may share the value of one of them"
+            )
             for parts in compound
         ]
         if n_suppressed:
             limits.append(
-                f"{n_suppressed:,} of {n_whole:,} tuples were dropped, at random among those with the most frequent "
-                "sensitive values, and nothing is promised to them: who is known to be in the table and not in the "
-                "release has such a value, and who is only known to be in the table may have been dropped"
+                f"{n_suppressed:,} of {n_whole:,} records were dropped. They were chosen at random among those "
+                "with the most frequent sensitive values, and nothing is guaranteed for these people: if an "
+                "attacker knows that a person is in the table but not in the release, the attacker knows that the "
+                "person has such a value; and a person who is only known to be in the table may have been dropped"
             )
         return Guarantee(
             promise=promise,
@@ -271,7 +276,9 @@ class Recoding:
         buckets
             For a recoding with buckets, those of each table: a label for each point of ``kinds``.
         """
-        raise NotSupported(f"the recoding {self.name!r} in parts", instead="publish the table as a whole")
+        raise NotSupported(
+            f"writing the tables of the recoding {self.name!r} in parts", instead="publish the table as a whole"
+        )
 
 
 def check_sensitive(table: Microdata, owner: str) -> None:
@@ -285,6 +292,6 @@ def check_names(table: Microdata, added: Mapping[str, str], owner: str) -> None:
     for column in (*table.quasi, *table.sensitive):
         if column.name in added:
             raise SchemaError(
-                f"{owner} adds a column {column.name!r}, and the table has one of that name: rename the table's",
+                f"{owner} adds a column {column.name!r}, but the table has one too: rename the column of the table",
                 column=column.name,
             )

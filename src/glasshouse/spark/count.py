@@ -92,8 +92,8 @@ class CountedPeople:
         kinds = np.concatenate([kinds for kinds, _, _ in self.counted.people()])
         if len(kinds) < self.rows.num_rows:
             raise NotSupported(
-                "an audit of who is where, with rows that are dropped because a value is missing",
-                instead="drop them from the frame before (DataFrame.dropna), or pass partition=False",
+                "an audit that says who is in which group, together with dropping rows that have missing values",
+                instead="drop these rows from the frame first (DataFrame.dropna), or pass partition=False",
             )
         return KindFinder.of([column.combine_chunks() for column in self.rows.columns], kinds)
 
@@ -137,7 +137,7 @@ def _arrow(frame: DataFrame) -> pa.Table:
             try:
                 table.column(place).validate(full=True)
             except pa.ArrowInvalid:
-                raise DomainError(f"{_WHAT} has texts that are not Unicode: mend them") from None
+                raise DomainError(f"{_WHAT} has texts that are not valid Unicode: correct them") from None
     return table
 
 
@@ -177,7 +177,7 @@ def _check_types(frame: DataFrame, roles: Roles) -> None:
             (known,) = frame.select(field.name).limit(0).toArrow().schema
         except TypeError:
             raise DomainError(
-                f"column {name!r} has type {field.dataType.simpleString()}: give it as text, numbers or dates",
+                f"column {name!r} has the type {field.dataType.simpleString()}: convert it to text, numbers or dates",
                 column=name,
             ) from None
         refuse_nested(pa.schema([(name, known.type)]), [name])
@@ -199,6 +199,7 @@ def _check_identifier(frame: DataFrame, column: Column, name: str) -> None:
         raise DomainError(f"the identifier {name!r} is missing in {told['rows'] - told['there']:,} rows", column=name)
     if told["different"] < told["rows"]:
         raise InputError(
-            f"rows whose identifier {name!r} was there before: {told['rows'] - told['different']:,}. The guarantee "
-            "needs one row per person. Aggregate to one row each, or leave identifier out to promise per row"
+            f"{told['rows'] - told['different']:,} rows repeat an identifier {name!r} of another row. The guarantee "
+            "needs one row for each person: combine the rows of each person into one, or leave the identifier out, "
+            "and the guarantee is for each row"
         )

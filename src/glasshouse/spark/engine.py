@@ -323,7 +323,7 @@ def _mapped(frame: DataFrame, task: Callable[[Iterator[Any]], Iterator[Any]], sc
     if size > _LARGEST_TASK:
         raise NotSupported(
             f"a function of {size:,} bytes for a task, which Spark would write to a file together with its keys",
-            instead="hand over what is large as ballast",
+            instead="pass large data as ballast",
         )
 
     def glasshouse(batches: Iterator[Any]) -> Iterator[Any]:  # the name that Spark's pages show
@@ -350,20 +350,20 @@ def _translated(error: BaseException, folder: Path) -> GlasshouseError | None:
     if told is None:
         if re.search(r"No module named '?glasshouse", text):
             return InputError(
-                "the Python of Spark's workers has no Glasshouse: install the same version there, or set "
+                "Glasshouse is not installed in the Python of Spark's workers: install the same version there, or set "
                 "spark.pyspark.python to an interpreter that has it"
             )
         return None
     what = told.group(1)
     if what == "folder":
         return OutputError(
-            f"a worker of Spark does not see {folder.parent}: choose a folder that driver and workers share by the "
-            "same path, and that the workers may write",
+            f"a worker of Spark cannot see {folder.parent}: choose a folder that the driver and the workers share "
+            "under the same path, and that the workers may write to",
             path=folder.parent,
         )
     if what.startswith("versions"):
         return NotSupported(
-            f"workers that would write other bytes than the driver ({what.removeprefix('versions; ')})",
+            f"Spark workers that would write different bytes than the driver ({what.removeprefix('versions; ')})",
             instead="install the same versions on all machines",
         )
     return SparkFailed(f"Spark gave up, for {what}")

@@ -15,6 +15,7 @@ from glasshouse.microdata.repeats import refuse_in_batches
 from glasshouse.microdata.roles import Roles
 from glasshouse.randomness import Source
 from glasshouse.release.layout import PART_ROWS
+from glasshouse.release.package.container.zip_archive import ARCHIVE, check_archive, write_archive
 from glasshouse.release.package.listing import private_file
 from glasshouse.release.package.pair import Pair
 from glasshouse.spark.count import count_people
@@ -72,6 +73,7 @@ def publish(
     allow_seed: bool = False,
     title: str | None = None,
     licence: str | None = None,
+    zip: bool = False,
     part_rows: int = PART_ROWS,
     piece: int = PIECE,
     partition: bool = True,
@@ -91,7 +93,7 @@ def publish(
         Folder that gets the two folders; driver and workers see it by the same path, and may write beside it.
     quasi, sensitive, identifier, weight, options
         As in `read`; people with several rows are refused (``repeated="error"``).
-    principle, method, recoding, suppress, carry, source, force, allow_seed, title, licence
+    principle, method, recoding, suppress, carry, source, force, allow_seed, title, licence, zip
         As in `glasshouse.publish`, which gives the same files from the same key.
     part_rows
         A table of more rows than these is written as several files.
@@ -124,6 +126,7 @@ def publish(
         piece=piece,
     )
     pair = Pair(out, force=force)  # refuses a place that is taken before the work, not after it
+    check_archive(pair.out, wanted=zip, force=force)
     source = Source.secure() if source is None else source.for_one_release()
     session = frame.sparkSession
     found = count_people(frame, Roles.of(quasi, sensitive, identifier, weight), options)
@@ -146,7 +149,7 @@ def publish(
     def of_spark(made: PublishedFile) -> SparkRelease:
         return SparkRelease(**{own.name: getattr(made, own.name) for own in fields(made)}, _session=session)
 
-    return of_spark(
+    made = of_spark(
         publish_counted(
             pair,
             found.counted.kinds,
@@ -160,3 +163,6 @@ def publish(
             finishing=None if finishing is None else lambda made: finishing(of_spark(made)),
         )
     )
+    if zip:
+        write_archive(pair.release, pair.out / ARCHIVE, force=force)
+    return made

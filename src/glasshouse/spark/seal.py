@@ -60,7 +60,9 @@ class Seal:
         try:
             return memoryview(self._cipher.decrypt(sealed, [label.encode()]))[len(_FIRST) :]
         except InvalidTag:
-            raise SourceError("a file or a row of this run was changed on its way, or belongs to another run") from None
+            raise SourceError(
+                "a file or a row of this run was changed while it was sent, or belongs to another run: publish again"
+            ) from None
 
     def write(self, thing: Any, file: Path) -> None:
         """Write something that can be pickled; its place is its label. The file appears whole or not at all."""

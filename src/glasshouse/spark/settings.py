@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ENCRYPTION", "missing_encryption", "require_spark", "warn_of_plain"]
 
 ENCRYPTION = {
-    "spark.io.encryption.enabled": "Spark's own files, through which the table passes while it is counted",
+    "spark.io.encryption.enabled": "Spark's temporary files, in which the table is stored while it is counted",
     "spark.network.crypto.enabled": "connections between the machines, which carry keys and rows",
     "spark.authenticate": "who may connect to the machines",
 }
@@ -40,7 +40,9 @@ def check_version(session: SparkSession) -> None:
     """Refuse a Spark that lacks what the engine needs."""
     numbers = tuple(int(part) for part in re.findall(r"\d+", session.version)[:2])
     if numbers < _OLDEST:
-        raise NotSupported(f"Spark {session.version}", instead="Spark 4.1 or later can send rows to named partitions")
+        raise NotSupported(
+            f"Spark {session.version}", instead="use Spark 4.1 or later, which can send rows to named partitions"
+        )
 
 
 def missing_encryption(session: SparkSession) -> list[str]:

@@ -6,7 +6,7 @@ identifiers are checked by a `register`, and `witnesses` tell what they are.
 
 `publish.publish_file` counts a file and lets people who were counted make their `journey`. An engine does the work of
 its `stages` (`port` says what engines can do): `local` in memory, or on disk, with a `spill` into files without a name.
-`whereabouts` tell the audit who is where. `need` estimates beforehand how much memory a file takes.
+`whereabouts` tell the audit who is where. `need` estimates in advance how much memory a file takes.
 """
 
 __all__: list[str] = []

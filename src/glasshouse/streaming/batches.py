@@ -52,7 +52,7 @@ class Stream(ABC):
     names: tuple[str, ...]
     n_rows: int | None = None
     notices: tuple[str, ...] = ()
-    kind: str = "file"  # through which door it comes
+    kind: str = "file"  # how it was given
 
     @abstractmethod
     def batches(
@@ -143,7 +143,7 @@ class FileStream(Stream):
     def changed(self) -> SourceError:
         """What to say of a file that is another when it is read again."""
         return SourceError(
-            f"{self.path} changed while it was read: publish it when nobody writes to it", source=self.path
+            f"{self.path} changed while it was read: publish it when no program writes to it", source=self.path
         )
 
     def fixed_type(self, name: str) -> pa.DataType | None:
@@ -249,7 +249,7 @@ class ArrowStream(FileStream):
                 opened if self.reader is ipc.open_stream else map(opened.get_batch, range(opened.num_record_batches))
             )
             for batch in found:
-                batch.validate(full=True)  # Arrow believes whatever the file says, and would read beyond its end
+                batch.validate(full=True)  # Arrow trusts what the file says, and would read beyond its end
                 yield {name: batch.column(name) for name in columns}
 
 
@@ -359,7 +359,7 @@ class GivenStream(Stream):
 
     def changed(self) -> SourceError:
         """What to say of batches that are others when they are opened again."""
-        return SourceError(f"{self.what} was another table when it was read again: keep it as it is meanwhile")
+        return SourceError(f"{self.what} changed between two readings: keep it unchanged until it is published")
 
 
 def _array(values: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -376,7 +376,7 @@ def open_stream(
     """Open a file as `open_source` does; only its beginning (of Parquet, its end) is read."""
     if is_address(source):
         raise NotSupported(
-            "reading a database in batches, twice over",
+            "reading a database twice in batches",
             instead="read it into memory, or write the table to a CSV or Parquet file first",
         )
     path = sources.existing_file(source)

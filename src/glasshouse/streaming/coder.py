@@ -129,11 +129,12 @@ class Coder:
         values = batch.pop(self._weights)
         if not pa.types.is_integer(values.type) or values.null_count:
             raise SchemaError(
-                f"the weights {self._weights!r} must be integers, none missing: a row stands for so many people"
+                f"the weights {self._weights!r} must be whole numbers without missing values: each is the number of "
+                "people in a row"
             )
         stands_for: NDArray[np.int64] = values.to_numpy(zero_copy_only=False).astype(np.int64)
         if len(stands_for) and int(stands_for.min()) < 1:
-            raise SchemaError(f"the weights {self._weights!r} must be 1 or more: a row stands for so many people")
+            raise SchemaError(f"the weights {self._weights!r} must be 1 or more: each is the number of people in a row")
         return stands_for
 
     def intake(self, options: Options) -> Intake:

@@ -204,7 +204,9 @@ def count_batches(
         top=top,
     )
     if weights is not None and identifier is not None:
-        raise ParameterError("count_batches", "weights", "None with an identifier, which one person has", weights)
+        raise ParameterError(
+            "count_batches", "weights", "None if there is an identifier, because then each row is one person", weights
+        )
     if weights in columns:
         raise ParameterError("count_batches", "weights", "another column than those of the table", weights)
     stream = GivenStream(names=tuple(columns), open=open, what=what, kind=source_kind)
@@ -224,8 +226,8 @@ def _counted(
     options.check(roles, stream.names)
     if options.together:
         raise NotSupported(
-            "columns that are published together, of a table that is counted in batches",
-            instead="read it into memory (gh.read, --engine memory), or put the columns into one before",
+            "columns that are published together, in a table that is counted in batches",
+            instead="read it into memory (engine='memory'), or join the columns into one in the file first",
         )
     accepted = accepted_names(accept, stream.names)
     stream.check(roles.columns)

@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from glasshouse import catalog
-from glasshouse.errors import GuaranteeBroken, NotSupported
+from glasshouse.errors import GuaranteeBroken, Infeasible, NotSupported
 from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.grouping.top.piece import PIECE
+from glasshouse.journeys.advice.refusal import advised
 from glasshouse.journeys.plan import plan_of, spelled, unused_taxonomies
 from glasshouse.journeys.recheck import verify_parts, verify_stream
 from glasshouse.journeys.republication import traces_of_kinds
@@ -72,7 +73,7 @@ class PublishedFile:
     columns, recipe, guarantee
         As in `Release`.
     n_tuples, n_dropped, n_groups
-        Published tuples, tuples that were left out, and groups.
+        Published records, records that were left out, and groups.
     n_incomplete
         How many of those that were left out were so because a value is missing: they did not even enter the table.
     notices
@@ -175,7 +176,10 @@ def publish_counted(
     kinds.table.refuse_unanswered()
     traces = traces_of_kinds(pair.audit, kinds)  # which warns if the table was published before
     principle, table = spelled(asked.principle, asked.recoding, kinds.table)
-    plan = plan_of(Kinds(table, kinds.counts), principle, asked.method, asked.recoding, asked.suppress, source)
+    try:
+        plan = plan_of(Kinds(table, kinds.counts), principle, asked.method, asked.recoding, asked.suppress, source)
+    except Infeasible as error:
+        raise advised(error) from None
     _refuse_all_at_once(plan)
     with pair.new() as (inside, outside):
         marks = _marks(plan) if asked.format == "csv" else {}
@@ -233,8 +237,8 @@ def _refuse_all_at_once(plan: Plan) -> None:
     if not plan.method.by_counts and plan.kinds.n_people > _AT_ONCE:
         others = [name for name, method in catalog.METHODS.items() if method.usual()[0].by_counts]
         raise NotSupported(
-            f"dividing {plan.kinds.n_people:,} people by the method {plan.method.name!r}, which holds all of them in "
-            f"memory at once; {_AT_ONCE:,} is the most",
+            f"dividing {plan.kinds.n_people:,} people by the method {plan.method.name!r}, which needs all of them in "
+            f"memory at once and can take at most {_AT_ONCE:,}",
             instead=f"use a method that divides by counts: {', '.join(others)}",
         )
 
@@ -321,6 +325,6 @@ def _recheck(folder: Path, engine: Engine) -> Verification:
     achieved = verify_stream(folder) if engine.shares_memory else verify_parts(folder, engine.run)
     if not achieved.holds:
         broken: Sequence[Any] = [check for check in achieved.checks if not check.holds]
-        what = broken[0].asked if broken else "what they promise"
+        what = broken[0].asked if broken else "their guarantee"
         raise GuaranteeBroken(f"the published tables break {what}", group=broken)
     return achieved

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["VALUE", "Need", "need_of"]
 
 VALUE = 64
-"""Bytes that one value of a column with a role takes, from reading to the recheck, if everybody is of another kind."""
+"Bytes that one value of a column with a role takes, from reading to the recheck, if all people are different."
 
 _PACKED = 10  # times as large is a text that was compressed
 _NUMBER = 8  # bytes of a value in an Arrow file, about

@@ -10,14 +10,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.errors import ParameterError
+from glasshouse.errors import ParameterError, having_written
 from glasshouse.grouping.top.piece import PIECE
 from glasshouse.log import step
 from glasshouse.microdata.cautions import refuse_unanswered
 from glasshouse.microdata.repeats import refuse_in_batches
 from glasshouse.randomness import Source
+from glasshouse.release.copies.copy_folder import check_copy_place, package_format, write_copy
 from glasshouse.release.layout import PART_ROWS
+from glasshouse.release.package.container.zip_archive import ARCHIVE, check_archive, write_archive
 from glasshouse.release.package.pair import Pair
+from glasshouse.release.package.read import load
 from glasshouse.release.package.write import refuse_seed
 from glasshouse.streaming.count import count_file
 from glasshouse.streaming.journey import Asked, PublishedFile, publish_counted
@@ -74,6 +77,7 @@ def publish_file(
     allow_seed: bool = False,
     title: str | None = None,
     licence: str | None = None,
+    zip: bool = False,
     partition: bool = True,
     source: Source | None = None,
     engine: str = "disk",
@@ -109,7 +113,7 @@ def publish_file(
         ``error``: where rows go by in batches, people with several rows are refused.
     delimiter, encoding, decimal
         As in `read`.
-    principle, method, recoding, suppress, carry, format, force, allow_seed, title, licence, source, threads
+    principle, method, recoding, suppress, carry, format, force, allow_seed, title, licence, zip, source, threads
         As in `publish`, which gives the same files from the same key.
     partition
         Whether to keep in the audit who is in which group, which later recodings of the same table reuse.
@@ -135,8 +139,9 @@ def publish_file(
     PublishedFile
         Where it lies, and what it promises.
     """
+    format, copy = package_format(format)
     if format not in ("parquet", "csv"):
-        raise ParameterError("publish_file", "format", "'parquet' or 'csv'", format)
+        raise ParameterError("publish_file", "format", "'parquet', 'csv', 'xlsx' or 'stata'", format)
     if engine not in ENGINES:
         raise ParameterError("publish_file", "engine", "'memory' or 'disk'", engine)
     refuse_in_batches(repeated, "for a file that is read in batches")
@@ -153,6 +158,8 @@ def publish_file(
         piece=piece,
     )
     pair = Pair(Path(out), force=force)  # refuses a place that is taken before the work, not after it
+    check_archive(pair.out, wanted=zip, force=force)
+    check_copy_place(pair.out, copy, force=force)
     source = Source.secure() if source is None else source.for_one_release()
     refuse_seed(seeded=source.is_seeded, allowed=allow_seed)
     with step("count"):
@@ -188,7 +195,7 @@ def publish_file(
     def whereabouts(local: Local, plan: Plan, written: WrittenTables, inside: Path) -> None:
         write_whereabouts(inside / "partition.parquet", counted, local, plan, written, source)
 
-    return publish_counted(
+    made = publish_counted(
         pair,
         counted.kinds,
         asked,
@@ -200,3 +207,9 @@ def publish_file(
         whereabouts=whereabouts if partition else None,
         finishing=finishing,
     )
+    if zip:
+        write_archive(pair.release, pair.out / ARCHIVE, force=force)
+    if copy is not None:
+        with having_written(pair.out):
+            write_copy(load(pair.release), pair.release, pair.out / copy, copy, force=force)
+    return made

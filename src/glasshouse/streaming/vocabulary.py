@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["UNKNOWN", "Vocabulary"]
 
 UNKNOWN = -1
-"""What a value is coded as that was not there before."""
+"The code of a value that has not occurred before."
 
 _MOST_VALUES = 1 << 25
 _SHORT_RANGE = 1 << 22  # integers that span at most this many are counted in a table
@@ -66,8 +66,10 @@ class Vocabulary:
         self.n_missing += kept.see(values, weights)
         if kept.size > self._most:
             raise DomainError(
-                f"column {self.name!r} has more than {self._most:,} different values, which is more than can be "
-                "counted: round them, or write them to the file in wider steps",
+                (
+                    f"column {self.name!r} has more than {self._most:,} different values, which is more than can be "
+                    "counted: round the values in the file, so that fewer of them differ"
+                ),
                 column=self.name,
             )
 
@@ -79,7 +81,9 @@ class Vocabulary:
         if self._kept is None:
             self._kept = own(self.name, values.type)
         if not isinstance(self._kept, own) or not self._kept.takes(values.type):
-            raise SchemaError(f"column {self.name!r} has another type in another batch: give it one", column=self.name)
+            raise SchemaError(
+                f"column {self.name!r} has different types in different batches: give it one type", column=self.name
+            )
         return self._kept
 
     def _see_order(self, values: pa.DictionaryArray) -> None:
@@ -333,7 +337,7 @@ class _Values:
         values, counts = zip(*self._pending, strict=True)
         if len({one.type for one in values}) > 1:
             raise SchemaError(
-                f"column {self._name!r} has another type in another batch: give it one", column=self._name
+                f"column {self._name!r} has different types in different batches: give it one type", column=self._name
             )
         self._pending.clear()
         self._n_pending = 0

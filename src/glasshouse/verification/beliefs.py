@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a perturbed sample lets anybody believe, counted again: the worst belief itself, and whether it is allowed.
+"""The largest probability that a perturbed sample allows, counted again, and whether it keeps the guarantee.
 
 The first implementation decides the inequalities of CORRUPTION Theorems 2 and 3. Here the worst case is followed
-through: a published tuple is a person's own with probability at most h; if it is, Bayes' rule says what is believed;
+through: a published record is a person's own with probability at most h; if it is, Bayes' rule gives the probabilities;
 if it is not, nothing changes. All numbers are fractions.
 """
 
@@ -14,10 +14,10 @@ __all__ = ["growth_stays_within", "owned_at_most", "worst_belief"]
 
 
 def owned_at_most(p: Fraction, n_values: int, k: int, lambda_: Fraction) -> Fraction:
-    """The most that can be believed of a published tuple being a person's own, one of at least ``k`` in its group.
+    """The largest probability that a published record is a person's own, one of at least ``k`` in its group.
 
-    She has corrupted the others, and none of them has the published value: theirs come out as it with probability
-    ``u``, and the person's own with up to ``p * lambda + u``.
+    The attacker knows the values of the others, and none of them has the published value: theirs come out as it with
+    probability ``u``, and the person's own with up to ``p * lambda + u``.
 
     >>> str(owned_at_most(Fraction(3, 10), 50, 2, Fraction(1, 10)))
     '22/29'
@@ -28,7 +28,7 @@ def owned_at_most(p: Fraction, n_values: int, k: int, lambda_: Fraction) -> Frac
 
 
 def worst_belief(p: Fraction, n_values: int, k: int, lambda_: Fraction, before: Fraction) -> Fraction:
-    """What may become of something that was believed with probability ``before``.
+    """What may become of a probability that was ``before``.
 
     CORRUPTION Table III, p = 0.3, k = 6, fifty values, lambda = 0.1, rho1 = 0.2, rounded up to 0.4504:
 
@@ -44,9 +44,9 @@ def worst_belief(p: Fraction, n_values: int, k: int, lambda_: Fraction, before: 
 
 
 def growth_stays_within(delta: Fraction, p: Fraction, n_values: int, k: int, lambda_: Fraction) -> bool:
-    """Whether no belief of at most ``lambda_`` in a single value grows by more than ``delta``.
+    """Whether no probability of at most ``lambda_`` in a single value grows by more than ``delta``.
 
-    A belief of w grows by ``h p w (1 - w) / (p w + u)``. That it is at most delta says that a parabola in w is not
+    A probability of w grows by ``h p w (1 - w) / (p w + u)``. That it is at most delta says that a parabola in w is not
     negative; where it is lowest between 0 and lambda, its value decides.
 
     >>> table_three = dict(p=Fraction("0.3"), n_values=50, k=6, lambda_=Fraction("0.1"))

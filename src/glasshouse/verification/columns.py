@@ -45,12 +45,12 @@ class Coded:
     """A column as integers: code ``i`` stands for ``values[i]``, the code past the last for a missing value."""
 
     name: str
-    codes: NDArray[np.int32]  # one per tuple
+    codes: NDArray[np.int32]  # one per record
     values: pa.Array  # distinct, no nulls; some may not occur
 
     @property
     def missing(self) -> NDArray[np.bool_]:
-        """Whether each tuple's value is missing."""
+        """Whether each record's value is missing."""
         return np.asarray(self.codes == len(self.values))
 
     def reordered(self, order: NDArray[np.int64]) -> Coded:
@@ -197,7 +197,7 @@ def designated_codes(column: Coded, wanted: Sequence[Any]) -> NDArray[np.int64]:
     code_of = {_text(value): code for code, value in enumerate(column.values.to_pylist())}
     lacking = [value for value in wanted if value is not None and _text(value) not in code_of]
     if lacking:
-        _refuse(column, f"column {column.name!r} has no such designated value:", lacking)
+        _refuse(column, f"column {column.name!r} does not contain the designated values", lacking)
     return np.array([len(column.values) if value is None else code_of[_text(value)] for value in wanted], np.int64)
 
 
@@ -217,12 +217,12 @@ def declared_order(column: Coded, order: Sequence[Any], hidden: NDArray[np.int64
     place = {text: i for i, text in enumerate(texts)}
     if len(place) < len(texts):
         twice = sorted({text for text in texts if texts.count(text) > 1})
-        _refuse(column, f"the order declared for {column.name!r} repeats", twice)
+        _refuse(column, f"the order declared for {column.name!r} must name every value once, and it repeats", twice)
     values = column.values.to_pylist()
     occurring = np.setdiff1d(np.unique(column.codes), [*hidden, len(values)])
     missed = [values[code] for code in occurring.tolist() if _text(values[code]) not in place]
     if missed:
-        _refuse(column, f"the order declared for {column.name!r} misses", missed)
+        _refuse(column, f"the order declared for {column.name!r} must name every value, and it leaves out", missed)
     last = len(texts)  # for entries of a dictionary that no row has
     return np.argsort([place.get(_text(value), last) for value in values], kind="stable")
 

@@ -99,7 +99,7 @@ def _kinds(seen: Histograms, groups: NDArray[np.int64]) -> tuple[list[bytes], ND
 
 
 def _powers(key: bytes) -> dict[int, int]:
-    """Give the tuples of a group by how often their value occurs: the powers in ``prod(c^c)``, all values together."""
+    """Give the records of a group by how often their value occurs: the powers in ``prod(c^c)``, all values together."""
     numbers, times = np.unique(np.frombuffer(key, np.int64), return_counts=True)
     return {count: count * n_values for count, n_values in zip(numbers.tolist(), times.tolist(), strict=True)}
 

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 __all__ = ["Division", "Histograms", "check", "divide", "first_by_cells", "histograms", "starts_of_runs", "worst_of"]
 
 _MOST_WORST = 5  # groups that a check names
-_FITS = 1 << 62  # keys stay below this, or are numbered anew
+_FITS = 1 << 62  # keys stay below this, or are numbered again
 
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """Which group each tuple is in: rows with equal codes in all columns."""
+    """Which group each record is in: rows with equal codes in all columns."""
 
     columns: tuple[Coded, ...]
-    labels: NDArray[np.int64]  # one per tuple
+    labels: NDArray[np.int64]  # one per record
     sizes: NDArray[np.int64]  # one per group
     example: NDArray[np.int64]  # one per group: a row that is in it
 
@@ -97,7 +97,7 @@ class Histograms:
 
     @cached_property
     def n(self) -> int:
-        """Tuples in the table."""
+        """Records in the table."""
         return int(self.totals.sum())
 
     @cached_property

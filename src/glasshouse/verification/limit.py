@@ -3,7 +3,7 @@
 
 The size of a group, how often its most frequent value occurs, and how many different values it has decide k-anonymity,
 and l-diversity by frequency or by different values. For everything else it must be known how often each value occurs in
-the group and in the whole table: that takes a pass over the sensitive columns beforehand.
+the group and in the whole table: that takes an earlier pass over the sensitive columns.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["BY_SIZES", "Limit", "Question", "ValueCounts", "count_values", "limits_of"]
 
 BY_SIZES: Final = ("k", "ell", "alpha", "distinct_ell")
-"""What can be asked without a pass beforehand, in the words of `verify`."""
+"""The thresholds that need no earlier pass over the table, in the words of `verify`."""
 
 _MOST_WORST = 5
 _FITS = 1 << 62
@@ -77,7 +77,7 @@ class ValueCounts:
 def count_values(
     read: Read, tables: Mapping[str, Sequence[str]], sensitive: Sequence[str], weight: str
 ) -> dict[str, ValueCounts]:
-    """Count the values of sensitive columns, wherever they are published; a row stands for ``weight`` tuples."""
+    """Count the values of sensitive columns, wherever they are published; a row stands for ``weight`` records."""
     found: dict[str, ValueCounts] = {}
     for name, columns in tables.items():
         weighted = [weight] if weight in columns and weight not in sensitive else []
@@ -141,7 +141,7 @@ class Limit:
         self, groups: Counted, i: int, totals: ValueCounts | None
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         assert self.scale is not None
-        assert totals is not None, "values are counted beforehand"
+        assert totals is not None, "values are counted first"
         entries, places = groups.entries[i], totals.places(self.scale)
         whole = np.zeros(len(places), np.int64)
         whole[places] = totals.counts

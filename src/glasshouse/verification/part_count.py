@@ -242,7 +242,7 @@ class _Part:
             if batch.num_rows:
                 self._see(batch)
         if self._order.broken() is not None:
-            raise GuaranteeBroken("rows do not ascend by what they show")
+            raise GuaranteeBroken("the rows of a published table are not in ascending order")
         if not self._first:
             return PartCount(schema=schema, found=self._found)
         size, counts = self._tally.open_group
@@ -320,7 +320,9 @@ class _Part:
     def _following(self) -> list[tuple[pa.Array, pa.Array] | None]:
         following = self._order.following()
         if any(pairs is not None and column.natural for pairs, column in zip(following, self._ordered, strict=True)):
-            raise GuaranteeBroken("exact values are not in their own order: a stream knows more of them")
+            raise GuaranteeBroken(
+                "the exact values of a column are not in their natural order, so the parts cannot be checked separately"
+            )
         return following
 
 
@@ -420,7 +422,7 @@ class _Joined:
         """That was the last part; `GuaranteeBroken` if rows do not ascend."""
         self._close()
         if not self._order.finish():
-            raise GuaranteeBroken("rows do not ascend by what they show")
+            raise GuaranteeBroken("the rows of a published table are not in ascending order")
 
     @property
     def sizes(self) -> NDArray[Any]:
@@ -460,7 +462,10 @@ def joined_count(questions: Sequence[PartQuestion], parts: Sequence[Sequence[Par
                 sizes = joined.sizes
                 wanted = _sums(sizes, key)
         if question.matched and joined.sums != wanted:
-            raise GuaranteeBroken(f"the table {question.table!r} does not have as many tuples in every group")
+            raise GuaranteeBroken(
+                f"the table {question.table!r} does not have the same number of records in every group as the "
+                "other tables"
+            )
     more = [check for result in results[1:] for check in result.checks()]
     count = results[0].count([*more, *checks])
     shares = {name: share for result in results for name, share in result.shares.items()}

@@ -51,7 +51,8 @@ class Scale:
     Parameters
     ----------
     column
-        The column, of which every value that occurs has a tuple; `Scale.column` is the same in the order of its values.
+        The column, of which every value that occurs has a record; `Scale.column` is the same in the order of its
+        values.
     kind
         The type of its values: numbers and dates are in order by themselves.
     order, taxonomy, designated, distance, suppressed
@@ -95,7 +96,10 @@ class Scale:
     def _choose(self, distance: Distance | None) -> Distance:
         available = self.distances
         if distance is not None and distance not in available:
-            allowed = f"one of {', '.join(available)} for {self.column.name!r} (an order or a taxonomy brings others)"
+            allowed = (
+                f"one of {', '.join(available)} for {self.column.name!r} (give an order or a taxonomy of the "
+                "column for the other distances)"
+            )
             raise ParameterError("verify", "distance", allowed, distance)
         return distance or available[-1]
 
@@ -134,7 +138,7 @@ class Judgement:
     def designated_counts(self) -> NDArray[np.int64]:
         """In each group, how often the most frequent one of the designated values occurs."""
         if self.scale.designated is None:
-            allowed = f"asked for with designated={{{self.scale.column.name!r}: [...]}}, which says whose"
+            allowed = f"given together with designated={{{self.scale.column.name!r}: [...]}}, which names the values"
             raise ParameterError("verify", "designated_ell", allowed, None)
         counts = np.where(np.isin(self.seen.values, self.scale.designated), self.seen.counts, 0)
         return np.asarray(np.maximum.reduceat(counts, self.seen.offsets[:-1]))
@@ -251,11 +255,12 @@ class SensitiveColumn:
         """Say what is peculiar to the column."""
         name, notes = self.column.name, []
         if self.of_sets:
-            notes.append(f"{name} holds sets: a tuple counts once under every value in its cell")
+            notes.append(f"{name} contains sets of values: a record counts once under every value in its cell")
         if self.scale.are_amounts and self.scale.levels is None:
             notes.append(
-                f"{name} holds amounts: different but close ones count as diverse and tell an adversary nearly as "
-                "much as equal ones; rely on t with the ordered distance, or bin it first"
+                f"{name} contains amounts: different amounts count as diverse even if they are close, and "
+                "close amounts tell an attacker nearly as much as equal ones. Use t-closeness with the "
+                "ordered distance, or group the amounts into bins first"
             )
         odd = [
             word
@@ -263,9 +268,15 @@ class SensitiveColumn:
             if self.seen.totals[codes].any()
         ]
         if odd and self.scale.is_ordered:
-            notes.append(f"{' and '.join(odd)} in {name}: after the largest value in the ordered distance")
+            notes.append(
+                f"{' and '.join(odd)} values of {name} are placed after the largest value when the ordered "
+                "distance is measured"
+            )
         if odd and self.scale.levels is not None:
-            notes.append(f"{' and '.join(odd)} in {name}: farthest from every value in the hierarchical distance")
+            notes.append(
+                f"{' and '.join(odd)} values of {name} have the largest distance from every other value in the "
+                "hierarchical distance"
+            )
         return notes
 
     def _entropy(self) -> Attained:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A sensitive column whose cells are sets: JSON lists of all values of a person, read here once more by other code.
 
-A group is counted by single values: a tuple counts once under every value in its cell, and the size of the group stays
-the number of its tuples. So the largest count over the size is the largest share of people who have the same value.
+A group is counted by single values: a record counts once under every value in its cell, and the size of the group stays
+the number of its records. So the largest count over the size is the largest share of people who have the same value.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = ["single_values"]
 
 
 def single_values(column: Coded, division: Division) -> tuple[Coded, Division]:
-    """The single values in the cells of a column, and the group of each: more than one for most tuples.
+    """The single values in the cells of a column, and the group of each: more than one for most records.
 
-    The groups stay as they are, with the sizes that they have in tuples. A cell that is no set is `GuaranteeBroken`.
+    The groups stay as they are, with the sizes that they have in records. A cell that is no set is `GuaranteeBroken`.
 
     >>> from glasshouse.verification.groups import divide, histograms
     >>> sets = Coded("ill", np.array([0, 1], np.int32), pa.array(['["flu", "gout"]', '["flu"]']))
@@ -36,7 +36,9 @@ def single_values(column: Coded, division: Division) -> tuple[Coded, Division]:
     ([2], [2, 1])
     """
     if column.missing.any():
-        raise GuaranteeBroken(f"a cell of {column.name!r} is empty, where all should be sets of values")
+        raise GuaranteeBroken(
+            f"a cell of {column.name!r} is empty, and every cell of this column must be a set of values"
+        )
     cells = [_cell(column.name, text) for text in column.values.to_pylist()]
     known: dict[str, int] = {}
     numbers = [[-1 if one is None else known.setdefault(one, len(known)) for one in cell] for cell in cells]
@@ -58,5 +60,5 @@ def _cell(name: str, text: Any) -> list[str | None]:
         values = None
     fits = isinstance(values, list) and bool(values) and all(v is None or isinstance(v, str) for v in values)
     if not fits or len(set(values)) < len(values):
-        raise GuaranteeBroken(f"a cell of {name!r} is not a set of values, written as a JSON list")
+        raise GuaranteeBroken(f"a cell of {name!r} is not a set of values written as a JSON list")
     return list(values)

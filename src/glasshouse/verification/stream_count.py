@@ -106,7 +106,7 @@ def count_stream(
 
 @dataclass(frozen=True, kw_only=True)
 class SampleCount:
-    """What was counted of a sample that has one tuple of each group, with the size of the group."""
+    """What was counted of a sample that has one record of each group, with the size of the group."""
 
     verification: Verification
     smallest_group: int
@@ -121,7 +121,7 @@ def count_sample(
     size: str,
     progress: Callable[[int], None] = lambda _: None,
 ) -> SampleCount:
-    """Count the tuples of a sample by their cells, and the people of whom they are a sample by the column ``size``."""
+    """Count the records of a sample by their cells, and the people of whom they are a sample by the column ``size``."""
     stream = _Stream(read, quasi, (), (), progress, {})
     found = Found(quasi, [], {})
     smallest, n_people = None, 0
@@ -147,7 +147,7 @@ def not_counted(n_tuples: int, quasi: Sequence[str], why: Check) -> Verification
         columns={},
         risk=Risk(prosecutor_highest=each, prosecutor_average=each, threshold=_RISK, at_risk=Fraction(0)),
         checks=(why,),
-        counting=("the tables do not fit together: the count was given up, and its numbers mean nothing",),
+        counting=("the tables contradict each other: the count was stopped, and the numbers shown are not valid",),
     )
 
 
@@ -185,7 +185,7 @@ def _count_apart(
             told.see(step.groups)
             results[-1].see(step.groups, step.columns, [value])
         if sizes is not None and not np.array_equal(sizes, told.sizes):
-            raise GuaranteeBroken("two tables of sensitive values do not tell the same sizes of groups")
+            raise GuaranteeBroken("two tables of sensitive values do not give the same sizes of groups")
         sizes = told.sizes
     assert sizes is not None
     for name, columns in tables.items():
@@ -228,13 +228,13 @@ def _count_cells(
         if left is not None:
             own = step.ordered[-1]
             if len(own) and (own.min() < 1 or own.max() > len(left)):
-                raise GuaranteeBroken(f"the table {name!r} has the number of a group that is not counted")
+                raise GuaranteeBroken(f"the table {name!r} has the number of a group that does not exist")
             np.subtract.at(left, own - 1, left.dtype.type(1))  # of the same type, which is forty times as fast
 
 
 def _check_same(name: str, same: bool) -> None:  # noqa: FBT001
     if not same:
-        raise GuaranteeBroken(f"the table {name!r} does not have as many tuples in every group as are counted")
+        raise GuaranteeBroken(f"the table {name!r} does not have as many records in every group as the counts say")
 
 
 # ------------------------------------------------------------------------------------------------------- one table
@@ -323,10 +323,10 @@ class _Stream:
 def weights_of(column: pa.ChunkedArray) -> NDArray[np.int64]:
     """How many people each row stands for, all of them at least one."""
     if column.null_count:
-        raise GuaranteeBroken("a published count is not positive")
+        raise GuaranteeBroken("a published count is missing or below 1")
     counts = np.asarray(column).astype(np.int64)
     if counts.min() < 1:
-        raise GuaranteeBroken("a published count is not positive")
+        raise GuaranteeBroken("a published count is missing or below 1")
     return counts
 
 
@@ -339,7 +339,7 @@ def _check_numbers(groups: Counted, expected: int) -> int:
 
 def order_check(name: str, broken: str | None) -> Check:
     """Whether the rows of a table ascend; ``broken`` says where they do not."""
-    asked = f"the rows of the table {name!r} ascend by what they show"
+    asked = f"the rows of the table {name!r} are in ascending order"
     asked = asked if broken is None else f"{asked} ({broken})"
     return Check(asked=asked, column=None, n_failing=0 if broken is None else 1, n_tuples=0, worst=())
 
@@ -364,7 +364,7 @@ class _Sizes:
 
 
 def least_of(k: int | None) -> list[Limit]:
-    """That every group has at least k tuples, if that is asked."""
+    """That every group has at least k records, if that is asked."""
     return [] if k is None else [Limit("k", None, k)]
 
 
@@ -440,9 +440,9 @@ class Found:
             ),
             checks=(*self.checks(), *more),
             counting=(
-                "a group is the rows with equal values in all of these columns, which stand together; every row counts "
-                "as one person",
-                "tables were read batch after batch, in the order of their rows and files",
+                "a group consists of the rows with equal values in all of these columns, which must follow "
+                "each other; every row counts as one person",
+                "the tables were read in batches, in the order of their rows and files",
             ),
         )
         return StreamCount(verification=found, largest_group=self._largest, largest_shares=self.shares)

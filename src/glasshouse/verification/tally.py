@@ -50,7 +50,7 @@ class Tally:
     n_values
         How many sensitive columns are counted.
     weighted
-        Whether a row stands for several tuples of the same value; then no group may list a value twice.
+        Whether a row stands for several records of the same value; then no group may list a value twice.
     keep
         Whether `Counted.entries` are given.
 

@@ -27,17 +27,18 @@ _SHORT_SERIES = 30  # group sizes from which the series for the journalist's ris
 class Risk:
     """Re-identification risk from group sizes alone.
 
-    A record in a group of size ``f`` is found with probability ``1 / f`` by a *prosecutor*, who knows that her target
-    is in the table; highest and average are over records, and the average is groups / tuples. ``at_risk`` is the share
-    of records above the threshold. A *marketer* who matches everybody at random inside the groups gets that same
-    average right (Dankar, El Emam, "A Method for Evaluating Marketer Re-identification Risk", PAIS 2010).
+    A record in a group of size ``f`` is found with probability ``1 / f`` by a *prosecutor*, an attacker who knows that
+    the target is in the table; highest and average are over records, and the average is groups / records. ``at_risk``
+    is the share of records above the threshold. A *marketer* who matches everybody at random inside the groups gets
+    that same average right (Dankar, El Emam, "A Method for Evaluating Marketer Re-identification Risk", PAIS 2010).
 
-    A *journalist* knows only that her target is in the population. Of a group with ``f`` tuples in the table the
-    population holds F people, and she is right with probability 1 / F. F is not known: with the sampling fraction
-    p = tuples / population, F - f is taken as negative binomial, which gives ``E[1/F] = p * integral from 0 to 1 of
-    u^(f-1) / (p + (1-p) u) du`` (Benedetti, Franconi, "Statistical and technological solutions for controlled data
-    dissemination", 1998; the individual risk of mu-Argus and sdcMicro). It assumes that everybody is equally likely to
-    be in the table. Its average over records is the marketer's risk against a list of the whole population.
+    A *journalist* is an attacker who knows only that the target is in the population. A group with ``f`` records in the
+    table has F people in the population, and the attacker is right with probability 1 / F. F is not known: with the
+    sampling fraction p = records / population, F - f is taken as negative binomial, which gives ``E[1/F] = p * integral
+    from 0 to 1 of u^(f-1) / (p + (1-p) u) du`` (Benedetti, Franconi, "Statistical and technological solutions for
+    controlled data dissemination", 1998; the individual risk of mu-Argus and sdcMicro). It assumes that everybody is
+    equally likely to be in the table. Its average over records is the marketer's risk against a list of the whole
+    population.
     """
 
     prosecutor_highest: Fraction
@@ -59,7 +60,10 @@ class Risk:
             "population": self.population,
             "highest": self.journalist_highest,
             "average": self.journalist_average,
-            "model": "expected 1 / people of the group in the population, negative binomial (Benedetti, Franconi 1998)",
+            "model": (
+                "estimated as the expected value of 1 divided by the number of people in the population who belong to "
+                "the group, with a negative binomial distribution (Benedetti, Franconi 1998)"
+            ),
         }
         return {
             "prosecutor": {
@@ -77,20 +81,26 @@ class Risk:
             "",
             "re-identification risk from group sizes",
             line("  prosecutor, highest", f"{rounded_up(self.prosecutor_highest):.6f}", "1 / smallest group"),
-            line("  prosecutor, average", f"{rounded_up(self.prosecutor_average):.6f}", "groups / tuples"),
+            line("  prosecutor, average", f"{rounded_up(self.prosecutor_average):.6f}", "groups / records"),
             line(
                 "  records at risk",
                 f"{rounded_up(self.at_risk):.6f}",
                 f"share with a risk above {float(self.threshold):g}",
             ),
-            line("  marketer", f"{rounded_up(self.marketer):.6f}", "share right when everybody is matched at random"),
+            line(
+                "  marketer",
+                f"{rounded_up(self.marketer):.6f}",
+                "share of right matches if everybody is matched at random",
+            ),
         ]
         if self.population is not None:
-            model = f"expected 1 / people in the population of {self.population:,}, negative binomial"
+            model = f"expected 1 / people of the group in a population of {self.population:,}, negative binomial"
             lines += [
                 line("  journalist, highest", f"{self.journalist_highest:.6f}", model),
                 line(
-                    "  journalist, average", f"{self.journalist_average:.6f}", "also a marketer's with that population"
+                    "  journalist, average",
+                    f"{self.journalist_average:.6f}",
+                    ("also the marketer risk (the share of records that are matched correctly) for that population"),
                 ),
             ]
         return lines
@@ -157,7 +167,7 @@ class WorstGroup:
     def __str__(self) -> str:
         cells = ", ".join(f"{name}={_cell(value)}" for name, value in self.cells.items())
         others = f", and {self.n_others:,} other{'s' * (self.n_others > 1)}" if self.n_others else ""
-        return f"{cells} ({self.size:,} tuple{'s' * (self.size > 1)}{others})"
+        return f"{cells} ({self.size:,} record{'s' * (self.size > 1)}{others})"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -201,7 +211,7 @@ class Achieved:
     designated
         As `frequency`, of the designated values alone; None if there are none, or none occurs.
 
-    Of a column of sets, tuples are counted that have each single value. These counts are no distribution: ``entropy``
+    Of a column of sets, records are counted that have each single value. These counts are no distribution: ``entropy``
     is None, and ``recursive`` and ``closeness`` are empty.
     """
 
@@ -331,15 +341,14 @@ class Check:
         what = self.asked if self.column is None else f"{self.asked} for {self.column}"
         if self.holds:
             return [f"  holds  {what}"]
-        failing = (
-            f"{self.n_failing:,} group{'s' * (self.n_failing > 1)} with {self.n_tuples:,} tuples do not; the worst:"
-        )
+        groups = f"{self.n_failing:,} group{'s' * (self.n_failing > 1)} with {self.n_tuples:,} records"
+        failing = f"violated by {groups}; the worst:"
         return [f"  FAILS  {what}: {failing}", *(f"           {group}" for group in self.worst)]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verification:
-    """What a table achieves as it stands, whoever made it; `glasshouse.verify` makes one.
+    """What a published table achieves, by any tool; `glasshouse.verify` makes one.
 
     `ell`, `distinct_ell`, `entropy_ell`, `alpha` and `t` are numbers if there is one sensitive column, mappings by
     column if there are several, and None if there is none. `columns` has everything, by column.
@@ -362,7 +371,7 @@ class Verification:
 
     @property
     def average_size(self) -> Fraction:
-        """Tuples per group."""
+        """Records per group."""
         return Fraction(self.n_tuples, self.n_groups)
 
     @property
@@ -427,12 +436,14 @@ class Verification:
             f"{name}: ell={column.ell}" + ("" if column.t is None else f", t={column.t:g}")
             for name, column in self.columns.items()
         )
-        return f"Verification({self.n_tuples:,} tuples in {self.n_groups:,} groups, k={self.k}{'; ' if of else ''}{of})"
+        return (
+            f"Verification({self.n_tuples:,} records in {self.n_groups:,} groups, k={self.k}{('; ' if of else '')}{of})"
+        )
 
     def __str__(self) -> str:
         lines = [
-            f"{self.n_tuples:,} tuples, quasi-identifiers {', '.join(self.quasi)}",
-            line("groups", f"{self.n_groups:,}", f"{float(self.average_size):,.2f} tuples each on average"),
+            f"{self.n_tuples:,} records, quasi-identifiers {', '.join(self.quasi)}",
+            line("groups", f"{self.n_groups:,}", f"{float(self.average_size):,.2f} records each on average"),
             line("smallest group, k", f"{self.k:,}", str(self.smallest)),
         ]
         for column in self.columns.values():

@@ -53,7 +53,7 @@ Missing: TypeAlias = Literal["category", "error", "drop"]
 Roles: TypeAlias = tuple[list[str], list[str]]
 
 SUPPRESSED: Final = ("*",)
-"""What stands in a suppressed cell, unless something else is said."""
+"""The text of a suppressed cell, unless another one is given."""
 
 
 class Thresholds(TypedDict, total=False):
@@ -74,11 +74,11 @@ def roles(quasi: Sequence[str], sensitive: str | Sequence[str] | None, known: Se
     names = [quasi] if isinstance(quasi, str) else list(quasi)
     others = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
     if not names:
-        raise SchemaError("name at least one quasi-identifier: what may an adversary know about everyone?")
+        raise SchemaError("name at least one quasi-identifier: a column that an attacker may know about everybody")
     for name in (*names, *others):
         if name in names and name in others:
             raise SchemaError(
-                f"column {name!r} is named as quasi-identifier and as sensitive: give it one role", column=name
+                f"column {name!r} is named both as a quasi-identifier and as sensitive: give it one role", column=name
             )
         if [*names, *others].count(name) > 1:
             raise SchemaError(f"column {name!r} is named twice", column=name)
@@ -112,7 +112,7 @@ def thresholds(given: Thresholds, sensitive: list[str]) -> dict[str, dict[Any, A
             asked["k"] = {None: whole("k", limit)}
             continue
         if not sensitive:
-            raise SchemaError(f"{what} was asked for, and no sensitive column was named")
+            raise SchemaError(f"{what} was asked for, but no sensitive column was named: name one")
         by_column = limit if isinstance(limit, Mapping) else dict.fromkeys(sensitive, limit)
         check_sensitive(by_column, sensitive, what)
         asked[what] = {name: _limit(what, value) for name, value in by_column.items()}
@@ -191,7 +191,7 @@ def verify_table(
     >>> import pyarrow as pa
     >>> table = pa.table({"q": ["a", "b", "a", "b"], "d": ["x", "y", "x", "y"]})
     >>> verify_table(table, quasi=["q"], sensitive="d")
-    Verification(4 tuples in 2 groups, k=2; d: ell=1, t=0.5)
+    Verification(4 records in 2 groups, k=2; d: ell=1, t=0.5)
     """
     names, others = roles(quasi, sensitive, table.column_names)
     limits = thresholds(asked, others)
@@ -203,7 +203,7 @@ def verify_table(
     if missing not in ("category", "error", "drop"):
         raise ParameterError("verify", "missing", "'category', 'error' or 'drop'", missing)
     if not 0 < table.num_rows < _MOST_TUPLES:
-        raise InputError(f"the table has {table.num_rows:,} rows: at least one is needed, and fewer than 2^31")
+        raise InputError(f"the table has {table.num_rows:,} rows: it must have at least one row and fewer than 2^31")
 
     columns, dropped = _apply_missing_rule(
         {name: encode(name, table.column(name)) for name in (*names, *others)}, missing
@@ -252,10 +252,16 @@ def _apply_missing_rule(columns: dict[str, Coded], missing: Missing) -> tuple[di
         return columns, 0
     if missing == "error":
         listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items())
-        raise DomainError(f"missing values in {listed}: use missing='category' or 'drop'", column=next(iter(counts)))
+        raise DomainError(
+            f"there are missing values in {listed}: use missing='category' to count them as a value, or "
+            "missing='drop' to leave out their rows",
+            column=next(iter(counts)),
+        )
     complete = ~np.logical_or.reduce(list(gaps.values()))
     if not complete.any():
-        raise DomainError("every row has a missing value: nothing is left after missing='drop'")
+        raise DomainError(
+            "every row has a missing value, so nothing is left after missing='drop': use missing='category'"
+        )
     kept = {name: replace(column, codes=column.codes[complete]) for name, column in columns.items()}
     return kept, int(np.count_nonzero(~complete))
 
@@ -273,21 +279,22 @@ def _counting(columns: Mapping[str, Coded], division: Division, suppressed: Sequ
     blanks = {
         name: int(np.isin(columns[name].codes, codes).sum()) if len(codes) else 0 for name, codes in hidden.items()
     }
-    lines = ["a group is the rows with equal values in all quasi-identifiers; every row counts as one person"]
+    lines = ["a group consists of the rows with equal values in all quasi-identifiers; every row counts as one person"]
     for what, counts in (("missing values", gaps), ("suppressed cells", blanks)):
         listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count)
-        each = f"a value of its own that equals only itself, in {listed}" if listed else "none"
+        each = f"each counts as a separate value that equals only itself, in {listed}" if listed else "none"
         lines.append(f"{what}: {each}")
     entirely = _entirely(division, hidden)
     if entirely:
         lines.append(
-            f"{entirely:,} tuples with every quasi-identifier suppressed: groups of their own, counted like any other"
+            f"{entirely:,} records have every quasi-identifier suppressed; they form groups that are counted "
+            "like any other"
         )
     return lines
 
 
 def _entirely(division: Division, hidden: Mapping[str, Any]) -> int:
-    """How many tuples have nothing but suppressed cells."""
+    """How many records have nothing but suppressed cells."""
     of_group = np.ones(division.n_groups, bool)
     for column in division.columns:
         of_group &= np.isin(column.codes[division.example], hidden[column.name])
@@ -296,8 +303,8 @@ def _entirely(division: Division, hidden: Mapping[str, Any]) -> int:
 
 # --- views: the tables of a release as tables that can be counted -----------------------------------------------------
 #
-# Each view is a table whose rows are tuples, with the columns in which the rows of a group agree. Where a release is
-# several tables, it is first checked that they tell the same: as many tuples in every group, whichever table is asked.
+# Each view is a table whose rows are records, with the columns in which the rows of a group agree. Where a release is
+# several tables, it is first checked that they tell the same: as many records in every group, whichever table is asked.
 
 
 _COUNT = "Count"
@@ -305,7 +312,7 @@ _COUNT = "Count"
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Rows that are tuples; those that agree in all of ``quasi`` are a group."""
+    """Rows that are records; those that agree in all of ``quasi`` are a group."""
 
     table: pa.Table
     quasi: tuple[str, ...]
@@ -343,7 +350,7 @@ def _apart(tables: Mapping[str, pa.Table], counted: Mapping[str, pa.Table], sens
             raise GuaranteeBroken(f"the table {name!r} has counts below 1")
         own = _totals(table[number], counts)
         if sizes is not None and not np.array_equal(own, sizes):
-            raise GuaranteeBroken("two tables of sensitive values do not tell the same sizes of groups")
+            raise GuaranteeBroken("two tables of sensitive values do not give the same sizes of groups")
         sizes = own
         rows = table.select([number, column])
         if counts.max(initial=1) > 1:
@@ -353,12 +360,12 @@ def _apart(tables: Mapping[str, pa.Table], counted: Mapping[str, pa.Table], sens
         if name in counted or number not in table.column_names:
             continue
         if sizes is None or not np.array_equal(_totals(table[number], None), sizes):
-            raise GuaranteeBroken(f"the table {name!r} does not have as many tuples in every group as are counted")
+            raise GuaranteeBroken(f"the table {name!r} does not have as many records in every group as the counts say")
     return views
 
 
 def _totals(numbers: pa.ChunkedArray, counts: NDArray[np.int32] | None) -> NDArray[np.float64]:
-    """How many tuples each group has, by its number."""
+    """How many records each group has, by its number."""
     if pc.min(numbers).as_py() is not None and pc.min(numbers).as_py() < 1:
         raise GuaranteeBroken("a group has a number below 1")
     found = np.bincount(np.asarray(numbers), weights=counts)

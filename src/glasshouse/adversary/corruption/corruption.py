@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 Predicate = Collection[Any] | Callable[[Any], Any]
-"""A property of a sensitive value: the values that have it, or a function that tells."""
+"""A property of a sensitive value: a collection of the values that have it, or a function that is true for them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,24 +53,24 @@ class Corruption(Attack):
     column
         The sensitive column, where the release has several.
     predicate
-        A property of sensitive values, as a collection of them or as a function: what is asked is then whether people
-        have it, and there is one belief a person, in the value True.
+        A property of sensitive values, as a collection of values or as a function. The attack then gives one
+        probability for each person: that the person's value has the property.
     most_corrupted
-        Besides those given so many more people may be corrupted, any of them, whatever they turn out to have. Each
-        belief is then the largest that can come of it, each for itself, and is called a bound; it is reached wherever
-        everybody fits one group at most.
+        The attacker may find out the values of up to this many other people, any of them. Each probability is then the
+        largest that is possible, and is called a bound; it is reached if everybody fits at most one group.
     in_table
-        Take it that everybody who is attacked is known to be in the table, as CORRUPTION does. Otherwise a belief is
-        that somebody is in the table *and* has the value; where presence is certain this makes no difference.
+        Assume that everybody who is attacked is known to be in the table, as CORRUPTION does. Otherwise a probability
+        is that of being in the table *and* having the value; if it is certain that a person is in the table, this makes
+        no difference.
     most_ways
-        How many ways to seat corrupted people are gone through where it is not certain which groups they are in.
+        How many ways to assign the people with known values to groups are tried, if their groups are not certain.
 
     Notes
     -----
-    Nothing is believed of corrupted people: what was known before is not what the release tells.
-    *Perturbed samples*: Equations 9 to 19, exact, with priors by person; beside the beliefs stands what Theorems 2 and
-    3 allow. *Groups that keep their values* (boxes, taxonomies, anatomy, permutation, ANGEL): corrupted people are
-    taken out of their groups; `glasshouse.adversary.corruption.removal` says how, and when that is exact.
+    There are no probabilities for people whose values the attacker knew before. *Perturbed samples*:
+    Equations 9 to 19, exact, also with priors for single people; a note says what Theorems 2 and 3 allow.
+    *Groups that keep their values* (boxes, taxonomies, anatomy, permutation, ANGEL): people with known values are taken
+    out of their groups; `glasshouse.adversary.corruption.removal` says how, and when that is exact.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Corruption(Attack):
             _qualifies(self.predicate)
 
     def believe(self, task: Task) -> Posterior:
-        """Believe what the release says of the others."""
+        """Compute the probabilities for the other people."""
         more = self.most_corrupted or 0
         qualifies = None if self.predicate is None else _qualifies(self.predicate)
         if task.contents.kind != "sample":
@@ -139,7 +139,8 @@ def confidence(
 
     Examples
     --------
-    CORRUPTION Example 1: has Ellie a respiratory disease? The published disease is none, so belief falls (Theorem 1).
+    CORRUPTION Example 1: has Ellie a respiratory disease? The published disease is none, so the probability falls
+    (Theorem 1).
 
     >>> import glasshouse as gh
     >>> import pyarrow.compute as pc
@@ -165,10 +166,10 @@ def confidence(
 def is_bound_to_fall(
     release: Release, knowledge: Knowledge, person: Any, predicate: Predicate, *, column: str | None = None
 ) -> bool:
-    """Whether no confidence in a predicate can grow through a perturbed sample, whatever is known (Theorem 1).
+    """Whether no confidence in a predicate can grow through a perturbed sample, for any knowledge (Theorem 1).
 
-    That is so if the value of the person's crucial tuple does not satisfy it: each value but the published one is
-    believed no more than before.
+    That is so if the value of the person's crucial record does not satisfy it: each value but the published one is
+    no more probable than before.
     """
     sample, row = _victim(release, knowledge, person, column)
     return not _qualifies(predicate)(sample.values[sample.observed[sample.crucial[row]]])
@@ -177,12 +178,22 @@ def is_bound_to_fall(
 def _victim(release: Release, knowledge: Knowledge, person: Any, column: str | None) -> tuple[PerturbedSample, int]:
     task = Task.of(Corruption(column=column), release, knowledge)
     if task.contents.kind != "sample":
-        raise NotSupported("a prior and a posterior confidence in groups that keep their values", instead="use attack")
+        raise NotSupported(
+            "prior and posterior confidence are defined only for perturbed samples, and this release "
+            "publishes groups with their true values",
+            instead="use Corruption().attack",
+        )
     sample, row = PerturbedSample.of(task), knowledge.person(person)
     if sample.known[row] != -1:
-        raise InputError("the attacker has corrupted this person: there is nothing left to believe")
+        raise InputError(
+            "the attacker already knows the value of this person (corrupted=), so there is nothing left to "
+            "infer: ask about another person"
+        )
     if sample.crucial[row] < 0 or sample.owned(row).presence == 0:
-        raise InputError("this person cannot be in the table: nobody there fits, or the attacker knows all who do")
+        raise InputError(
+            "this person cannot be in the table: no published record fits the person, or the attacker knows "
+            "the value of everybody else who fits the same record"
+        )
     return sample, row
 
 
@@ -209,8 +220,8 @@ def predicate_made_certain(
     """Find the predicate that a release of groups makes certain, and that was least likely before (CORRUPTION Lemma 1).
 
     The attacker corrupts nobody, and knows of the victim only that a few values are out of the question, ``ruled_out``;
-    (c, l)-diversity allows for l - 2 of them. Has the victim one of the other values of the group? Beforehand all of
-    the domain's ``n_values`` that are not ruled out are alike; afterwards it is certain. So no guarantee for any
+    (c, l)-diversity allows for l - 2 of them. Has the victim one of the other values of the group? Before the release
+    all of the domain's ``n_values`` that are not ruled out are alike; afterwards it is certain. So no guarantee for any
     predicate is left.
 
     Examples
@@ -226,15 +237,25 @@ def predicate_made_certain(
     """
     published = Published.of(release, column)
     if published.kind == "sample":
-        raise NotSupported("a predicate made certain by a perturbed sample", instead="its theorems rule that out")
+        raise NotSupported(
+            "predicate_made_certain does not apply to a perturbed sample",
+            instead=(
+                "no property can become certain from a perturbed sample: the theorems on perturbed samples exclude it"
+            ),
+        )
     out = {text_of(value) for value in ruled_out}
     principle = stated_principle(release, published.column)
     _, ell = ((principle and principle.terms.asked) or {}).get("recursive", (None, None))
     if ell is not None and len(out) > ell - 2:
-        allowed = f"at most {ell - 2} values, which is what the principle allows for"
+        allowed = f"at most {ell - 2} values, the number that the principle of the release allows for"
         raise ParameterError("predicate_made_certain", "ruled_out", allowed, len(out))
     if n_values < len({text_of(value) for value in published.values} | out):
-        raise ParameterError("predicate_made_certain", "n_values", "at least the number of known values", n_values)
+        raise ParameterError(
+            "predicate_made_certain",
+            "n_values",
+            "at least the number of published values and values ruled out",
+            n_values,
+        )
     left = np.array([text_of(value) not in out for value in published.values])[published.codes]
     n_left = np.add.reduceat(left.astype(np.int64), published.offsets[:-1])
     n_left[n_left == 0] = np.iinfo(np.int64).max  # a group of which nobody can be
@@ -263,13 +284,21 @@ def _qualifies(predicate: Predicate) -> Callable[[Any], bool]:
 def _promised(release: Release, sample: PerturbedSample) -> tuple[str, ...]:
     """What the theorems allow, for priors as skewed as these and groups as small as these."""
     if release.recipe.recoding.get("domain") is None or not len(sample.size):
-        return ("the sensitive domain was not declared, so no theorem bounds these beliefs",)
+        return (
+            "the domain of the sensitive column was not declared when the release was made, so no theorem "
+            "limits these probabilities",
+        )
     lambda_, k, n = max(map(max, sample.priors)), int(sample.size.min()), len(sample.values)
     growth = DeltaGrowth(lambda_=lambda_, k=k).achieved(sample.p, n)
-    under = f"with p = {plain(sample.p)}, groups of {k:,} or more and no prior belief above {plain(lambda_)}"
-    notes = [f"CORRUPTION Theorem 3: {under}, no belief grows by more than {plain(growth)}"]
+    under = (
+        f"with p = {plain(sample.p)}, groups of {k:,} or more records and no prior probability above {plain(lambda_)}"
+    )
+    notes = [f"CORRUPTION Theorem 3: {under}, the release raises no probability by more than {plain(growth)}"]
     asked = release.recipe.principle
     if asked.get("name") == RhoBreach.name:
         rho2 = RhoBreach(rho1=asked["rho1"], lambda_=lambda_, k=k).achieved(sample.p, n)
-        notes.append(f"CORRUPTION Theorem 2: no belief of at most {asked['rho1']} becomes one above {plain(rho2)}")
+        notes.append(
+            f"CORRUPTION Theorem 2: no probability that was at most {asked['rho1']} before the release is "
+            f"above {plain(rho2)} after it"
+        )
     return tuple(notes)

@@ -2,23 +2,23 @@
 """Removal: what groups that keep their sensitive values tell, when some people's values are known (CORRUPTION III-B).
 
 All worlds that agree with the release and with what the attacker knows are equally likely: every way in which published
-tuples may be people's, and in which the tuples of a group may have its values. Somebody known to be in the table takes
-a tuple and a value with him; somebody known to be absent makes one candidate fewer. With everybody else corrupted one
-tuple and one value are left, and belief is 1 (Lemma 2).
+records may be people's, and in which the records of a group may have its values. Somebody known to be in the table
+takes a record and a value; somebody known to be absent makes one candidate fewer. With everybody else
+corrupted one record and one value are left, and the probability is 1 (Lemma 2).
 
-*One group at each place.* Say m tuples show some cells, c people fit them, and they are of a group of s tuples, n of
+*One group at each place.* Say m records show some cells, c people fit them, and they are of a group of s records, n of
 which have value v. Of those people a are corrupted, b of them in the table; k members of the group are, h of whom have
-v. Of the others at that place each is alike, and so is each tuple that is left: the belief that one of them is in the
-table with value v is ``(m - b) / (c - a) * (n - h) / (s - k)``.
+v. Of the others at that place each is alike, and so is each record that is left: the probability that one of them is in
+the table with value v is ``(m - b) / (c - a) * (n - h) / (s - k)``.
 
 *Several groups at one place* (equal quasi-identifiers in two anatomized groups, the buckets of ANGEL): in which group a
-corrupted person is must be weighed. A choice of tuples for all of them is possible in so many ways: the product, one
-person after the other, of the tuples left at that place in that group, times the group's tuples left with that value,
-over all its tuples left. The ways for everybody else are as many for every choice, so these products are the weights.
+corrupted person is must be weighed. A choice of records for all of them is possible in so many ways: the product, one
+person after the other, of the records left at that place in that group, times the group's records left with that value,
+over all its records left. The ways for everybody else are as many for every choice, so these products are the weights.
 
 *Cells that overlap.* There the others' ways differ, and are counted if the table is small: corrupted people sit down
-first, each choice with its weight, then everybody else, kind by kind, until every tuple is somebody's. Tuples are told
-apart, and so are people. Else the answer is a mixture, and says so.
+first, each choice with its weight, then everybody else, kind by kind, until every record is somebody's. Records are
+told apart, and so are people. Else the answer is a mixture, and says so.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
-    Found = tuple[Beliefs, Floats, str, list[str]]  # beliefs, presence, how they were had, and what is to be said
+    Found = tuple[Beliefs, Floats, str, list[str]]  # probabilities, presence, how they were had, and what is to be said
 
 __all__ = ["MOST_WAYS", "Removal"]
 
 MOST_WAYS = 4_000
-"""So many ways to seat corrupted people, or the others where cells overlap, are gone through."""
+"""The largest number of ways to assign people to groups that the attack goes through, where groups are not certain."""
 
 _STATES = 100  # of counting, for each way that may be gone through
 _MOST_PEOPLE = 64  # who are seated in every way; beyond, counting would end in too many ways after a long time
@@ -77,8 +77,9 @@ class Removal:
         """What follows for everybody else."""
         if task.knowledge.is_personal:
             raise NotSupported(
-                "a prior by person on a release that keeps the values of its groups",
-                instead="leave it out, or attack a small table by reverse engineering",
+                "the attack corruption cannot use a prior for single people on a release that publishes "
+                "groups with their true values",
+                instead="leave out the prior, or attack a small table with reverse engineering",
             )
         return most_telling(_OneTable(task, Fitting.of(task, seats), self).posterior() for seats in task.contents.seats)
 
@@ -91,14 +92,17 @@ class _OneTable:
     fit: Fitting
     given: Removal
 
-    # --- beliefs ----------------------------------------------------------------------------------------------------
+    # --- probabilities ------------------------------------------------------------------------------------------------
 
     def posterior(self) -> Posterior:
         fit, given, values = self.fit, self.given, self.task.contents.values
         chosen = None if given.qualifies is None else np.array([bool(given.qualifies(value)) for value in values])
         notes = list(fit.notes)
         if self.task.knowledge.prior is not None:
-            notes.append("a prior for everybody changes nothing here: every world has the same values")
+            notes.append(
+                "the prior changes nothing here: it is the same for everybody, and all possible tables have "
+                "the same sensitive values"
+            )
         if given.most_corrupted:
             beliefs, presence = self._worst(chosen)
             how = "bound"
@@ -137,7 +141,7 @@ class _OneTable:
         value = text_of(self.fit.published.values[code])
         seats = self.fit.seats_of(kind) if kind < len(self.fit.n_alike) else []
         if not seats:
-            return "the attacker knew it before"
+            return "the attacker knew this value before seeing the release"
         shown = seats_in_words(self.fit.seats, seats[0])
         groups = {int(self.fit.seats.group[seat]) for seat in seats}
         entries = [entry for group in groups if (entry := self.fit.entry(group, code)) >= 0]
@@ -149,9 +153,9 @@ class _OneTable:
         inside = [(own, n) for (who, own), n in self.fit.of_value.items() if who in fitting]
         others = sum(n for own, n in inside if own != code)
         return (
-            f"{having:,} of {of:,} tuples of the groups at {shown} have {value}; of the people who may be there the "
-            f"attacker has corrupted {sum(n for _, n in inside):,} who are in the table, {others:,} of them with "
-            "another value"
+            f"{having:,} of {of:,} records of the groups at {shown} have {value}; among the people who may be "
+            f"in these groups, the attacker already knows the values of {sum((n for _, n in inside)):,} who "
+            f"are in the table, and {others:,} of these have another value"
         )
 
     def _beliefs(self) -> Found:
@@ -166,7 +170,7 @@ class _OneTable:
 
     def _apart(self, left: Left, unsure: list[tuple[int, int, int]]) -> Found:
         """Nobody fits two places: see the head of this file."""
-        weighed: dict[int, NDArray[np.float64]] = {}  # of a group: tuples expected for each of its seats and values
+        weighed: dict[int, NDArray[np.float64]] = {}  # of a group: records expected for each of its seats and values
         vague = 0
         for people in components(self.fit, unsure):
             try:
@@ -186,11 +190,12 @@ class _OneTable:
         notes = []
         strangers = int(np.maximum(room - unknown, 0).sum())
         if strangers:
-            notes.append(f"{strangers:,} tuples are of people whom the external table lacks")
+            notes.append(f"{strangers:,} records belong to people who are not in the external table")
         if vague:
             notes.append(
-                f"which group {vague:,} corrupted people are in was weighed for each of them by itself: beliefs near "
-                "them are approximate"
+                f"for {vague:,} people whose values the attacker knows, it is not certain in which group they are; "
+                "each of them was considered separately, so the probabilities for people in these groups are "
+                "approximate"
             )
         shared = np.divide(room, rivals, out=np.zeros(n_places), where=rivals > 0)
         by_place = Beliefs.joined(
@@ -205,7 +210,7 @@ class _OneTable:
         return self._per_kind(by_place), presence, "mixture" if vague else "exact", notes
 
     def _per_kind(self, by_place: Beliefs) -> Beliefs:
-        """Give every kind of people what is believed at their place, if there is somebody to believe it of."""
+        """Give every kind of people the probabilities at their place, if anybody is of that kind."""
         of_kind, at = self.fit.pairs
         somebody = self.fit.unknown[of_kind] > 0
         pair, entry = entries_of(by_place.offsets, at[somebody])
@@ -214,7 +219,7 @@ class _OneTable:
         return self._joined(of_kind[somebody][pair], by_place.codes[entry], by_place.beliefs[entry])
 
     def _mixture(self, left: Left) -> Found:
-        """Cells overlap: a seat's tuples are shared out among all who fit them, corrupted people first."""
+        """Cells overlap: a seat's records are shared out among all who fit them, corrupted people first."""
         left.expect(self.fit.corrupted())
         of_kind, at = self.fit.pairs
         rivals = np.bincount(at, weights=self.fit.unknown[of_kind], minlength=len(self.fit.seats))
@@ -231,11 +236,14 @@ class _OneTable:
         pair, places = entries_of(starts, self.fit.matches.seats)
         per_tuple = np.divide(mass, left.seat[seat], out=np.zeros(len(mass)), where=left.seat[seat] > 0)
         beliefs = self._joined(self.fit.of_match[pair], code[places], weight[pair] * per_tuple[places])
-        notes = ["cells overlap, and there are too many ways to fit people in: groups were mixed by their shares"]
+        notes = [
+            "cells overlap, and there are too many ways to assign people to groups: the probabilities are "
+            "averages over the groups that fit a person"
+        ]
         return self._last_one(beliefs, presence), presence, "mixture", notes
 
     def _last_one(self, beliefs: Beliefs, presence: Floats) -> Beliefs:
-        """Where one person and one tuple are left, what is left is known, however cells overlap (Lemma 2)."""
+        """Where one person and one record are left, what is left is known, however cells overlap (Lemma 2)."""
         fitting = np.diff(self.fit.matches.offsets) > 0
         (last,) = np.nonzero(self.fit.unknown * fitting)
         totals = np.bincount(
@@ -250,20 +258,20 @@ class _OneTable:
     # --- people whom the attacker may corrupt too ---------------------------------------------------------------------
 
     def _worst(self, chosen: NDArray[np.bool_] | None) -> tuple[Beliefs, Floats]:
-        """The largest beliefs after at most ``most`` more people are corrupted, whatever they turn out to have.
+        """The largest probabilities after at most ``most`` more people are corrupted, whatever they turn out to have.
 
-        *One group at each place*, with what was known before taken out: m tuples at the place, for c people; s tuples
+        *One group at each place*, with what was known before taken out: m records at the place, for c people; s records
         in the group, n of them with v. Say i corrupted people are of the group elsewhere, j of it at the place, and a
         at the place are not in the table. None has v, or there would be a smaller n. By the formula at the head of
-        this file the belief is ``(m - j) / (c - j - a) * n / (s - i - j)``. The first factor falls with j, for
+        this file the probability is ``(m - j) / (c - j - a) * n / (s - i - j)``. The first factor falls with j, for
         m <= c - a, and the second sees only i + j: so j is 0 as long as there is somebody elsewhere. Both grow with
         a and with i. So the largest is found by trying every a, with ``i + j = min(most - a, s - n)``: there are s - n
-        tuples of other values, and each of these numbers occurs in some world. With one place for the group this is
+        records of other values, and each of these numbers occurs in some world. With one place for the group this is
         ``n / (c - min(most, c - n))``; with presence known, ``n / (s - min(most, s - n))``.
 
-        *Otherwise* somebody who also knew who is in which group would believe at most ``n / (s - min(most, s - n))``
-        in one of the groups that the person fits, ``most`` counting those corrupted before too. The belief is
-        an average of such beliefs, so it is no larger than the largest.
+        *Otherwise* somebody who also knew who is in which group would have a probability of at most ``n / (s -
+        min(most, s - n))`` in one of the groups that the person fits, ``most`` counting those corrupted before too. The
+        probability is an average of such probabilities, so it is no larger than the largest.
         """
         published, seats, most = self.fit.published, self.fit.seats, self.given.most_corrupted
         left = Left(self.fit)
@@ -309,7 +317,7 @@ class _OneTable:
 
 
 def _in_table(found: Posterior) -> Posterior:
-    """Beliefs of people who are known to be in the table."""
+    """Probabilities of people who are known to be in the table."""
     who = Beliefs(found.offsets, found.codes, found.beliefs).owner
     return replace(found, beliefs=found.beliefs / found.presence[who], presence=np.where(found.presence > 0, 1.0, 0.0))
 
@@ -318,10 +326,10 @@ def _in_table(found: Posterior) -> Posterior:
 
 
 def _every_way(fitting: Fitting, most_ways: int) -> tuple[Beliefs, Floats]:
-    """Beliefs and presence of everybody, by counting all ways to fit people in; `TooMany` if there are too many.
+    """Probabilities and presence of everybody, by counting all ways to fit people in; `TooMany` if there are too many.
 
-    For every choice of tuples for corrupted people the others are seated by `count_ways`, which does not tell the
-    tuples of a seat apart: those that are left there can be handed out in any order.
+    For every choice of records for corrupted people the others are seated by `count_ways`, which does not tell the
+    records of a seat apart: those that are left there can be handed out in any order.
     """
     kinds = [kind for kind in np.flatnonzero(fitting.unknown).tolist() if fitting.seats_of(kind)]
     people, seats_of = fitting.unknown[kinds].tolist(), [fitting.seats_of(kind) for kind in kinds]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seating: who may sit on which seats of a release, and which tuples are not yet somebody's when some have sat down."""
+"""Seating: which people may own which records of a release, and which records are left when some have an owner."""
 
 from __future__ import annotations
 
@@ -154,15 +154,19 @@ def _known(task: Task, fits: NDArray[np.bool_]) -> tuple[Integers, list[str]]:
     if not task.release.n_dropped or not (known >= 0).any():
         return known, []
     unpublished = np.count_nonzero(known == DROPPED)
-    said = f"; {unpublished:,} of them fit nothing" if unpublished else ""
-    return known, [f"tuples were dropped: corrupted people who fit are taken to be published{said}"]
+    said = f"; {unpublished:,} of them fit no published record" if unpublished else ""
+    return known, [
+        "some records were dropped: people whose values the attacker knows count as published if they fit a "
+        f"published record{said}"
+    ]
 
 
 def contradiction() -> InputError:
     """What is known cannot be."""
     return InputError(
-        "what the attacker knows of corrupted people does not agree with the release: no group that they fit has room "
-        "for their values; use ABSENT for people who are not in the table"
+        "what the attacker knows about other people (corrupted=, --corrupted) contradicts the release: no "
+        "group that fits these people has enough records with their values; check the values, and give ABSENT "
+        "(an empty value in the file) for people who are not in the table"
     )
 
 
@@ -170,7 +174,7 @@ def contradiction() -> InputError:
 
 
 class Left:
-    """Tuples that are left: on every seat, in every entry of the histograms, in every group."""
+    """Records that are left: on every seat, in every entry of the histograms, in every group."""
 
     def __init__(self, fitting: Fitting) -> None:
         self.fitting = fitting
@@ -200,7 +204,7 @@ class Left:
         return unsure
 
     def weigh(self, people: Sequence[tuple[int, int, int]], most_ways: int) -> dict[int, Floats]:
-        """Weigh every choice of tuples for corrupted people; give the tuples expected by group, seat and value."""
+        """Weigh every choice of records for corrupted people; give the records expected by group, seat and value."""
         fitting = self.fitting
         weights = choices(self, people, most_ways)
         total = sum(weights.values())
@@ -249,7 +253,7 @@ class Left:
         self.group = np.bincount(owner, weights=self.entry, minlength=len(self.group)).astype(np.float64)
 
     def masses(self, weighed: dict[int, Floats]) -> tuple[Integers, Integers, Floats]:
-        """Tuples that are left, expected for every seat and value: seat, value, number."""
+        """Records that are left, expected for every seat and value: seat, value, number."""
         published, seats = self.fitting.published, self.fitting.seats
         seat, code, entry = expanded(published, seats)
         group = seats.group[seat]
@@ -262,7 +266,7 @@ class Left:
 
 
 def choices(left: Left, people: Sequence[tuple[int, int, int]], most_ways: int) -> dict[Choice, Fraction]:
-    """Every choice of tuples for these people with its weight: the number of its ways, up to a common factor."""
+    """Every choice of records for these people with its weight: the number of its ways, up to a common factor."""
     fitting = left.fitting
     found: dict[Choice, Fraction] = {(): Fraction(1)}
     for kind, code, n in people:

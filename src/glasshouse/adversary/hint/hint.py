@@ -42,41 +42,41 @@ if TYPE_CHECKING:
 __all__ = ["Hint"]
 
 _UNTOLD: Final = {
-    "half-groups": "halves of a node that failed a test tie its groups to each other a little",
-    "faces": "parts of a node that failed a test tie its people to each other a little",
-    "buckets": "groups of a bucket are tied to each other",
+    "half-groups": "the method also makes the groups within a part of the table depend on each other a little",
+    "faces": "the method also makes the people within a part of the table depend on each other a little",
+    "buckets": "the groups made from the same bucket depend on each other",
 }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hint(Attack):
-    """Believe by a little knowledge about the population, and by how the release ties people's values to each other.
+    """Attack with a little knowledge about the population, which adds up over the groups of a release.
 
     Parameters
     ----------
     signs
         What is known: for each an attribute, a sensitive value, and whether a larger attribute goes with the value
         (``+1``) or a smaller one does (``-1``). ``("income", "B", +1)``, or as text ``"income:B:+"``. A category is
-        named with its attribute: ``("sex=F", "B", +1)``. What is expected of people one by one can be given as
+        named with its attribute: ``("sex=F", "B", +1)``. Prior probabilities for single people can be given as
         ``Knowledge(prior=...)`` instead, or as well.
     strength
-        How much a sign says: log-odds for each standard deviation of the attribute. The default, 0.1, is weak: of
-        somebody one standard deviation above the mean a value that half of all people have is held for 52.5 % likely.
+        How much a sign says: log-odds for each standard deviation of the attribute. The default, 0.1, is weak: a value
+        that half of all people have gets the probability 52.5 % for a person one standard deviation above the mean.
     column
         The sensitive column, where the release has several.
     most_worlds, most_runs
-        As for `ReverseEngineering`: up to so many every world is tried.
+        As for `ReverseEngineering`: up to these numbers every possible table (world) is tried.
     most_states
-        As for `Linking`, which says how likely people are on which seats as far as cells tell; not used for boxes,
-        where their ends tell more.
+        As for `Linking`, which computes who may own which record from the cells; not used for boxes, where the ends of
+        intervals reveal more.
     progress
         Called with a share of the work between 0 and 1, now and then, where every world is tried.
 
     Notes
     -----
-    A world weighs its probability beforehand, people being independent, times the probability that the algorithm makes
-    the release of it. How often values occur is known beforehand too, as the release shows it. People with equal
-    quasi-identifiers are taken for alike, with the mean of what is expected of each.
+    A possible table (world) has the weight of its prior probability, people being independent, times the probability
+    that the algorithm makes this release from it. The attacker also knows how often values occur, as the release shows
+    it. People with equal quasi-identifiers are treated alike, with the mean of their prior probabilities.
 
     *Small tables* are attacked exactly, by trying every world. *Larger ones* by what is known of the method.
     `Anatomize`, `Tailor` and `Mirror` where no test can fail: worlds are a product over groups, and every way to deal a
@@ -128,13 +128,16 @@ class Hint(Attack):
             raise ParameterError("Hint", "strength", "a number above 0", self.strength)
 
     def believe(self, task: Task) -> HintPosterior:
-        """Believe what the hint and the release say of everybody."""
+        """Compute the probabilities for everybody from the hint and the release."""
         if not self.signs and task.knowledge.prior is None:
             raise InputError(
-                "a hint says something: give signs, such as Hint(signs=[('income', 'B', +1)]), or Knowledge(prior=...)"
+                "the attack hint needs a hint: give signs, such as Hint(signs=[('income', 'B', +1)]) or "
+                "--sign income:B:+, or a prior, Knowledge(prior=...) or --prior"
             )
         if task.contents.kind == "sample":
-            raise NotSupported("a hint about a perturbed sample", instead="use linking or corruption with a prior")
+            raise NotSupported(
+                "the attack hint does not support a perturbed sample", instead="use linking, or corruption with a prior"
+            )
         if task.release.layout is FOREIGN:
             release = restated(task)
             task = replace(task, release=release, contents=Published.of(release))
@@ -147,7 +150,7 @@ class Hint(Attack):
 
 @dataclass(frozen=True, eq=False)
 class _Reasoning:
-    """What is believed follows from an attack, what it is given, and the chances beforehand."""
+    """Computes the probabilities from an attack, what it is given, and the prior probabilities."""
 
     attack: Hint
     task: Task
@@ -173,18 +176,23 @@ class _Reasoning:
         """By what is known of the method."""
         task = self.task
         if task.knowledge.corrupted:
-            raise NotSupported("a hint with corrupted people about a large table", instead="take few people")
+            raise NotSupported(
+                "the attack hint supports people whose values are known (corrupted=) only on small tables",
+                instead="attack a table of few people",
+            )
         over = task.independent
         if over == "none":
             raise NotSupported(
-                f"a hint about {task.release.n_tuples:,} tuples by {task.method!r}, of whose worlds it is not known "
-                "over which people they are a product",
-                instead="take few people, or raise most_worlds: small tables are attacked by trying every world",
+                f"the attack hint cannot analyse {task.release.n_tuples:,} records grouped by {task.method!r}: "
+                "no theorem says which parts of the table this method divides independently",
+                instead="attack a table of few people, or raise most_worlds (small tables are attacked by trying "
+                "every possible table)",
             )
         if not task.contents.seats:
             raise NotSupported(
-                "a hint about a release none of whose tables ties quasi-identifiers to sensitive values",
-                instead="there is nothing to learn about people",
+                "the attack hint needs a published table that links quasi-identifiers to sensitive values, "
+                "and this release has none",
+                instead="an attacker learns nothing about single people from it",
             )
         seats = max(task.contents.seats, key=lambda one: len(one.quasi))
         seated = SeatedPeople.of(task, seats, most_states=self.attack.most_states)
@@ -198,7 +206,14 @@ class _Reasoning:
             in_table = self._beliefs(seated, deals, expected, at_places) if n_tied else by_group
         beliefs, presence = in_table
         n = len(task.contents.seats)
-        notes = [*seated.notes, *([f"of {n} generalized tables the one with most attributes is used"] if n > 1 else [])]
+        notes = [
+            *seated.notes,
+            *(
+                [f"the release has {n} generalized tables; the attack uses the one with the most attributes"]
+                if n > 1
+                else []
+            ),
+        ]
         if over != "groups":
             notes.append(_untold(over, n_tied, task.contents.n_groups))
         how = "exact" if over == "groups" else "by bucket" if n_tied else "by group"
@@ -215,7 +230,7 @@ class _Reasoning:
         return found[0], found[1]
 
     def _dense(self, beliefs: Beliefs) -> Floats:
-        """Beliefs as a table of kinds of people and values."""
+        """Probabilities as a table of kinds of people and values."""
         found = np.zeros(self.hinted.kinds.shape)
         found[beliefs.owner, beliefs.codes] = beliefs.beliefs
         return found
@@ -223,8 +238,9 @@ class _Reasoning:
     def _because(self, kind: int, code: int) -> str:
         chance = self.hinted.kinds[kind, code]
         return (
-            f"by the hint alone a person with these quasi-identifiers has it with {chance:.4f}, and the values of the "
-            "groups that such a person may be in, and of those that are tied to them, do the rest"
+            f"the hint alone gives a person with these quasi-identifiers a probability of {chance:.4f} for "
+            "this value; the values of the groups that fit the person, and of the groups connected with them, "
+            "change it to the probability shown"
         )
 
     def _with_buckets(self, seated: SeatedPeople, deals: Deals, expected: Floats) -> tuple[Floats, int]:
@@ -271,8 +287,11 @@ class _Reasoning:
         signs: tuple[Sign, ...] = tuple(self.attack.signs)
         known = [f"that {sign}" for sign in signs]
         strength = f" (log-odds of {self.attack.strength:g} for each standard deviation)" if signs else ""
-        expected = [] if self.task.knowledge.prior is None else ["what is expected of people beforehand"]
-        return f"Known beside the release: {', '.join([*known, *expected])}{strength}, and how often values occur."
+        expected = [] if self.task.knowledge.prior is None else ["the prior probabilities of the values"]
+        return (
+            f"In addition to the release, the attacker knows {', '.join([*known, *expected])}{strength}, and how "
+            "often each value occurs."
+        )
 
     def _cost(self, found: Posterior, by_group: Floats | None, seated: SeatedPeople | None) -> HintCost | None:
         """How often guesses are right, if the true values are there."""
@@ -300,7 +319,7 @@ class _Reasoning:
         )
 
     def _by_group(self, seated: SeatedPeople, chances: Floats) -> Floats:
-        """What is believed of every kind of people from each group by itself, by other chances."""
+        """The probabilities for every kind of people from each group by itself, by other chances."""
         deals, at_places = seated.deals(self.task), seated.at_places(chances, self.hinted.base)
         half = np.zeros(deals.n_groups, bool)
         found, *_ = dealt_beliefs(seated.seating, deals, at_places, deals.expected(at_places)[0], chances, half)
@@ -322,11 +341,18 @@ def _buckets(deals: Deals, kind: NDArray[np.int64]) -> dict[tuple[int, ...], NDA
 
 
 def _untold(over: str, n_tied: int, n_groups: int) -> str:
-    """What is left out of beliefs, in a sentence."""
+    """What is left out of probabilities, in a sentence."""
     if over == "buckets" and n_tied:
-        rest = "; the others, of which no cut was found, are gone through one by one" if n_tied < n_groups else ""
-        return (
-            f"{n_tied:,} of {n_groups:,} groups are tied to others of their bucket; groups with the same values are "
-            f"taken for one bucket{rest}"
+        rest = (
+            "; the other groups, for which no such bucket was found, are analysed one by one"
+            if n_tied < n_groups
+            else ""
         )
-    return f"beliefs are computed group by group, but {_UNTOLD[over]}: they may be right more often than they say"
+        return (
+            f"{n_tied:,} of {n_groups:,} groups depend on other groups of their bucket; groups with the same "
+            f"values count as one bucket{rest}"
+        )
+    return (
+        f"the probabilities are computed group by group, but {_UNTOLD[over]}: the guesses may be right more often "
+        "than the probabilities say"
+    )

@@ -2,9 +2,9 @@
 """HintCost: how often an attacker who knows a little guesses right, with the release and without it.
 
 Counted with the true values by those who hold the table. What somebody guesses right who knows the same and has no
-release is no harm that the release does; what is guessed right beyond that is. And beliefs that were computed group by
-group are put beside how often they are right: if they are right more often than they say, then the release tells more
-than the people of one group and their values do.
+release is no harm that the release does; what is guessed right beyond that is. And probabilities that were computed
+group by group are put beside how often they are right: if they are right more often than they say, then the release
+tells more than the people of one group and their values do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HintCost", "hint_cost"]
 
-_CLEAR: Final = 0.03  # beliefs that are farther from how often they are right say too little, or too much
+_CLEAR: Final = 0.03  # probabilities that are farther from how often they are right say too little, or too much
 _95: Final = 1.959963984540054
 
 
@@ -37,24 +37,24 @@ class HintCost:
     Attributes
     ----------
     in_table
-        Beliefs by the hint and the release.
+        Probabilities by the hint and the release.
     by_group
-        The same from each group by itself, without what other groups say of it. None if beliefs are not made up of
-        groups, because every table was tried.
+        The same from each group by itself, without what other groups say of it. None if probabilities are not made up
+        of groups, because every table was tried.
     fair
-        ``by_group`` with a hint of the strength that fits the true values best: if even these beliefs are right more
-        often than they say, it is not because the hint says too little. Where cells are published it is about those
-        alone of whom it is certain in which group they are, for beliefs about others are approximate; None if there is
-        nobody of this kind.
+        ``by_group`` with a hint of the strength that fits the true values best: if even these probabilities are right
+        more often than they say, it is not because the hint says too little. Where cells are published it is about
+        those alone of whom it is certain in which group they are, for probabilities for others are approximate; None if
+        there is nobody of this kind.
     linked
-        Beliefs by the release without the hint.
+        Probabilities by the release without the hint.
     outsider
-        Beliefs by the hint without the release.
+        Probabilities by the hint without the release.
     base_rate
-        Beliefs by neither: how often values occur.
+        Probabilities by neither: how often values occur.
     known
-        Beliefs by the hint and the release of those alone of whom it is certain in which group they are; None if every
-        table was tried.
+        Probabilities by the hint and the release of those alone of whom it is certain in which group they are; None if
+        every table was tried.
     """
 
     in_table: Guesses
@@ -67,7 +67,7 @@ class HintCost:
 
     @property
     def cost(self) -> float:
-        """The mean belief in the truth with the release, minus that of an outsider with the same hint."""
+        """The mean probability of the true value with the release, minus that of an outsider with the same hint."""
         return self.in_table.in_truth - self.outsider.in_truth
 
     @property
@@ -77,14 +77,14 @@ class HintCost:
 
     @property
     def beyond_groups(self) -> float:
-        """How much more often than they say the ``fair`` beliefs by group are right: all of them, or those above 1/2.
+        """How much more often the ``fair`` probabilities by group are right than they say: all, or those above 1/2.
 
         Half the width of a 95 % interval is taken off, people being taken for independent.
         """
         return max((max(right - said - error, 0.0) for right, said, error in self._by_group()), default=0.0)
 
     def _by_group(self) -> list[tuple[float, float, float]]:
-        """How often fair beliefs are right, what they say on average, and the error: of all, and above 1/2."""
+        """How often fair probabilities are right, what they say on average, and the error: of all, and above 1/2."""
         if self.fair is None:
             return []
         own = next(one for one in self.fair.above if one.limit == "0.5")
@@ -115,14 +115,14 @@ class HintCost:
         if self.by_group is not None and self.by_group != self.in_table:
             rows.append(("  group by group", self.by_group))
         if self.known is not None and 0 < self.known.people < self.in_table.people:
-            rows.append(("  those whose group is known", self.known))
+            rows.append(("  people whose group is known", self.known))
         rows += [
             ("the release, without the hint", self.linked),
             ("the hint, without a release", self.outsider),
             ("base rates", self.base_rate),
         ]
         limits = [f"above {own.limit} (right)" for own in self.in_table.above]
-        head = ["guessed right", "mean belief in the truth", *limits, "calibration"]
+        head = ["guessed right", "mean probability of the true value", *limits, "calibration"]
         lines = [f"  {'judged by the true values':<31}{', '.join(head)}"]
         for name, own in rows:
             above = [f"{one.share:.1%} ({one.right:.1%})" for one in own.above]
@@ -149,9 +149,10 @@ class HintCost:
             return ""
         right, said, _ = max(self._by_group(), key=lambda own: own[0] - own[1] - own[2])
         return (
-            "With a hint of the strength that fits the true values best, what each group by itself makes likeliest is "
-            f"believed with {said:.3f} on average, and right in {right:.1%} of cases: who is grouped with whom tells "
-            "more than the values of a group do."
+            "With the strength of the hint that fits the true values best, the most probable value of each "
+            f"person, computed group by group, has a probability of {said:.3f} on average, and is right in "
+            f"{right:.1%} of cases. So the way in which people were grouped reveals more than the values of "
+            "their group."
         )
 
 
@@ -168,7 +169,7 @@ def hint_cost(
     known: NDArray[np.bool_] | None,
     exact_cells: bool,
 ) -> HintCost:
-    """Judge beliefs, each given as a table of kinds of people and values, with the kind of every person."""
+    """Judge probabilities, each given as a table of kinds of people and values, with the kind of every person."""
     among = None if exact_cells else known
     limits: list[Fraction | float] = [*([] if limit is None or limit * 2 == 1 else [limit]), 0.5, 0.9]
 

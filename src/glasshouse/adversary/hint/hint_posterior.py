@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HintPosterior: what an attacker who knows a little believes about every person, and how often that is right."""
+"""HintPosterior: the probabilities of an attacker who knows a little, for every person, and how often that is right."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["HintPosterior"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HintPosterior(Posterior):
-    """Beliefs by a release and a hint, beside those by the hint alone.
+    """Probabilities by a release and a hint, beside those by the hint alone.
 
     Attributes
     ----------
@@ -26,10 +26,10 @@ class HintPosterior(Posterior):
         by itself, where what other groups say of it is left out; with ``, mixture`` where who is in which group is not
         known of everybody.
     hint
-        What was known beforehand, in a sentence.
+        What the attacker knew before seeing the release, in a sentence.
     cost
         How often guesses are right, with the release and without it, counted with the true values; None if the external
-        table does not hold them.
+        table does not contain them.
     """
 
     hint: str
@@ -43,8 +43,8 @@ class HintPosterior(Posterior):
     def __str__(self) -> str:
         told = (
             [
-                "  How often guesses are right cannot be told without true values: give the published table, with its "
-                "sensitive column, as the external table."
+                "  How often the guesses are right can only be counted with the true values: give the "
+                "published table, with its sensitive column, as the external table."
             ]
             if self.cost is None
             else self.cost.lines()

@@ -4,7 +4,7 @@
 Published quasi-identifiers say it themselves, but for people who are alike. Boxes that overlap seem to hide it. But a
 box is the smallest one around its people: somebody is at either end of each of its intervals, and somebody has each
 value of its sets. Where only people with the same quasi-identifiers can be that somebody, one of them is in the box;
-and if as many people are known to be in a box as it has tuples, nobody else is. That goes on until nothing new is
+and if as many people are known to be in a box as it has records, nobody else is. That goes on until nothing new is
 found.
 """
 
@@ -109,10 +109,11 @@ class SeatedPeople:
         presence = np.minimum(np.bincount(kind, weights=weight, minlength=n_kinds), 1.0)
         known = (settled == n_alike) & (np.bincount(of_match[own], minlength=n_kinds) == 1)
         n_settled = int(settled.sum())
-        notes = [f"of {n_settled:,} people the ends of boxes say in which box they are"]
+        notes = [f"for {n_settled:,} people the ends of the intervals show in which group they are"]
         if n_settled < n_alike.sum():
             notes.append(
-                f"of the {int(n_alike.sum()) - n_settled:,} others, who fit several boxes, beliefs are approximate"
+                f"for the other {int(n_alike.sum()) - n_settled:,} people, who fit several groups, the "
+                "probabilities are approximate"
             )
         return cls(
             group, place, count, np.concatenate([np.full(len(keep), -1), of_match[own]]),
@@ -144,7 +145,7 @@ class SeatedPeople:
 
 
 def _alone(sitting: Sitting, seats: Seats) -> Integers:
-    """The one kind of people that fits each seat, if there is one, and takes all of its tuples."""
+    """The one kind of people that fits each seat, if there is one, and takes all of its records."""
     kind = np.full(len(seats), -1)
     n_fit = np.bincount(sitting.matches.seats, minlength=len(seats))
     kind[sitting.matches.seats] = sitting.matches.of_match

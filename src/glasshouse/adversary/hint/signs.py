@@ -47,8 +47,8 @@ class Sign(NamedTuple):
         name, equals, category = self.attribute.partition("=")
         more = "more" if self.direction > 0 else "less"
         if equals:
-            return f"those with {category} for {name} have {key_of(self.value)} {more} often"
-        return f"larger {name} goes with {key_of(self.value)} {more} often"
+            return f"people with {category} for {name} have {key_of(self.value)} {more} often"
+        return f"people with larger {name} have {key_of(self.value)} {more} often"
 
 
 def read_signs(given: Iterable[Any]) -> tuple[Sign, ...]:
@@ -90,7 +90,10 @@ class Hinted(NamedTuple):
         for sign in signs:
             code = task.place.get(key_of(sign.value))
             if code is None:
-                raise InputError(f"a sign is about {sign.value!r}, which nobody in the release has")
+                raise InputError(
+                    f"a sign names the sensitive value {sign.value!r}, which is not published: name a value "
+                    "that occurs in the release"
+                )
             logs[:, code] += strength * sign.direction * _standard(task, sign.attribute)
         factors = np.exp(logs)
         chances = np.maximum(cls._prior(task, base), _LEAST * base) * factors
@@ -160,15 +163,18 @@ def _standard(task: Task, attribute: str) -> Floats:
     people = at[column.codes]
     spread = float(people.std())
     if not isfinite(spread) or spread == 0:
-        raise InputError(f"a sign is about {attribute!r}, which is the same for everybody on the list")
+        raise InputError(
+            f"a sign names the column {attribute!r}, which has the same value for everybody in the external "
+            "table: name another column"
+        )
     return np.asarray((at[column.codes[task.kinds.examples]] - people.mean()) / spread, np.float64)
 
 
 def _positions(column: Column) -> Floats:
     if not column.domain.ordered:
         raise InputError(
-            f"a sign is about {column.name!r}, whose values have no order: name one of them, such as "
-            f"'{column.name}={column.domain.texts[0]}', or declare an order"
+            f"a sign names the column {column.name!r}, whose values have no order: name one of its values, "
+            f"such as '{column.name}={column.domain.texts[0]}', or declare an order"
         )
     return column.domain.positions
 

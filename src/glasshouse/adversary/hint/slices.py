@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_COLUMNS", "Tie", "bucket_beliefs", "ties_of"]
 
 MOST_COLUMNS: Final = 6
-"""Buckets with more columns have too many permutations to be gone through."""
+"""Buckets with more columns than this have too many permutations to try."""
 
 
 class Tie(NamedTuple):
@@ -109,8 +109,8 @@ def _costs(lows: Floats, highs: Floats) -> Floats:
 def bucket_beliefs(codes: Integers, chances: Floats, ties: Sequence[Tie]) -> Floats:
     """Groups x people x values: how likely each has which, over all ways to give out values that keep all ties.
 
-    ``chances`` are those of everybody, and of each of the bucket's values, beforehand, in the same shape. A way weighs
-    the product of all of them.
+    ``chances`` are those of everybody, and of each of the bucket's values, before the release, in the same shape. A way
+    weighs the product of all of them.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 """Candidates: what people may have by several releases of one table, and what that leaves for the others.
 
 In a world every person has a sensitive value and, in every release, a seat in a group that has the value. An *option*
-is all of these together. It takes one unit of several *things*: a tuple of the value in the group of each release, and
+is all of these together. It takes one unit of several *things*: a record of the value in the group of each release, and
 a seat at each place. In the end everything is taken, and nobody takes two options. Whatever follows from this by
 looking at one person or at one thing at a time is drawn here, for any number of people; the rest is counted or sampled.
 """
@@ -94,8 +94,9 @@ def candidates(published: Sequence[Published], knowledge: Knowledge, *, most_opt
     n_tuples = int(published[0].counts.sum())
     if n_people < n_tuples:
         raise NotSupported(
-            f"intersecting releases of {n_tuples:,} tuples for {n_people:,} people",
-            instead="the external table must have everybody who is in the table; it may have others too",
+            "intersection needs everybody who is in the published table, and the external table has only "
+            f"{n_people:,} people for {n_tuples:,} published records",
+            instead="give an external table with all of them; it may have other people too",
         )
     offsets = np.searchsorted(keys // len(values), np.arange(len(n_alike) + 1))
     must = (known < 0) & (n_people == n_tuples) | (known >= 0) & (known < len(values))
@@ -132,7 +133,10 @@ def _all_values(published: Sequence[Published]) -> tuple[tuple[Any, ...], list[N
         sums = np.bincount(release.codes, weights=release.counts, minlength=len(release.values)).astype(np.int64)
         totals.append({text_of(value): int(n) for value, n in zip(release.values, sums, strict=True)})
     if any(total != totals[0] for total in totals):
-        raise InputError("the releases do not show the same sensitive values equally often: they are not of one table")
+        raise InputError(
+            "the releases do not contain the same sensitive values with the same frequencies, so they were "
+            "not made from the same table: give releases of one table"
+        )
     number = {text: i for i, text in enumerate(map(text_of, published[0].values))}
     codes = [np.array([number[text_of(value)] for value in release.values], np.int32) for release in published]
     return published[0].values, codes
@@ -149,7 +153,9 @@ def _kinds(
     number = {text_of(value): i for i, value in enumerate(values)}
     for row, value in zip(knowledge.corrupted_rows(), knowledge.corrupted.values(), strict=True):
         if value is not ABSENT and text_of(value) not in number:
-            raise InputError("a corrupted person has a value that no release shows")
+            raise InputError(
+                "the value given for a person (corrupted=, --corrupted) is in none of the releases: check the value"
+            )
         known[row] = len(values) if value is ABSENT else number[text_of(value)]
     distinct, first, kind = np.unique(label * (len(values) + 2) + known + 1, return_index=True, return_inverse=True)
     n_alike = np.bincount(kind.reshape(-1), minlength=len(distinct))
@@ -310,6 +316,7 @@ def _sums(of: NDArray[np.int64], weights: NDArray[np.int64], n: int) -> NDArray[
 
 def _impossible() -> InputError:
     return InputError(
-        "no table of the people in the external table could have given all of these releases: either they are not "
-        "releases of one table, or somebody is missing, or a corrupted person's value is wrong"
+        "no table of the people in the external table could have produced all of these releases: the releases "
+        "were not made from the same table, or people are missing from the external table, or a value given "
+        "for a person (corrupted=, --corrupted) is wrong"
     )

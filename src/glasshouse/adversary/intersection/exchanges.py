@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exchanges: a walk over worlds that are too many to be counted, by sharing things out anew among a few people.
+"""Exchanges: a walk over worlds that are too many to be counted, by sharing things out again among a few people.
 
 The walk holds a world: everybody takes an option, and everything is taken. A move chooses a block of people, without
 looking at what they take, finds every way in which they can take together what they take now, and takes one of these
@@ -57,7 +57,7 @@ def sample_options(
     of people of its kind who take any of its options. A move concerns ``block`` people at most.
     """
     if sum(one.n_alike) > _MOST_PEOPLE:
-        raise NotReached(f"{sum(one.n_alike):,} people are too many")
+        raise NotReached(f"{sum(one.n_alike):,} people are too many to sample")
     walks = [_Walk(one, cell, int(cell.max(initial=-1)) + 1, block, source.child(c)) for c in range(chains)]
     return sample(walks, error=error, most_sweeps=most_sweeps, warm_up=_WARM_UP)
 
@@ -107,7 +107,7 @@ class _Walk:
         return self.n_moved / len(self.kind)
 
     def sweep(self, n: int) -> NDArray[np.float64]:
-        """Share out anew ``n`` times as many blocks as concern everybody; then the shares of all cells."""
+        """Share out again ``n`` times as many blocks as concern everybody; then the shares of all cells."""
         kernels = compiled("glasshouse.adversary.intersection._kernels")
         options = kernels.Options(self.kind, self.offsets, self.take_offsets, self.takes, self.chosen, self.pool)
         at, who = np.empty(self.block + 1, np.int32), np.empty(self.block, np.int32)
@@ -153,7 +153,7 @@ def _a_world(options: list[range], takes: list[tuple[int, ...]], capacity: list[
         found = _tried(_Search(options, takes, capacity), source.child(attempt))
         if found is not None:
             return found
-    raise NotReached("no world to begin with was found")
+    raise NotReached("no possible table was found to start the sampling from")
 
 
 def _tried(search: _Search, source: Draws) -> list[int] | None:
@@ -171,7 +171,7 @@ def _tried(search: _Search, source: Draws) -> list[int] | None:
             dead_ends += 1
             while True:  # what was tried is wrong: leave it out, and what was decided before it if nothing else is left
                 if not marks:
-                    raise NotReached("no world fits the releases") from None
+                    raise NotReached("no table fits all releases") from None
                 mark, person, option = marks.pop()
                 search.back(mark)
                 try:

@@ -2,7 +2,7 @@
 """Intersection: several releases of one table are held together, and only what fits all of them is possible.
 
 ANGEL 1.2 and 4.2.1 (Tables 2b and 2c are 2-diverse each and tell Alan's disease together). A world gives everybody who
-is in the table a sensitive value and a tuple in every table of every release, so that all come out as published; all
+is in the table a sensitive value and a record in every table of every release, so that all come out as published; all
 worlds are equally likely. The quasi-identifiers of people are known, where ANGEL leaves them open too.
 """
 
@@ -45,15 +45,14 @@ class Intersection(Attack):
     Parameters
     ----------
     others
-        The releases that are held beside the one that is attacked; none, to use all marginals of an ANGEL release
-        together.
+        The other releases that the attacker has; empty to use all marginals of an ANGEL release together.
     column
         The sensitive column, where releases have several.
     exact
-        True: count every world, or refuse. False: sample whatever does not follow at once. None, the default: count
-        what can be counted, sample the rest, and where neither is possible give a bound.
+        True: count every possible table (world), or refuse. False: sample everything that does not follow at once.
+        None, the default: count what can be counted, sample the rest, and give a bound where neither is possible.
     error
-        How wide an error of a sampled belief may be: half of a 95 % interval.
+        The largest allowed error of a sampled probability: half the width of a 95 % interval.
     most_worlds
         How many states are gone through in counting (see `count_ways`): a state stands for many worlds.
     most_sweeps
@@ -109,26 +108,34 @@ class Intersection(Attack):
             raise ParameterError("Intersection", "error", "between 0 and 1", self.error)
 
     def believe(self, task: Task) -> Posterior:
-        """Believe what all releases say together."""
+        """Compute the probabilities from all releases together."""
         releases, knowledge = _different([task.release, *self.others]), task.knowledge
         published = [self._read(one, len(releases) > 1) for one in releases]
         if len({int(one.counts.sum()) for one in published}) > 1:
-            raise InputError("the releases have different numbers of tuples: they are not of one table")
+            raise InputError(
+                "the releases have different numbers of records, so they were not made from the same table: "
+                "give releases of one table"
+            )
         if knowledge.prior is not None:
             raise NotSupported(
-                "intersecting releases with a prior of her own",
-                instead="leave it out: if everybody is in the table, a prior common to all changes nothing",
+                "the attack intersection does not use a prior",
+                instead="leave out the prior: if everybody in the external table is in the published table, a "
+                "prior that is the same for all changes nothing",
             )
-        notes = [f"{len(releases)} releases with {sum(len(one.seats) for one in published)} tables of people"]
+        notes = [
+            f"{len(releases)} releases with {sum(len(one.seats) for one in published)} tables that show "
+            "quasi-identifiers"
+        ]
         if len(releases) <= len(self.others):
-            notes.append("releases whose tables are all in another were left out")
+            notes.append("releases whose tables are all contained in another release were left out")
         try:
             options = candidates(published, knowledge, most_options=self.most_options)
         except TooManyOptions:
             if self.exact is not None:
                 raise NotSupported(
-                    f"writing down more than {self.most_options:,} options of people",
-                    instead="leave `exact` out for a bound, or give `most_options`",
+                    f"the attack would have to store more than {self.most_options:,} combinations of a person "
+                    "and a possible value",
+                    instead="leave `exact` out to get an upper bound, or raise `most_options`",
                 ) from None
             return count_dropped(self._bound(task, published, notes), task)
         return count_dropped(self._posterior(task, narrowed(options), notes, len(published)), task)
@@ -137,12 +144,14 @@ class Intersection(Attack):
         published = Published.of(release, self.column)
         if published.kind == "sample":
             raise NotSupported(
-                "intersecting a perturbed sample", instead="its guarantee holds for it alone: use linking"
+                "the attack intersection does not support a perturbed sample",
+                instead="its guarantee covers only this one release; use linking",
             )
         if several and release.n_dropped:
             raise NotSupported(
-                f"intersecting a release that left {release.n_dropped:,} tuples out with others",
-                instead="publish without suppression: who was left out is another unknown",
+                f"one of the releases left out {release.n_dropped:,} records, and the attack intersection "
+                "needs releases with all records",
+                instead="publish the table without suppression: it is not known who was left out",
             )
         return published
 
@@ -154,14 +163,14 @@ class Intersection(Attack):
         components = list(left.components())
         how, rest = "exact", components
         n_sure = int(of.n_alike[settled & (np.diff(of.offsets) > 0)].sum())
-        notes.append(f"{n_sure:,} people have a single value left that is theirs without any counting")
+        notes.append(f"{n_sure:,} people have only one possible value: the attack is certain of it")
         if self.exact is not False and components:
             rest = self._counted(components, share)
             if rest and self.exact:
                 n = sum(sum(one.n_alike) for one in rest)
                 raise NotSupported(
-                    f"counting the worlds of {n:,} people within {self.most_worlds:,} states",
-                    instead="leave `exact` out for what sampling or a bound can say, or give `most_worlds`",
+                    f"the possible tables of {n:,} people cannot be counted with most_worlds={self.most_worlds:,}",
+                    instead="leave `exact` out to get sampled probabilities or an upper bound, or raise `most_worlds`",
                 )
         keys = of.of_option * n_values + of.value
         distinct, place = np.unique(keys[left.alive], return_inverse=True)
@@ -174,7 +183,10 @@ class Intersection(Attack):
             how = "sampled"
             n = sum(sum(one.n_alike) for one in rest) - sum(sum(one.n_alike) for one in unknown)
             if n:
-                notes.append(f"the beliefs about {n:,} people are sampled: the chains may not reach every world")
+                notes.append(
+                    f"the probabilities for {n:,} people were estimated by sampling; the sampling may have "
+                    "missed some possible tables"
+                )
         beliefs = np.bincount(place.reshape(-1), weights=share[left.alive], minlength=len(distinct)).astype(np.float64)
         presence = np.minimum(1.0, np.bincount(distinct // n_values, weights=beliefs, minlength=n_kinds))
         if unknown:
@@ -182,7 +194,10 @@ class Intersection(Attack):
             kinds = np.array([k for one in unknown for k in one.kinds], np.int64)
             beliefs[np.isin(distinct // n_values, kinds)] = presence[kinds] = 1.0
             n = int(of.n_alike[kinds].sum())
-            notes.append(f"about {n:,} people neither counting nor sampling says more than which values are possible")
+            notes.append(
+                f"for {n:,} people the attack found only which values are possible; neither counting nor "
+                "sampling gave more"
+            )
         beliefs = np.minimum(beliefs, 1.0)
         offsets = np.searchsorted(distinct // n_values, np.arange(n_kinds + 1)).astype(np.int64)
         found = Beliefs(offsets, (distinct % n_values).astype(np.int32), beliefs, errors if how == "sampled" else None)
@@ -241,8 +256,10 @@ class Intersection(Attack):
             except NotReached as reason:
                 if self.exact is False:
                     raise NotSupported(
-                        f"sampling the worlds of {sum(one.n_alike):,} people who are connected: {reason}",
-                        instead="leave `exact` out for a bound, or allow a larger `error` or more `most_sweeps`",
+                        f"the possible tables of {sum(one.n_alike):,} people who depend on each other could "
+                        f"not be sampled: {reason}",
+                        instead="leave `exact` out to get an upper bound, or allow a larger `error` or more "
+                        "`most_sweeps`",
                     ) from None
                 unknown.append(one)
                 continue
@@ -256,7 +273,10 @@ class Intersection(Attack):
     def _bound(self, task: Task, published: list[Published], notes: list[str]) -> Posterior:
         kind, values, offsets, codes = candidate_values(published, task.knowledge)
         n_single = int((np.diff(offsets)[kind] == 1).sum())
-        notes.append(f"only which values all releases leave was looked at: {n_single:,} people have a single one")
+        notes.append(
+            f"the attack found only which values are possible in all releases: {n_single:,} people have a "
+            "single possible value"
+        )
         found, presence = Beliefs(offsets, codes, np.ones(len(codes))), (np.diff(offsets) > 0).astype(np.float64)
         return task.posterior("bound", kind, found, presence, values=values, notes=notes)
 
@@ -295,8 +315,8 @@ def _because(left: Narrowed, offsets: NDArray[np.int64], n_releases: int) -> Cal
         options = slice(left.of.offsets[kind], left.of.offsets[kind + 1])
         shared = len(set(left.of.value[options].tolist()))
         n = int(offsets[kind + 1] - offsets[kind])
-        releases = f"all {n_releases} releases leave" if n_releases > 1 else "the tables leave"
-        more = f", and what others must have leaves {n}" if n < shared else ""
-        return f"{releases} such a person {shared} values in common{more}: {value} is one of them"
+        releases = f"all {n_releases} releases together allow" if n_releases > 1 else "the published tables allow"
+        more = f"; after the values that other people must have, {n} are left" if n < shared else ""
+        return f"{releases} {shared} values for such a person{more}; {value} is one of them"
 
     return sentence

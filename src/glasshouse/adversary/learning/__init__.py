@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The learning adversary: beliefs about people by what a release teaches of the population.
+"""The attacker who learns: probabilities for people by what a release teaches of the population.
 
 `definetti` is the attack. `group_beliefs` and `sample_beliefs` reason about everybody from the two kinds of releases,
 with `even_seating` where cells overlap,

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cost: what being in the table costs a person, measured with the true values by those who hold the table.
 
-A belief about somebody is no harm by itself: much of it would be believed of anybody with the same quasi-identifiers,
-whether in the table or not, and teaching this is what a release is for. So beliefs about people in the table are put
-beside what the same model believes about people who are not in it. The difference of the mean beliefs in the truth is
-the cost of being in the table (relative privacy threat: Boreale, Corradi, Viscardi, "Relative Privacy Threats and
-Learning From Anonymized Data", IEEE Transactions on Information Forensics and Security 15, 2020).
+A probability for somebody is no harm by itself: much of it would be the same for anybody with the same
+quasi-identifiers, whether in the table or not, and teaching this is what a release is for. So probabilities for people
+in the table are compared with those of the same model for people who are not in it. The difference of the mean
+probabilities of the true values is the cost of being in the table (relative privacy threat: Boreale, Corradi, Viscardi,
+"Relative Privacy Threats and Learning From Anonymized Data", IEEE Transactions on Information Forensics and Security
+15, 2020).
 
 People who are not in the table are given as a control table. Without one the groups of the release are parted at random
-into halves, the model is fitted to each half, and believes of the people of the other one. Which half somebody is in is
-known as well as their beliefs are: where cells hide it, a person counts in both, with the probability of each given the
-true value.
+into halves, the model is fitted to each half, and gives probabilities for the people of the other one. Which half
+somebody is in is known as well as their probabilities are: where cells hide it, a person counts in both, with the
+probability of each given the true value.
 """
 
 from __future__ import annotations
@@ -45,25 +46,26 @@ _MOST_PEOPLE: Final = 100_000  # whose groups, or whose values, a half of the ta
 _SEED: Final = 20090701
 _ROUGHLY: Final = 0.5  # units of log-likelihood that a fit may leave
 _95: Final = 1.959963984540054
-_ROUGH: Final = 0.1  # beliefs that are farther from frequencies than this are not to be taken at their word
+_ROUGH: Final = 0.1  # probabilities that are farther from frequencies than this are not to be taken at their word
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What is believed of people in the table, beside what would be believed of them if they were not in it.
+    """The probabilities for people in the table, compared with those if they were not in it.
 
     Attributes
     ----------
     in_table
-        Beliefs about the people in the table.
+        Probabilities for the people in the table.
     linked
         The same without the model: every way to deal the values of a group is equally likely, as linking has it.
     outsider
-        What the same model believes of people who are not in the table.
+        The probabilities of the same model for people who are not in the table.
     best_outsider
-        What the best possible model of this form believes of them: it was fitted to the true values of other people.
+        The probabilities of the best possible model of this form for them: it was fitted to the true values of other
+        people.
     base_rate
-        What is believed of everybody by how often values occur in the release.
+        The probabilities by how often values occur in the release.
     alone, alone_outsider
         ``in_table`` and ``best_outsider`` of those alone who are the only ones with their quasi-identifiers. Others
         hide among people who are alike, which linking and learning do not tell apart.
@@ -82,7 +84,7 @@ class Cost:
 
     @property
     def cost(self) -> float:
-        """The mean belief in the truth about people in the table, minus that about people who are not in it."""
+        """The mean probability of the true value for people in the table, minus that for people who are not in it."""
         return self.in_table.in_truth - self.outsider.in_truth
 
     @property
@@ -92,7 +94,7 @@ class Cost:
 
     @property
     def more_right(self) -> float:
-        """How much more often the value that is believed most is true of people in the table than of the others."""
+        """How much more often the most probable value is true for people in the table than of the others."""
         return self.in_table.right - self.outsider.right
 
     @property
@@ -120,18 +122,18 @@ class Cost:
 
     def lines(self) -> list[str]:
         """A line for each of the four, and what follows in sentences."""
-        outsiders = "people who are not in it" if self.outsiders_are == "control" else "people of the other half"
+        outsiders = "people who are not in it" if self.outsiders_are == "control" else "people not used for learning"
         rows = [
             ("people in the table", self.in_table),
-            ("the same by linking alone", self.linked),
+            ("the same people, by linking", self.linked),
             (outsiders, self.outsider),
-            ("the best possible outsider", self.best_outsider),
+            ("others' values alone", self.best_outsider),
             ("base rates", self.base_rate),
         ]
         if 0 < self.alone.people < self.in_table.people:
-            rows += [("people with no double", self.alone), ("  best possible outsider", self.alone_outsider)]
+            rows += [("people who are unique", self.alone), ("  others' values alone", self.alone_outsider)]
         limits = [f"above {own.limit} (right)" for own in self.in_table.above]
-        head = ["mean belief in the truth", "top guess right", *limits, "calibration"]
+        head = ["mean probability of the true value", "best guess right", *limits, "calibration"]
         lines = [f"  {'judged by the true values':<28}{', '.join(head)}"]
         for name, own in rows:
             above = [f"{one.share:.1%} ({one.right:.0%})" for one in own.above]
@@ -139,10 +141,11 @@ class Cost:
             lines.append(f"  {name:<28}{', '.join(told)}")
         share = self.alone.people / max(self.in_table.people, 1)
         doubt = (
-            "  These beliefs are not to be taken at their word: the values that are believed most are true more or "
-            f"less often than that, by {self.in_table.calibration:.2f} on average. Right guesses are counted anyway."
+            "  These probabilities are not reliable: the most probable value of a person is right more often, "
+            f"or less often, than its probability says, by {self.in_table.calibration:.2f} on average. The "
+            "numbers of right guesses are counted and are not affected."
         )
-        double = f"{share:.1%} of people have no double: nobody else in the table has their quasi-identifiers."
+        double = f"{share:.1%} of people are unique: nobody else in the table has the same quasi-identifiers."
         return [
             *lines,
             f"  {self.sentence()}",
@@ -155,14 +158,15 @@ class Cost:
         who = (
             "people who are not in it"
             if self.outsiders_are == "control"
-            else "people on whose groups it was not fitted"
+            else "people whose groups were not used for learning"
         )
         return (
-            f"Being in the table costs {self.cost:.4f} (give or take {self.error:.4f}): the learning adversary "
-            f"believes {self.in_table.in_truth:.4f} in the true value of a person in the table on average, and the "
-            f"same model {self.outsider.in_truth:.4f} in that of {who}. Linking alone would believe "
-            f"{self.linked.in_truth:.4f} of people in the table. Somebody who learned from the true values of others "
-            f"would believe {self.best_outsider.in_truth:.4f} without any release."
+            f"Being in the table costs {self.cost:.4f} (plus or minus {self.error:.4f}). The attacker who learns from "
+            "the release gives the true value of a person in the table a mean probability of "
+            f"{self.in_table.in_truth:.4f}, and the same model gives the true value of {who} "
+            f"{self.outsider.in_truth:.4f}: the difference is the cost. Linking alone gives people in the table "
+            f"{self.linked.in_truth:.4f}. An attacker who learned from the true values of other people, without any "
+            f"release, gives {self.best_outsider.in_truth:.4f}."
         )
 
 
@@ -177,10 +181,10 @@ def measured_cost(
     halves: tuple[NDArray[np.bool_], NDArray[np.float64]],
     progress: Callable[[float], None],
 ) -> Cost:
-    """Judge beliefs about the people of the table, with and without what was learned, and those of three outsiders.
+    """Judge probabilities for the people of the table, with and without what was learned, and those of three outsiders.
 
     ``people`` is the model at every kind of people of the table. ``halves`` says of every group whether it is in the
-    first half, and of every kind and value which part of the belief comes of such groups.
+    first half, and of every kind and value which part of the probability comes of such groups.
     """
     truth = true_values(scene, scene.table, population.values)
     promised = [] if found.limit in (None, Fraction(1, 2)) else [found.limit]
@@ -212,7 +216,7 @@ def measured_cost(
 
 
 def dense_beliefs(found: Posterior) -> NDArray[np.float64]:
-    """Beliefs as a table of kinds of people and values."""
+    """Probabilities as a table of kinds of people and values."""
     dense = np.zeros((len(found.presence), len(found.values)))
     dense[np.repeat(np.arange(len(dense)), np.diff(found.offsets)), found.codes] = found.beliefs
     return dense
@@ -226,7 +230,7 @@ def _other_half(
     halves: tuple[NDArray[np.bool_], NDArray[np.float64]],
     limits: list[Fraction | float],
 ) -> Guesses:
-    """What a model that was fitted to one half of the groups believes of the people of the other half."""
+    """The probabilities of a model fitted to one half of the groups for the people of the other half."""
     half, in_first = halves
     fits = []
     random = np.random.Generator(np.random.PCG64(_SEED))
@@ -244,7 +248,7 @@ def _other_half(
         np.concatenate([kinds.of_person, kinds.of_person + n_kinds]),
         np.concatenate([truth, truth]),
         limits,
-        np.concatenate([1 - first, first]),  # somebody of the first half is believed of by the second
+        np.concatenate([1 - first, first]),  # the model of the second half is used for people of the first
     )
 
 
@@ -258,7 +262,7 @@ def _at_most(groups: NDArray[np.int64], people: float, random: np.random.Generat
 def _best_outsider(
     people: Regression, kinds: Kinds, truth: NDArray[np.int64], ridges: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Fit the same regression to the true values of one half of the people, to believe of the other half; both ways.
+    """Fit the same regression to the true values of one half of the people, for use on the other half; both ways.
 
     It has the ridges that were learned from the release. The answer is the chances of every kind, by either fit, and
     the row of them that is meant for each person.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DeFinetti: the learning adversary, who learns from the whole release how sensitive values depend on attributes.
+"""DeFinetti: an attacker who learns from the whole release how sensitive values depend on attributes.
 
 Kifer, "Attacks on Privacy and deFinetti's Theorem", SIGMOD 2009: thousands of groups together tell which values go with
 which quasi-identifiers, and that tells in turn who of a group has which of its values.
@@ -48,7 +48,7 @@ _SEED = 20090629
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeFinetti(Attack):
-    """Learn from the release how the sensitive value depends on quasi-identifiers, and believe by that (Kifer 2009).
+    """Learn from the release how the sensitive value depends on quasi-identifiers, and use that (Kifer 2009).
 
     Parameters
     ----------
@@ -58,28 +58,28 @@ class DeFinetti(Attack):
         People who are not in the release, read as the table was, with their sensitive values: what being in the table
         costs is measured against them. Without them it is measured against halves of the table.
     most_states
-        As for `Linking`, which says how likely people are on which seats as far as cells tell.
+        As for `Linking`, which computes who may own which record from the cells.
     progress
         Is told how much of the work is done, from 0 to 1.
 
     Notes
     -----
-    The model is that of `learn`: ``P(v | q)``, fitted to the release alone. Inside a group every way to deal its values
-    to its people is weighted by the chances of all of them.
+    The model is that of `learn`: ``P(v | q)``, fitted to the release alone. Inside a group every assignment of its
+    values to its people is weighted by the probabilities of all of them.
 
-    *Exact quasi-identifiers* (anatomy, permutation): the belief is the person's share of the deals, exactly as the
-    model has it. *Cells* (boxes, ANGEL's buckets): on which seat somebody sits is weighed together with the value, by
-    Bayes's rule; other people count as people of whom only the cells are known, which is an approximation. See
+    *Exact quasi-identifiers* (anatomy, permutation): the probability is the person's share of the deals, exactly as the
+    model has it. *Cells* (boxes, ANGEL's buckets): which record is the person's is weighed together with the value, by
+    Bayes's rule; of other people only the cells are used, which is an approximation. See
     `glasshouse.adversary.learning.group_beliefs`. *Perturbed samples*: CORRUPTION Equations 9 to 19 with ``P(v | q)``
     as prior. Where an ANGEL release has several marginals, the one with most attributes is used.
 
     *Where nothing is learned*, because the release has fewer than 200 people, because its cells do not say which values
-    they stand for, or because the model does no better than base rates on groups that were held out, the beliefs are
-    those of `Linking`, and it is said.
+    they stand for, or because the model predicts groups that were set aside for testing no better than overall
+    frequencies, the probabilities are those of `Linking`, and the result says so.
 
-    *The cost of being in the table.* If the external table has the sensitive column, it is taken for the table that was
-    published, and beliefs are judged by it: a measurement from the inside, as for `Inference`. The column is used for
-    nothing else. See `glasshouse.adversary.learning.cost`.
+    *The cost of being in the table.* If the external table has the sensitive column, it must be the table that was
+    published, and the probabilities are compared with it: a measurement by the publisher, as for `Inference`. The
+    column is used for nothing else. See `glasshouse.adversary.learning.cost`.
 
     Examples
     --------
@@ -105,16 +105,17 @@ class DeFinetti(Attack):
     progress: Callable[[float], None] | None = None
 
     def believe(self, task: Task) -> LearnedPosterior:
-        """Believe what the release teaches, and what follows from it for everybody."""
+        """Learn from the release, and compute the probabilities for everybody."""
         if task.knowledge.corrupted or task.knowledge.prior is not None:
             raise NotSupported(
-                "learning with corrupted people or a prior",
-                instead="leave them out: what is expected beforehand is learned from the release",
+                "the attack definetti does not use people whose values are known (corrupted=) or a prior",
+                instead="leave them out: the attack learns the prior probabilities from the release",
             )
         if self.control is not None and self._true_values(task) is None:
             raise InputError(
-                "control people are compared with those of the table by their true values: the external table must be "
-                f"the one that was published, with its sensitive column {task.contents.column!r}"
+                "control people are compared with the people of the table by their true values: the external "
+                "table must be the table that was published, with its sensitive column "
+                f"{task.contents.column!r}"
             )
         seats = task.contents.widest
         population, why_not = self._learned(task, seats)
@@ -144,12 +145,13 @@ class DeFinetti(Attack):
             evidence = Evidence(release=task.release, taxonomies=trees, ordered=orders)
             population = learned_from(evidence, task.contents, seats, lambda share: self._tell(0.6 * share))
         except InputError as error:
-            return None, f"Nothing was learned, and beliefs are those of linking: {error}"
+            return None, f"Nothing was learned, and the probabilities are those of linking: {error}"
         if population is None:
             n = int(seats.count.sum())
             return (
                 None,
-                f"Nothing was learned, and beliefs are those of linking: {n:,} people are too few to learn from.",
+                f"Nothing was learned, and the probabilities are those of linking: {n:,} people are too few to "
+                "learn from.",
             )
         return population, ""
 
@@ -195,7 +197,7 @@ class DeFinetti(Attack):
 
 @dataclass(frozen=True, eq=False)
 class _Reasoning:
-    """What beliefs follow from, whatever the model is: who may sit where, and everybody's quasi-identifiers."""
+    """What probabilities follow from, whatever the model is: who may sit where, and everybody's quasi-identifiers."""
 
     task: Task
     seats: Seats
@@ -214,7 +216,7 @@ class _Reasoning:
         return np.random.Generator(np.random.PCG64(_SEED)).random(population.seen.n_groups) < 0.5
 
     def beliefs(self, population: Population) -> LearnedBeliefs:
-        """What is believed of everybody who is published."""
+        """The probabilities for everybody who is published."""
         chances, half = self.people.at_points(population.fitted.weights), self.half(population)
         if self.sitting is None:
             return sample_beliefs(self.task, self.seats, population, chances, half)
@@ -226,12 +228,16 @@ class _Reasoning:
 
         def because(kind: int, code: int) -> str:
             return (
-                "by all groups of the release together, a person with these quasi-identifiers has it with "
-                f"{chances[kind, code]:.4f}, in the table or not, and the values of the groups that such a person may "
-                "be in do the rest"
+                "all groups of the release together give a person with these quasi-identifiers a probability "
+                f"of {chances[kind, code]:.4f} for this value, whether or not the person is in the table; the "
+                "values of the groups that fit the person change it to the probability shown"
             )
 
-        widest = [f"of {n} generalized tables the one with most attributes is used"] if n > 1 else []
+        widest = (
+            [f"the release has {n} generalized tables; the attack uses the one with the most attributes"]
+            if n > 1
+            else []
+        )
         believed = self.task.posterior(
             "learned",
             self.task.kinds.of_person,
@@ -249,12 +255,13 @@ def _learning(population: Population) -> str:
     z = population.fitted.z
     if not population.fitted.is_used:
         return (
-            "The release does not teach enough for its model to be used: groups that were held out are no likelier by "
-            f"it than by base rates ({z:.1f} standard errors, and 2 are asked for). Beliefs are those of linking."
+            "The model that was learned from the release is not used, because it predicts groups that were "
+            f"set aside for testing no better than the overall frequencies of the values do ({z:.1f} standard "
+            "errors better; at least 2 are required). The probabilities are those of linking."
         )
     return (
-        "The model was learned from the release alone: groups that were held out are likelier by it than by base "
-        f"rates, by {z:.1f} standard errors."
+        "The model was learned from the release alone. It predicts groups that were set aside for testing "
+        f"better than the overall frequencies of the values do, by {z:.1f} standard errors."
     )
 
 

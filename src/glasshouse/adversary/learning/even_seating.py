@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Even seating: who sits where, if cells overlap too often for all ways to be counted.
 
-Linking then shares the tuples of every place out alike among all who fit it, by itself, so that a person may be
+Linking then shares the records of every place out alike among all who fit it, by itself, so that a person may be
 expected at several places more than once, or at all of them together less than once although everybody on the list is
-in the table. Here the shares are scaled until every place has as many people as it has tuples and every person sits
+in the table. Here the shares are scaled until every place has as many people as it has records and every person sits
 once (Sinkhorn 1967; the seating of largest entropy). People who need not be in the table may sit at one more place,
-with room for as many as there are more people than tuples; if there are more tuples than people, strangers take them.
+with room for as many as there are more people than records; if there are more records than people, strangers take them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["evenly_seated"]
 
 _ROUNDS: Final = 300
-_ENOUGH: Final = 1e-4  # of a tuple, that a place may have too many or too few, relative to what it has
+_ENOUGH: Final = 1e-4  # of a record, that a place may have too many or too few, relative to what it has
 
 
 def evenly_seated(sitting: Sitting, seats: Seats, n_alike: NDArray[np.int64]) -> Sitting:

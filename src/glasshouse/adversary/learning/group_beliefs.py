@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Group beliefs: what is believed of people in groups, if the chances of everybody's values are known.
+"""Group probabilities: the probabilities for people in groups, if the chances of everybody's values are known.
 
 Say P(v | q) is the chance that a person with the quasi-identifiers q has the value v, and P(v | place) the same of
 people of whom nothing is known but the cells of their place: the mixture of those who may be there. A group's values
 are dealt to its seats; r_s(v) of the n_s people of seat s are expected to have v, over all ways to deal them, each
 weighted by the product of its chances (`glasshouse.population.deals`).
 
-*Where quasi-identifiers are published exactly*, a person's belief in v is r_s(v) / n_s, averaged over the tuples with
-these quasi-identifiers.
+*Where quasi-identifiers are published exactly*, a person's probability of v is r_s(v) / n_s, averaged over the records
+with these quasi-identifiers.
 
 *Where cells are published*, two things are unknown: on which of the seats that cover the person the person sits, and
 which value is theirs. Linking says how likely the person sits on seat s as far as cells tell: w_s (where the ways to
@@ -17,10 +17,10 @@ then weighs P(v | q) / P(v | place_s) times as much as before. So the weight of 
 
     w_s  *  r_s(v) / n_s  *  P(v | q) / P(v | place_s)
 
-and that of not being in the table at all is 1 minus the sum of the w_s. Divided by their sum, these are the beliefs. It
-is Bayes's rule for one person, exactly. What is approximate is that other people are taken for people of whom nothing
-is known but their cells, although the attacker has them on the list too, and that P(v | place) is a mixture over some
-points that stand for all of the cells.
+and that of not being in the table at all is 1 minus the sum of the w_s. Divided by their sum, these are the
+probabilities. It is Bayes's rule for one person, exactly. What is approximate is that other people are taken for people
+of whom nothing is known but their cells, although the attacker has them on the list too, and that P(v | place) is a
+mixture over some points that stand for all of the cells.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ __all__ = ["LEAST", "LearnedBeliefs", "Seating", "dealt_beliefs", "group_beliefs
 
 _AT_ONCE: Final = 1 << 21  # entries that are gone through at once
 LEAST: Final = 1e-12
-"""Chances below this are not told apart."""
+"""Probabilities that differ by less than this count as equal."""
 
 
 class LearnedBeliefs(NamedTuple):
-    """What is believed of every kind of people, and how likely they are in the table."""
+    """The probabilities for every kind of people, and how likely they are in the table."""
 
     beliefs: Beliefs
     presence: NDArray[np.float64]
-    in_half: NDArray[np.float64]  # the part of each belief that comes of groups of the chosen half
+    in_half: NDArray[np.float64]  # the part of each probability that comes of groups of the chosen half
     notes: tuple[str, ...]
 
 
@@ -99,7 +99,7 @@ def dealt_beliefs(
     chances: NDArray[np.float64],
     half: NDArray[np.bool_],
 ) -> tuple[Beliefs, NDArray[np.float64], NDArray[np.float64]]:
-    """What is believed of every kind of people, how likely they are in the table, and the part of it in the half.
+    """The probabilities for every kind of people, how likely they are in the table, and the part of it in the half.
 
     ``expected`` is how many people of every seat are expected to have each of its group's values, as `Deals.expected`
     gives it, if people at a place have the chances ``at_places``; ``chances`` are those of the kinds.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guesses: how beliefs about people compare with what these people have."""
+"""Guesses: how probabilities for people compare with what these people have."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Guesses", "Judged", "judged"]
 
-_EQUAL: Final = 1e-9  # beliefs that differ by less, relative to the largest, are equal
+_EQUAL: Final = 1e-9  # probabilities that differ by less, relative to the largest, are equal
 _BINS: Final = 10
 
 
 class Judged(NamedTuple):
-    """People of whom something is believed above a limit: their share, of how many it is true, and the mean belief."""
+    """People with a probability above a limit: their share, how often it is right, and the mean probability."""
 
     limit: str
     share: float
@@ -31,26 +31,26 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Guesses:
-    """Beliefs about people, judged by what they have.
+    """Probabilities for people, judged by what they have.
 
     Attributes
     ----------
     people
         How many people they are about.
     in_truth
-        The mean belief in the value that a person has.
+        The mean probability of the value that a person has.
     error
         The standard error of that mean, people being taken for independent.
     right
-        How often the value that is believed most is the true one. Of several that are believed alike one is guessed at
+        How often the most probable value is the true one. Of several equally probable values one is guessed at
         random, and the expected number is counted.
     believed
-        The mean of the largest beliefs.
+        The mean of the largest probabilities.
     above
-        Of how many people the largest belief is above some limits, how often it is right then, and its mean.
+        Of how many people the largest probability is above some limits, how often it is right then, and its mean.
     calibration
-        The mean over people of the difference between belief and frequency: people are put into ten bins by the largest
-        belief about them, and in each bin the mean belief is compared with how often it is right.
+        The mean over people of the difference between probability and frequency: people are put into ten bins by the
+        largest probability for them, and in each bin the mean probability is compared with how often it is right.
     """
 
     people: int
@@ -81,9 +81,9 @@ def judged(
     limits: Sequence[Fraction | float],
     weights: NDArray[np.float64] | None = None,
 ) -> Guesses:
-    """Judge beliefs (kinds x values) about people of these kinds, whose values are known.
+    """Judge probabilities (kinds x values) about people of these kinds, whose values are known.
 
-    A value that is no column is believed with 0. People may count with ``weights``.
+    A value that is no column has the probability 0. People may count with ``weights``.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LearnedPosterior: what the learning adversary believes about every person, and what being in the table costs."""
+"""LearnedPosterior: the probabilities of an attacker who learns, and what being in the table costs."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["LearnedPosterior"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LearnedPosterior(Posterior):
-    """Beliefs by what a release teaches of the population, beside those of people who are not in the table.
+    """Probabilities by what a release teaches of the population, beside those of people who are not in the table.
 
     Attributes
     ----------
     model
-        ``learned``; or ``none``, if the release does not teach enough, and beliefs are those of linking.
+        ``learned``; or ``none``, if the release does not teach enough, and probabilities are those of linking.
     learning
         What was learned, in a sentence.
     cost
-        What being in the table costs, measured with the true values; None if the external table does not hold them, or
-        if nothing is learned from so few people.
+        What being in the table costs, measured with the true values; None if the external table does not contain them,
+        or if there are too few people to learn from.
     """
 
     model: str
@@ -47,7 +47,7 @@ class LearnedPosterior(Posterior):
         told = [] if self.cost is None else self.cost.lines()
         if self.cost is None and self.model == "learned":
             told = [
-                "  What being in the table costs cannot be told without true values: give the published table, with "
-                "its sensitive column, as the external table."
+                "  What being in the table costs can only be measured with the true values: give the "
+                "published table, with its sensitive column, as the external table."
             ]
         return "\n".join([super().__str__(), in_lines([f"  {self.learning}", *told])])

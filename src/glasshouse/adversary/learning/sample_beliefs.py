@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sample beliefs: what is believed of people after a perturbed sample, if the chances of their values are known.
+"""Sample probabilities: those for people after a perturbed sample, if the chances of their values are known.
 
 CORRUPTION Equations 9 to 19 as `glasshouse.adversary.perturbed_sample` has them, with P(v | q) of the model as the
-prior of every person. Nobody is corrupted. A person fits one published tuple at most. It is the person's own with the
+prior of every person. Nobody is corrupted. A person fits one published record at most. It is the person's own with the
 probability h, and then Bayes's rule with the known channel says how likely each value is; otherwise the prior does.
 """
 
@@ -30,7 +30,7 @@ __all__ = ["sample_beliefs"]
 def sample_beliefs(
     task: Task, seats: Seats, population: Population, chances: NDArray[np.float64], half: NDArray[np.bool_]
 ) -> LearnedBeliefs:
-    """Believe by the model and the published tuple; see `group_beliefs` for what is given."""
+    """Believe by the model and the published record; see `group_beliefs` for what is given."""
     sample, kinds = PerturbedSample.of(task), task.kinds
     place = {key_of(value): i for i, value in enumerate(population.values)}
     shown = np.array([place[key_of(value)] for value in sample.values], np.int64)[sample.observed]

@@ -3,7 +3,7 @@
 
 `reverse_engineering.ReverseEngineering` tries `strategies` in turn: a theorem about the method (`theorems`), every
 world (`worlds`), what groups along an order tell (`greedy`), what cuts that were not made tell (`cuts`); the first that
-can be used gives the beliefs.
+can be used gives the probabilities.
 """
 
 __all__: list[str] = []

@@ -48,23 +48,30 @@ _HOW = ("exact", "bound", "sampled")
 
 @dataclass(frozen=True, kw_only=True)
 class TheoremBound(Strategy):
-    """Nobody is believed above what the theorem of the method allows, as the release states it.
+    """No probability is above what the theorem of the method allows, as the release states it.
 
-    Theorems hold for an attacker to whom every table is equally likely beforehand, and who has corrupted nobody.
+    The theorems assume that, before seeing the release, every assignment of the sensitive values to the people is
+    equally probable, and that the attacker knows nobody's value.
     """
 
     is_bound = True
     over_editions = True
 
     def refuses(self, task: Task) -> NotSupported | None:
-        """There must be a theorem, and the attacker one of those whom it is about."""
-        release, instead = task.release, "take fewer people: small tables are attacked exactly"
+        """There must be a theorem, and it must cover this attacker."""
+        release, instead = task.release, "attack a table of fewer people (small tables are attacked exactly)"
         limit = promised_limit(release, task.contents.column)
         if release.guarantee.adversary != "algorithm-aware" or limit is None:
-            what = f"reverse engineering of {release.n_tuples:,} tuples by a method without a theorem"
+            what = (
+                f"reverse engineering of {release.n_tuples:,} records is not possible: no theorem limits what an "
+                "attacker learns from this method"
+            )
             return NotSupported(what, instead=instead)
         if task.knowledge.prior is not None or task.knowledge.corrupted:
-            what = "a theorem's bound for an attacker who has a prior of her own or has corrupted people"
+            what = (
+                "the theorem of the method does not cover an attacker with a prior or with known values of other "
+                "people (corrupted=)"
+            )
             return NotSupported(what, instead=instead)
         return None
 
@@ -80,7 +87,7 @@ class TheoremBound(Strategy):
             presence=np.where(np.diff(linked.offsets) > 0, 1.0, linked.presence),
             notes=(
                 *(note for note in linked.notes if "approximate" not in note),
-                f"no belief is larger: {task.release.guarantee.theorem}",
+                f"no probability is larger, by the theorem of the method: {task.release.guarantee.theorem}",
             ),
         )
         return count_dropped(found, task)
@@ -97,25 +104,26 @@ STRATEGIES: Final[dict[type, tuple[type[Strategy], ...]]] = {
     Greedy: (EveryWorld, GreedyGroups, TheoremBound),
     RandomisedGreedy: (EveryWorld, GreedyGroups, TheoremBound),
 }
-"""How groups of each method are explained, in the order in which it is tried; those of others by trying every world."""
+"""By method the strategies to try, in this order; for other methods every possible table is tried."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReverseEngineering(Attack):
-    """Believe what follows from the release, the algorithm and everybody's quasi-identifiers (Proposition 1).
+    """Compute what follows from the release, the algorithm and everybody's quasi-identifiers (Proposition 1).
 
     Parameters
     ----------
     column
         The sensitive column, where the release has several.
     how
-        ``exact``: try every world, or ask the method for its likelihood, or refuse. ``bound``: take the theorem's
-        bound, or refuse. ``sampled``: walk over worlds by a Markov chain, running the algorithm on each. None, the
-        default: exact where that can be done, else the bound.
+        ``exact``: try every possible table (world), or use what is known of the method, or refuse. ``bound``: take the
+        theorem's bound, or refuse. ``sampled``: sample possible tables by a Markov chain, running the algorithm on
+        each. None, the default: exact where that can be done, else the bound.
     most_worlds, most_runs
         How many worlds, and how many runs of the algorithm over all of them, are tried at most.
     error
-        Largest error of a sampled belief, half the width of a 95 % interval; an attack that cannot reach it is refused.
+        Largest error of a sampled probability, half the width of a 95 % interval; an attack that cannot reach it is
+        refused.
     source
         Where a chain's random choices come from; a seeded source makes it repeatable.
     progress
@@ -125,14 +133,15 @@ class ReverseEngineering(Attack):
     -----
     *Likelihoods at scale*: `Greedy` and `RandomisedGreedy` (MINIMALITY D), `Symmetric`, `EvenSplit` and `Mondrian`
     (the cuts that were not made). They need everybody in the table on the list, and nobody else. `Mirror` and `Sift`:
-    by Theorems M1, M2 and S1 the published shares are believed; where the release leaves open who is in which group,
-    the bound is the largest of them. `Snug` under k-anonymity alone: the list is divided again, and the shares of the
-    groups found are believed; with others on the list, the bound is the largest share of the groups whose cells cover
-    a person.
+    by Theorems M1, M2 and S1 the probabilities are the published shares; where the release does not show who is in
+    which group, the bound is the largest of them. `Snug` under k-anonymity alone: the list is divided again, and the
+    probabilities are the shares of the groups found; if other people are on the list, the bound is the largest share of
+    the groups whose cells cover a person.
 
-    The bound is that of the method's theorem, as the release states it. Theorems hold for an adversary who holds every
-    table equally likely beforehand and has corrupted nobody: with another prior or with corrupted people no bound
-    is given. Where the publisher named an identifier, those of the external table break ties as his do.
+    The bound is that of the method's theorem, as the release states it. The theorems assume that, before seeing the
+    release, every assignment of the sensitive values to the people is equally probable, and that the attacker knows
+    nobody's value: with another prior or with known values no bound is given. If the publisher named an identifier, the
+    identifiers of the external table order people with equal values as the publisher's do.
     """
 
     name: ClassVar[str] = "reverse engineering"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strategies: the ways in which an attacker who knows the algorithm can reason, tried in order until one believes.
+"""Strategies: ways in which an attacker who knows the algorithm can reason, tried until one gives a result.
 
-A strategy refuses with a reason, or says what is believed. Some reasons are found only by the work itself: there are
+A strategy refuses with a reason, or gives probabilities. Some reasons are found only by the work itself: there are
 more worlds than may be tried, or the release does not tell who is in which group.
 """
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SMALL", "Strategy", "believed"]
 
-SMALL = "take few people: small tables are attacked by trying every world"
-"""What to do where a release is too large for all that is known of its method."""
+SMALL = "attack a table of few people (small tables are attacked by trying every possible table)"
+"""What to do if a release is too large for every strategy that knows its method."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +35,13 @@ class Strategy(Attack):
     runs_method = needs_algorithm = takes_sets = True
 
     methods: ClassVar[tuple[type, ...]] = ()
-    """The methods whose groups it explains; none, where it does not matter what made them."""
+    """The methods whose groups the strategy can analyse; empty if it can analyse those of every method."""
 
     is_bound: ClassVar[bool] = False
-    """Whether no belief can be larger, where others say what the beliefs are."""
+    """Whether the result is an upper bound."""
 
     over_editions: ClassVar[bool] = False
-    """Whether what it says is so of several editions together, of which each was divided by itself."""
+    """Whether the strategy also covers a release of several editions, each of which was divided separately."""
 
     error: float = 0.02
     source: Source | None = None
@@ -55,14 +55,19 @@ class Strategy(Attack):
         """Why this is no way to attack the release, as far as that can be told at once; None if it may be one."""
         if self.methods and type(task.method) not in self.methods:
             explained = " or ".join(method.__name__ for method in self.methods)
-            return NotSupported(f"explaining groups by {task.method!r} as those of {explained}", instead="use linking")
+            return NotSupported(
+                f"the release was made by {task.method!r}, and this analysis is for groups made by {explained}",
+                instead="use linking",
+            )
         if task.contents.kind == "sample":
-            return NotSupported("reverse engineering of a perturbed sample", instead="use linking or corruption")
+            return NotSupported(
+                "reverse engineering does not support a perturbed sample", instead="use linking or corruption"
+            )
         return None
 
 
 def believed(strategies: Sequence[Strategy], task: Task) -> Posterior:
-    """What the first strategy believes that does not refuse; `NotSupported`, with all reasons, if every one does."""
+    """The result of the first strategy that does not refuse; `NotSupported`, with all reasons, if every one does."""
     reasons: list[NotSupported] = []
     for strategy in strategies:
         several = task.release.editions and not strategy.over_editions
@@ -83,6 +88,6 @@ def believed(strategies: Sequence[Strategy], task: Task) -> Posterior:
 
 def _of_editions() -> NotSupported:
     return NotSupported(
-        "running the method again for several editions, of which each was divided by itself",
-        instead="attack one of them, gh.edition_of(release, LABEL): the others tell nothing of its people",
+        "reverse engineering does not support several editions at once, because each edition was divided separately",
+        instead="attack one edition, gh.edition_of(release, LABEL): the other editions reveal nothing about its people",
     )

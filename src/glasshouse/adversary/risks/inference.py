@@ -29,7 +29,7 @@ _EQUAL = 1e-9  # scores that differ by less, relative to the largest, are equal
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inference(RiskAttack):
-    """Count how often the value that the groups of a person favour is the one that the person has.
+    """Count how often the most probable value by a person's groups is the true one.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ class Inference(RiskAttack):
 
     Notes
     -----
-    ``Knowledge(external=)`` is the table that was published, with its sensitive column, by which guesses are judged:
-    this is a measurement from the inside. The attacker knows all quasi-identifiers. The published rows of each box are
-    shared out alike among all people on the list whom the box covers, and the guess is the value with the largest share
-    over the boxes that cover the person: in a single box, the most frequent value of its group. Of several values that
-    are equally likely one is guessed at random, and the expected number of right guesses is counted. Of somebody
-    whom no box covers, the most frequent published value is guessed. Where an ANGEL release has several marginals, the
-    one with most attributes is used.
+    ``Knowledge(external=)`` is the table that was published, with its sensitive column, to count right guesses: this is
+    a measurement by the publisher. The attacker knows all quasi-identifiers. The published rows of each box are divided
+    equally among all people on the list who fit the box, and the guess is the value with the largest share over the
+    boxes that cover the person: in a single box, the most frequent value of its group. Of several values that are
+    equally likely one is guessed at random, and the expected number of right guesses is counted. For a person who fits
+    no box, the most frequent published value is guessed. Where an ANGEL release has several marginals, the one with
+    most attributes is used.
 
     *Naive guess*: the most frequent published value, for everybody.
 
@@ -62,7 +62,9 @@ class Inference(RiskAttack):
     """
 
     name: ClassVar[str] = "inference"
-    question: ClassVar[str] = "how often is a person's sensitive value guessed by the quasi-identifiers?"
+    question: ClassVar[str] = (
+        "how often does an attacker who knows the quasi-identifiers of a person guess the sensitive value right?"
+    )
     needs_values: ClassVar[bool] = True
     depends_on_size: ClassVar[bool] = False
 

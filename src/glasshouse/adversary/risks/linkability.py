@@ -47,11 +47,11 @@ class Linkability(RiskAttack):
 
     Notes
     -----
-    ``Knowledge(external=)`` is the table that was published: this is a measurement from the inside. Both lists hold
-    everybody, and no column of one is on the other. A person's record on the first list fits some published rows. Each
-    of these is shared out alike among the records of the second list that fit it, and the record with the largest
-    share is taken for the person's. Of several that are equal one is taken at random, and the expected number of
-    successes is counted. Where nothing fits, any record may be the one.
+    ``Knowledge(external=)`` is the table that was published: this is a measurement by the publisher. Both lists contain
+    everybody, and no column is on both lists. A person's record on the first list fits some published rows. Each of
+    these is divided equally among the records of the second list that fit it, and the record with the largest share is
+    the guess. Of several that are equal one is taken at random, and the expected number of successes is counted. Where
+    nothing fits, any record may be the one.
 
     *Naive guess*: any record of the second list.
 
@@ -67,7 +67,10 @@ class Linkability(RiskAttack):
     """
 
     name: ClassVar[str] = "linkability"
-    question: ClassVar[str] = "how often is a person's record on one list found on a second one with other columns?"
+    question: ClassVar[str] = (
+        "how often does an attacker with two lists of different columns find out which two records belong to the "
+        "same person?"
+    )
 
     first: tuple[str, ...] = ()
     second: tuple[str, ...] = ()
@@ -82,10 +85,12 @@ class Linkability(RiskAttack):
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
         both = (*self.first, *self.second)
         if bool(self.first) != bool(self.second):
-            raise InputError("Linkability: name the columns of both lists, first and second, or of neither")
+            raise InputError("Linkability: name the columns of both lists, with first and second, or leave out both")
         if len(set(both)) < len(both):
             twice = next(name for name in both if both.count(name) > 1)
-            raise InputError(f"Linkability: column {twice!r} is named twice, and no column may be on both lists")
+            raise InputError(
+                f"Linkability: column {twice!r} is named twice: a column may be on only one of the two lists"
+            )
 
     def success(self, scene: Scene, people: Microdata, draws: Draws) -> Rate:
         """Look for people's records on the second list."""
@@ -128,8 +133,8 @@ class Linkability(RiskAttack):
             first, second = largest.quasi[:middle], largest.quasi[middle:]
         if not second:
             raise NotSupported(
-                "linking two lists through a release with one quasi-identifier",
-                instead="it takes a column for each list",
+                "linkability needs two quasi-identifiers or more, one for each list, and the release has only one",
+                instead="use singling-out or inference",
             )
         known = scene.release.recipe.quasi
         for name in (*first, *second):
@@ -139,7 +144,8 @@ class Linkability(RiskAttack):
             if {*first, *second} <= set(seats.quasi):
                 return first, second, seats
         raise NotSupported(
-            f"linking {', '.join(first)} to {', '.join(second)}", instead="no table of the release has all of them"
+            f"the release has no table that contains both {', '.join(first)} and {', '.join(second)}",
+            instead="name columns that are published in the same table (first=, second=; --first, --second)",
         )
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Predicates", "ends_of", "places_of", "projected"]
 
-_FITS = 1 << 62  # keys stay below this, or are numbered anew
+_FITS = 1 << 62  # keys stay below this, or are numbered again
 
 
 def projected(seats: Seats, names: Sequence[str]) -> Seats:

@@ -102,7 +102,7 @@ class MeasuredRisk:
     question
         What counts as a success, as a question.
     trials_are
-        What trials are: predicates, or people.
+        What trials are: conditions, or people.
     success
         How often the attack succeeds on the people in the release.
     baseline
@@ -174,12 +174,14 @@ class MeasuredRisk:
             f"  naive guess          {self.baseline} on the people in the release; {self._trials(self.baseline)}",
         ]
         if self.compared is not None:
-            lines.append(f"  attack, fewer people {self.compared} on as many people of the table as the control has")
+            lines.append(
+                f"  attack, fewer people {self.compared} on as many people of the table as the control table has"
+            )
         if self.control is not None:
             tried = self._trials(self.control)
             lines += [
                 f"  control              {self.control} on people who are not in the release; {tried}",
-                f"  risk                 {self.risk} is what the release adds for the people in it",
+                f"  risk                 {self.risk}, the risk that the release adds for the people in it",
             ]
         return in_lines([*lines, f"  {self._reading()}", *(f"  note: {note}" for note in self.notes)])
 
@@ -189,17 +191,23 @@ class MeasuredRisk:
     def _reading(self) -> str:
         """What follows from the rates, in a sentence."""
         if not self.success.trials:
-            return "There is nothing to try: the release offers this attack no way in."
+            return "The attack could not be tried: the release has nothing that it could use."
         if not self.is_strong:
             return (
-                "The attack does no better than the naive guess, so it says little about the release: another attack "
-                "may do better."
+                "The attack does no better than the naive guess, so this result says little about the "
+                "release: another attack may do better."
             )
         if self.risk is None:
             return (
-                "Without people who are not in the release it cannot be told how much of this the release causes, and "
-                "how much holds for anybody: give a control table."
+                "Some of this success may be due to general knowledge and not to the release. To measure how "
+                "much, give a control table of people who are not in the release."
             )
         if self.risk.low > 0:
-            return "The attack succeeds more often on people in the release than on others: being in it has a cost."
-        return "The attack succeeds about as often on people who are not in the release: it tells of the population."
+            return (
+                "The attack succeeds more often on people in the release than on other people: being in the "
+                "release adds a risk for them."
+            )
+        return (
+            "The attack succeeds about as often on people who are not in the release: it uses what the release "
+            "shows about people in general."
+        )

@@ -41,7 +41,7 @@ class Scene:
 
 
 class RiskAttack:
-    """A way to attack whose success is counted, and not believed: it gives a `MeasuredRisk` in place of beliefs.
+    """An attack whose right guesses are counted: it gives a `MeasuredRisk` in place of probabilities.
 
     Like attacks, they are frozen dataclasses. `success` and `baseline` are what is new about each.
     """
@@ -52,13 +52,13 @@ class RiskAttack:
     answers: ClassVar[Literal["beliefs", "risk"]] = "risk"
     """What `attack` gives."""
     needs_algorithm: ClassVar[bool] = False
-    """Whether it must be told what made the release."""
+    """Whether the method and the principle of the release must be given."""
     needs_values: ClassVar[bool] = False
-    """Whether it cannot do without people's sensitive values, to see who was right."""
+    """Whether the table must have the true sensitive values, to count right guesses."""
     takes_values: ClassVar[bool] = False
-    """Whether it looks at people's sensitive values if they are there, to see who was right."""
+    """Whether the true sensitive values are used if the table has them, to count right guesses."""
     depends_on_size: ClassVar[bool] = True
-    """Whether success is likelier, or less likely, among fewer people."""
+    """Whether success depends on the number of people."""
     question: ClassVar[str]
     """What counts as a success."""
     trials_are: ClassVar[str] = "people"
@@ -87,8 +87,8 @@ class RiskAttack:
         """Measure how often the attack succeeds on the people of the table, by guessing, and on the control people."""
         if knowledge.corrupted or knowledge.prior is not None:
             raise NotSupported(
-                f"{self.name} with corrupted people or a prior",
-                instead="leave them out: rates are counted, not believed",
+                f"the attack {self.name} does not use people whose values are known (corrupted=) or a prior",
+                instead="leave them out: this attack counts how often guesses are right",
             )
         check_columns(knowledge.external, release, "the table")
         table = coded_as_published((release,), knowledge, runs_method=False).external
@@ -103,13 +103,14 @@ class RiskAttack:
             fewer = min(control.n_tuples, table.n_tuples)
             if control.n_tuples > fewer:
                 notes.append(
-                    f"of {control.n_tuples:,} control people {fewer:,} were drawn at random, as many as published"
+                    f"{fewer:,} of the {control.n_tuples:,} control people were drawn at random, as many as "
+                    "people were published"
                 )
                 control = _some(control, fewer, draws)
             else:
                 notes.append(
-                    f"the control table has {fewer:,} people and the table {table.n_tuples:,}; success depends on how "
-                    "many people there are, so the risk compares equal numbers"
+                    f"the control table has {fewer:,} people and the table {table.n_tuples:,}; success depends "
+                    "on the number of people, so the risk is computed from equal numbers"
                 )
                 compared = self.success(scene, _some(table, fewer, draws), draws)
         return MeasuredRisk(
@@ -131,8 +132,9 @@ class RiskAttack:
         contents = Published.of(release, self.column if self.needs_values else sensitive[0])
         if self.needs_values and contents.column in release.sets:
             raise NotSupported(
-                f"{self.name} on column {contents.column!r}, whose values are sets",
-                instead="use linking or reverse-engineering, which say what is believed of every single value",
+                f"the attack {self.name} does not support column {contents.column!r}, whose cells contain sets "
+                "of values",
+                instead="use linking or reverse-engineering, which give the probability of every single value",
             )
         contents.refuse_untied()  # seats are read from tables with batches alone
         return contents
@@ -141,19 +143,25 @@ class RiskAttack:
 def control_people(people: Microdata, release: Release, knowledge: Knowledge) -> Microdata:
     """The control people, coded as those of the table; refused where they cannot be what they are said to be."""
     if not hasattr(people, "quasi"):
-        raise InputError("control must be people as gh.read gives them: gh.read(file, quasi=...)")
+        raise InputError("control must be a table of people that gh.read has read: gh.read(file, quasi=...)")
     check_columns(people, release, "the control table")
     if not people.n_tuples:
-        raise InputError("the control table has nobody in it")
+        raise InputError("the control table has no records: give people who are not in the release")
     table = knowledge.external
     if people is table:
-        raise InputError("the control table is the table itself: it must hold people who are not in the release")
+        raise InputError("the control table is the published table itself: give people who are not in the release")
     if people.identifier is not None and table.identifier is not None:
         if people.identifier.type != table.identifier.type:
-            raise InputError("the control table names people by another type of identifier than the table does")
+            raise InputError(
+                "the identifier of the control table is of another type than the identifier of the table: "
+                "read both in the same way"
+            )
         known = pc.sum(pc.is_in(people.identifier, value_set=table.identifier)).as_py()
         if known:
-            raise InputError(f"{known:,} people of the control table are in the table: leave them out of it")
+            raise InputError(
+                f"{known:,} people of the control table are also in the published table: leave them out of the "
+                "control table"
+            )
     return coded_as_published((release,), replace(knowledge, external=people), runs_method=False).external
 
 
@@ -162,7 +170,11 @@ def check_columns(people: Microdata, release: Release, which: str) -> None:
     known = [column.name for column in people.quasi]
     for name in release.recipe.quasi:
         if name not in known:
-            raise SchemaError(f"{which} has no quasi-identifier {name!r}, which the release has", column=name)
+            raise SchemaError(
+                f"{which} has no quasi-identifier {name!r}, which the release has: read it with the "
+                "quasi-identifiers of the release",
+                column=name,
+            )
 
 
 def other_people(scene: Scene) -> list[str]:
@@ -171,8 +183,8 @@ def other_people(scene: Scene) -> list[str]:
     if published == held:
         return []
     return [
-        f"the table has {held:,} people and the release was made from {published:,}: rates are meant for the very "
-        "table that was published"
+        f"the table has {held:,} people and the release was made from {published:,}: the rates are only "
+        "meaningful for the table that was published"
     ]
 
 

@@ -28,7 +28,7 @@ class SinglingOut(RiskAttack):
     Parameters
     ----------
     ends
-        A predicate takes one end of so many attributes of a box at once.
+        A condition (predicate) uses one end of this many attributes of a box at once.
     control
         People who are not in the release, read as the table was. The same predicates are tried on them.
     source
@@ -36,7 +36,7 @@ class SinglingOut(RiskAttack):
 
     Notes
     -----
-    ``Knowledge(external=)`` is the table that was published: this is a measurement from the inside. All predicates
+    ``Knowledge(external=)`` is the table that was published: this is a measurement by the publisher. All predicates
     that the release offers are tried. The end of an interval is its low or its high value, that of a set is each listed
     value, and that of a node of a taxonomy is each of its children. A cell that is one value has no end. Predicates use
     quasi-identifiers alone; sensitive values, which may tell the people of a box apart, are not tried.
@@ -45,10 +45,10 @@ class SinglingOut(RiskAttack):
     stand together is random; ends are taken as above.
 
     *Releases that list the quasi-identifiers* (anatomy, permutation): the predicate is all quasi-identifiers of a
-    published row. Whoever is alone with theirs is singled out by it, and nothing needs to be computed.
+    published row. Everybody whose quasi-identifiers are unique is singled out by it, and nothing needs to be computed.
 
-    The interval around a rate takes predicates for independent trials. Those of one box are not, so that it is
-    somewhat too narrow.
+    The interval around a rate assumes that predicates are independent trials. Those of one box are not, so the interval
+    is somewhat too narrow.
 
     Examples
     --------
@@ -64,8 +64,8 @@ class SinglingOut(RiskAttack):
     """
 
     name: ClassVar[str] = "singling out"
-    question: ClassVar[str] = "how often does a predicate that is read off the release fit exactly one person?"
-    trials_are: ClassVar[str] = "predicates"
+    question: ClassVar[str] = "how often does a condition that is read from the release apply to exactly one person?"
+    trials_are: ClassVar[str] = "conditions"
 
     ends: int = 1
     control: Microdata | None = None
@@ -87,8 +87,8 @@ class SinglingOut(RiskAttack):
         if not scene.release.layout.exact:
             return []
         return [
-            "the release lists the quasi-identifiers exactly: a predicate is all of them, and everybody who is alone "
-            "with theirs is singled out"
+            "the release publishes exact quasi-identifiers: each condition names all of them, and it singles "
+            "out everybody whose quasi-identifiers are unique"
         ]
 
     def _predicates(self, scene: Scene) -> list[Predicates]:

@@ -30,8 +30,8 @@ def true_values(scene: Scene, people: Microdata, values: Sequence[Any] | None = 
     column = next((one for one in people.sensitive if one.name == contents.column), None)
     if column is None:
         raise SchemaError(
-            f"{which} has no sensitive column {contents.column!r}, by which guesses are judged: read it with "
-            f"sensitive={contents.column!r}",
+            f"{which} has no sensitive column {contents.column!r}, which is needed to count right guesses: "
+            f"read it with sensitive={contents.column!r}",
             column=contents.column,
         )
     place = {key_of(value): code for code, value in enumerate(contents.values if values is None else values)}
@@ -41,7 +41,7 @@ def true_values(scene: Scene, people: Microdata, values: Sequence[Any] | None = 
     may_be_gone = scene.release.n_dropped > 0 or contents.kind == "sample" or people is not scene.table
     if strange and (not may_be_gone or strange == people.n_tuples):
         raise InputError(
-            f"{strange:,} people of {which} have a value of {contents.column!r} that the release does not show: read "
-            "it as the published table was read, with the same bins=, categorical= and normalise="
+            f"{strange:,} people of {which} have a value of {contents.column!r} that is not in the release: "
+            f"read {which} as the published table was read, with the same bins=, categorical= and normalise="
         )
     return truth

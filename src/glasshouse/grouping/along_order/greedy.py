@@ -69,13 +69,13 @@ class Greedy(Method):
 
     Guarantee
     ---------
-    Every group obeys the principle, against a *linking* adversary. One who knows the algorithm learns more: a group of
+    Every group obeys the principle, against a *linking* attacker. One who knows the algorithm learns more: a group of
     several buckets tells that its first ones were not safe (MINIMALITY Figure 6(a)). Under designated l-diversity with
-    one designated value, and ``last="drop"``, she believes it of nobody above e/l (Theorem 6; it is 2/l for a group of
-    two buckets, and tends to e/l); with ``safe`` that is at most 1/l, and an *algorithm-aware* guarantee for everybody
-    who is published. For frequency l-diversity e/l was never seen exceeded and is not proven. The theorem does not
-    speak of a merged last group, which can give people away: a person left over alone is merged only if she has the
-    designated value. Under t-closeness there is no bound: three people are enough for a belief of 1.
+    one designated value, and ``last="drop"``, its probability is at most e/l for everybody (Theorem 6; it is 2/l for a
+    group of two buckets, and tends to e/l); with ``safe`` that is at most 1/l, and an *algorithm-aware* guarantee for
+    everybody who is published. For frequency l-diversity e/l was never seen exceeded and is not proven. The theorem
+    does not speak of a merged last group, which can give people away: a person left over alone is merged only if that
+    person has the designated value. Under t-closeness there is no bound: three people are enough for a belief of 1.
 
     Cost
     ----
@@ -124,28 +124,36 @@ class Greedy(Method):
         if ell is None:
             if self.safe:
                 raise _no_ell_to_stretch()
-            return _linking("nothing bounds what she may believe: three people are enough for certainty", *dropped)
+            return _linking(
+                "nothing limits what such an attacker can infer: three people are enough for certainty", *dropped
+            )
         run = times_e(ell) if self.safe else ell
         binary = len(principle.terms.named) == 1
         if self.safe and binary and self.last == "drop":
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
                 theorem=(
-                    f"she believes the designated value of nobody above e/{run}, which is below 1/{ell} (MINIMALITY "
-                    f"Theorem 6, run at {run} = ceil(e * {ell}))"
+                    f"the attacker's probability of the designated value is at most e/{run} (e = 2.718...) for "
+                    f"everybody, which is below 1/{ell} (MINIMALITY Theorem 6; the groups are made for {run}, which is "
+                    f"e * {ell} rounded up)"
                 ),
                 limits=dropped,
                 assumptions=chosen_blindly(self, "priority"),
             )
         if binary and self.last == "drop":
-            bound = f"she may believe the designated value up to e/{run} (MINIMALITY Theorem 6), not 1/{ell}"
+            bound = (
+                f"the probability of the designated value may reach e/{run} (MINIMALITY Theorem 6) instead of 1/{ell}"
+            )
         elif binary:
             bound = (
-                f"e/{run} bounds her belief in all groups but the last (MINIMALITY Theorem 6), which may have been "
-                "merged and can give people away with certainty"
+                f"the probability is at most e/{run} (e = 2.718...) in all groups but the last (MINIMALITY Theorem 6); "
+                "the last group may have been merged, and the values of its people can become certain"
             )
         else:
-            bound = f"e/{run} is the highest belief known to occur, which is not proven for this principle"
+            bound = (
+                f"the highest probability known to occur is e/{run} (e = 2.718...), but this is not proven for this "
+                "principle"
+            )
         return _linking(bound, *dropped)
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
@@ -180,7 +188,7 @@ class RandomisedGreedy(Method):
     weighs p to the number of its safe proper prefixes: the larger p, the less a large group tells. How much is left
     depends on p and on the data: at l = 6, in groups of 128 buckets with as many positives, 2.00/l for p = 0.5, 1.40/l
     for 0.9 and 1/l for 1. (What MINIMALITY 4.3 says to stay near e/l for every p is its bound; the two classes of
-    tables in Appendix C.4 are exact for groups of two buckets only.) So nothing is claimed against her; measure it.
+    tables in Appendix C.4 are exact for groups of two buckets only.) So nothing is claimed here; measure it.
 
     Cost
     ----
@@ -227,9 +235,12 @@ class RandomisedGreedy(Method):
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         principle = _one_part(requirement, "RandomisedGreedy").principle
-        bound = "nothing bounds what she may believe"
+        bound = "nothing limits what such an attacker can infer"
         if (ell := principle.terms.one_in) is not None:
-            bound = f"p lowers her belief; that it stays below e/{ell} was never seen to fail and is not proven"
+            bound = (
+                f"the parameter p lowers the probability; no probability above e/{ell} (e = 2.718...) was ever "
+                "observed, but this is not proven"
+            )
         return _linking(bound, *_about_dropped(self.last))
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
@@ -269,8 +280,11 @@ def _check_last(owner: str, last: str) -> None:
 
 def _linking(*limits: str) -> Claim:
     return linking_claim(
-        "an adversary who knows that groups were grown greedily can learn more: a group of several buckets tells that "
-        "its first ones would have broken the principle (minimality attack)",
+        (
+            "an attacker who knows how the groups were made, by adding people until a group is safe, can learn more: a "
+            "group of several buckets shows that its first buckets alone would have broken the principle (minimality "
+            "attack)"
+        ),
         *limits,
     )
 
@@ -279,8 +293,11 @@ def _about_dropped(last: str) -> tuple[str, ...]:
     if last == "merge":
         return ()
     return (
-        "tuples at the end of the order that made no safe group are dropped, and nothing is promised to them: that "
-        "they are missing tells that together they break the principle, up to certainty for a person dropped alone",
+        (
+            "records at the end of the order that could not form a safe group are dropped and are not protected: an "
+            "attacker who sees that they are missing learns that together they would break the principle, and if only "
+            "one person was dropped, the value of this person is certain"
+        ),
     )
 
 
@@ -325,7 +342,7 @@ def _without_unseen(table: Microdata) -> Microdata:
     """The table whose sensitive column has the values that occur, and no others: a reader knows of no other place."""
     (column,) = table.sensitive
     domain = column.domain
-    if domain.tree is not None:  # distances are heights of the tree, whoever is there
+    if domain.tree is not None:  # distances are heights of the tree, no matter who is there
         return table
     seen = np.unique(column.codes)
     missing = bool(domain.missing and domain.missing_code in seen)

@@ -67,7 +67,7 @@ class Symmetric(Halving):
 
     name: ClassVar[str] = "symmetric"
     in_words: ClassVar[str] = (
-        "People are sorted once; the row is halved, and each half again, as long as both halves are safe."
+        "People are sorted once; the sorted list is halved, and each half again, as long as both halves are safe."
     )
 
     ordering: str = "lexicographic"

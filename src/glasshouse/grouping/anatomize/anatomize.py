@@ -2,7 +2,7 @@
 """Anatomize: groups of l tuples with l different sensitive values, chosen by the sensitive values alone.
 
 Xiao, Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006 (ANATOMY), Section 5.2 and Figure 3, Lines 1
-to 12: the partition; how it is published is a recoding. The figure's open choices are fixed so that an adversary who
+to 12: the partition; how it is published is a recoding. The figure's open choices are fixed so that an attacker who
 knows the algorithm learns nothing from them: tuples of a bucket are taken in uniformly random order, equal buckets in
 the order of their values, and a residue goes to a uniformly random group that lacks its value.
 """
@@ -96,8 +96,8 @@ class Anatomize(Method):
 
     name: ClassVar[str] = "anatomize"
     in_words: ClassVar[str] = (
-        "Groups take one person at random of each of the sensitive values that are most frequent among those who "
-        "are left. Quasi-identifiers are not looked at."
+        "Each group takes, at random, one person with each of the sensitive values that are most frequent among the "
+        "people who are left. Quasi-identifiers are not looked at."
     )
     looks_at: ClassVar[str] = "sensitive values"
     randomised: ClassVar[bool] = True
@@ -126,7 +126,10 @@ class Anatomize(Method):
                 "the sensitive values of a group are all different (ANATOMY Property 3), and groups are made from "
                 "sensitive values and uniform random choices alone (MINIMALITY Claim 4)"
             ),
-            limits=("tuples of a group have nothing in common: boxes around them would say little",),
+            limits=(
+                "the records of a group have nothing in common, so that ranges of quasi-identifiers around them would "
+                "be wide",
+            ),
         )
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:

@@ -108,10 +108,10 @@ class EvenSplit(Halving):
     Guarantee
     ---------
     Under frequency l-diversity with ``extra`` at least 1: an *algorithm-aware* adversary believes no sensitive value of
-    anybody above 1/l (MINIMALITY Theorem 5, at l + 1). With ``extra=0`` she may believe up to ``2 / (2 * l - 1)``, and
-    1/l holds against a *linking* adversary. Under any other monotone principle on sensitive values only the latter is
-    claimed: under binary l-diversity three people are enough for a belief of 1. Under k-anonymity alone no cut depends
-    on a sensitive value.
+    anybody above 1/l (MINIMALITY Theorem 5, at l + 1). With ``extra=0`` a probability may reach ``2 / (2 * l - 1)``,
+    and 1/l holds against a *linking* adversary. Under any other monotone principle on sensitive values only the latter
+    is claimed: under binary l-diversity three people are enough for a belief of 1. Under k-anonymity alone no cut
+    depends on a sensitive value.
 
     Cost
     ----
@@ -130,8 +130,8 @@ class EvenSplit(Halving):
 
     name: ClassVar[str] = "even-split"
     in_words: ClassVar[str] = (
-        "The table is halved at the median of its widest attribute, and each half again, as long as both halves "
-        "are safe."
+        "The table is halved at the median of the quasi-identifier with the widest range, and each half again, as long "
+        "as both halves are safe."
     )
 
     def _halved(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
@@ -163,8 +163,8 @@ def claim_of_even_splits(requirement: Requirement, extra: int, assumptions: tupl
         return quasi_claim(assumptions)
     if ell is None:
         return linking_claim(
-            "an adversary who knows the algorithm can learn more: a cut that was not made tells that a half would have "
-            "broken the principle; MINIMALITY Theorem 5 bounds this for frequency l-diversity alone"
+            "an attacker who knows the algorithm can learn more: a cut that was not made shows that a half would have "
+            "broken the principle; MINIMALITY Theorem 5 limits this for frequency l-diversity only"
         )
     run = ell + extra
     bound = Fraction(2, 2 * run - 1)
@@ -172,12 +172,13 @@ def claim_of_even_splits(requirement: Requirement, extra: int, assumptions: tupl
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
             theorem=(
-                f"even splits run at {run} allow a belief of at most {bound}, which is below 1/{ell} (MINIMALITY "
-                "Theorem 5, its bound made exact: halves are fixed by quasi-identifiers, one cut a node)"
+                f"if the table is split evenly for {run}, the probability of any value is at most {bound}, which is "
+                f"below 1/{ell} (MINIMALITY Theorem 5, with an exact bound: where each part may be cut depends only on "
+                "quasi-identifiers)"
             ),
             assumptions=assumptions,
         )
     return linking_claim(
-        f"an adversary who knows the algorithm may believe up to {bound} instead of 1/{ell} (MINIMALITY Theorem 5); "
-        "extra=1 keeps her below"
+        f"for an attacker who knows the algorithm a probability may reach {bound} instead of 1/{ell} (MINIMALITY "
+        "Theorem 5); the parameter extra=1 keeps it below 1/l"
     )

@@ -50,9 +50,9 @@ class Mondrian(Method):
     ---------
     Every group satisfies the principle, so a *linking* adversary, who knows the quasi-identifiers, learns what the
     principle allows. Against an adversary who also knows this algorithm it promises nothing when the principle looks at
-    sensitive values: a cut that was not made tells her that a part would have broken the principle
+    sensitive values: a cut that was not made tells that a part would have broken the principle
     (MINIMALITY 2.4, Fig. 6(b)). Under k-anonymity alone no cut depends on a sensitive value, and the code is no help
-    to her.
+    to that attacker.
 
     Cost
     ----
@@ -72,8 +72,8 @@ class Mondrian(Method):
 
     name: ClassVar[str] = "mondrian"
     in_words: ClassVar[str] = (
-        "The table is cut at the median of its widest attribute, or of the next one, and each part again, as long "
-        "as both parts are safe."
+        "The table is cut at the median of the quasi-identifier with the widest range, or else of the next one, and "
+        "each part again, as long as both parts are safe."
     )
     judges_only: ClassVar[bool] = True
 
@@ -157,7 +157,7 @@ def claim_of_cuts(method: str, requirement: Requirement) -> Claim:
     if not requirement.columns:
         return quasi_claim()
     return linking_claim(
-        f"an adversary who knows that {method} was used can learn more: a cut that was not made tells that a part "
+        f"an attacker who knows that {method} was used can learn more: a cut that was not made shows that a part "
         "would have broken the principle (minimality attack)"
     )
 

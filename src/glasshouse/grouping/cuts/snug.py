@@ -65,8 +65,8 @@ class Snug(Method):
     ---------
     Every group satisfies the principle, so a *linking* adversary, who knows the quasi-identifiers, learns what the
     principle allows. Under k-anonymity alone no cut depends on a sensitive value: an *algorithm-aware* one, where boxes
-    overlap, finds out who is in which group, and then believes the shares of that group, as k-anonymity lets her. Under
-    any other principle it promises nothing against her, as `Mondrian` does not: a cut that was not made tells her that
+    overlap, finds out who is in which group, and then believes the shares of that group, as k-anonymity allows. Under
+    any other principle it promises nothing, as `Mondrian` does not: a cut that was not made tells that
     a part would have broken the principle.
 
     Cost
@@ -90,8 +90,8 @@ class Snug(Method):
 
     name: ClassVar[str] = "snug"
     in_words: ClassVar[str] = (
-        "The table is cut in two where both parts promise the smallest boxes, and each part again, as long as "
-        "both are safe. People with equal quasi-identifiers stay together."
+        "The table is cut in two where both parts are expected to have the smallest ranges of quasi-identifiers, and "
+        "each part again, as long as both are safe. People with equal quasi-identifiers stay together."
     )
 
     @property

@@ -5,7 +5,7 @@ A block has ``2^h k`` tuples. What is left over, a uniformly random subset, is a
 same way. A draw counts only if the subset and the rest both obey the principle, and is repeated otherwise: how likely
 that is depends on the histogram of the whole table alone, so that it tells nothing about anybody. For several sensitive
 columns at once that would not be so, for it depends on how the columns go together: there the first draw counts, and
-parts are so large that whoever is in them obeys (`blocks_by_size`).
+parts are so large that any people in them obey (`blocks_by_size`).
 
 Packed tuples are halved one candidate at a time, into halves of equal size.
 
@@ -361,7 +361,7 @@ def parted_in_blocks(
 def blocks_by_size(table: Parted, floor: int, source: Draws) -> list[tuple[Any, int]]:
     """Part a table into blocks by sizes alone: nobody is left over unless all parts of both sizes obey.
 
-    A remainder is drawn once and not tested: it and the rest have at least as many tuples as suffice, whoever is in
+    A remainder is drawn once and not tested: it and the rest have at least as many tuples as suffice, for any people in
     them, in all sensitive columns. So every remainder is as likely as every other, whatever the columns hold together.
     """
     blocks: list[tuple[Any, int]] = []

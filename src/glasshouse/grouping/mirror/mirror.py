@@ -2,7 +2,7 @@
 """Mirror: halve the table again and again while both halves are safe; a failed test does not say which half failed.
 
 A method of this project, for any principle. A node's candidate split is chosen by quasi-identifiers alone, into halves
-of exactly equal size. Whoever exchanges the values of the two halves of a node that stayed whole gets a table that
+of exactly equal size. To exchange the values of the two halves of a node that stayed whole gives a table that
 would have stayed whole too: so knowing the algorithm is no help (Theorem M1). A further candidate takes half of either
 half, and keeps this symmetry. Under frequency l-diversity leaves are divided further, down to l or 2 l tuples, in a way
 that keeps it too (Theorem M2). Definition, theorems and proofs are in the documentation, under "Mirror".
@@ -62,9 +62,9 @@ __all__ = ["Mirror", "balanced_segments", "balanced_slices", "group_size"]
 
 INNER = ("ace", "anatomize", "none")
 LEFT_OUT = (
-    "up to {share} of all people are left out by lot, so that the others can be divided evenly: nothing is published "
-    "of them, and who was left out has any value as likely as before, unless the table is so close to breaking a "
-    "principle that it decided how many were left out"
+    "up to {share} of all people are left out, chosen at random, so that the others can be divided evenly; nothing is "
+    "published about them. That they are left out reveals nothing about their values, unless the table is so close to "
+    "breaking a principle that this had an effect on how many people were left out"
 )
 _FINEST = 10**6  # of the slack: what it is multiplied by must fit into 64 bits
 
@@ -124,12 +124,13 @@ class Mirror(Method):
 
     Guarantee
     ---------
-    Holds against an *algorithm-aware* adversary, under every principle. Where leaves are groups, what she believes of
-    anybody is exactly the published distribution of their group (Theorem M1), so that whatever the principle promises
-    about published distributions holds for her beliefs. Where leaves are divided further she believes nothing above 1/l
-    (Theorem M2). She holds all tables equally likely beforehand and has corrupted nobody. Under several sensitive
-    columns, where the principles say from which size on every group obeys, and where each column is published apart,
-    the same holds if she knows everybody's other sensitive columns, or how the columns go together (Theorem J1).
+    Holds against an *algorithm-aware* attacker, under every principle. Where leaves are groups, the attacker's
+    probabilities for a person are exactly the published shares of the person's group (Theorem M1), so that what the
+    principle says about published shares is true of these probabilities. Where leaves are divided further no
+    probability is above 1/l (Theorem M2). The attacker assumes all tables to be equally likely and knows nobody's
+    value. Under several sensitive columns, where the principles say from which size on every group obeys, and where
+    each column is published apart, the same holds if the attacker knows everybody's other sensitive columns, or how the
+    columns go together (Theorem J1).
 
     Cost
     ----
@@ -149,8 +150,9 @@ class Mirror(Method):
 
     name: ClassVar[str] = "mirror"
     in_words: ClassVar[str] = (
-        "The table is halved exactly, and each half again, as long as both halves are safe. Where they are not, "
-        "groups take as many people from either half, so that the failure does not tell which half was to blame."
+        "The table is halved exactly, and each half again, as long as both halves are safe. Where a half would not be "
+        "safe, each group takes the same number of people from both halves, so that nobody can tell which half was not "
+        "safe."
     )
     randomised: ClassVar[bool] = True
     judges_only: ClassVar[bool] = True
@@ -206,9 +208,9 @@ class Mirror(Method):
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
                 theorem=(
-                    "Mirror, Theorem M1: exchanging the values of two equal halves that could not be parted gives a "
-                    "table in which they could not be parted, so what she believes of anybody is exactly the published "
-                    "distribution of their group, of which the principle speaks"
+                    "Mirror, Theorem M1: if two equal halves could not be separated, they could not be separated with "
+                    "their values exchanged either; so the attacker's probabilities for a person are exactly the "
+                    "published shares of the person's group, which the principle limits"
                 ),
                 limits=(LEFT_OUT.format(share=in_percent(Fraction(self.leave_out or 0))),)
                 if jointly and self.leaves_out == "by lot"
@@ -220,9 +222,9 @@ class Mirror(Method):
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
             theorem=(
-                "Mirror, Theorem M2: groups inside a node that stayed whole take half of their tuples from either of "
-                "its equal halves, so exchanging the halves' values changes no probability; other leaves tell nothing "
-                f"by themselves ({inner})"
+                "Mirror, Theorem M2: where a part of the table could not be halved, each group in it takes half of "
+                "its records from each of the two halves, so exchanging the values of the halves changes no "
+                f"probability. Where it was not tried to halve a part, its groups reveal nothing more ({inner})"
             ),
             assumptions=assumptions,
         )
@@ -433,7 +435,7 @@ def _has_slack(ell: int, slack: Fraction, n: int, most: int) -> bool:
 
 
 def _ascending(nodes: Nodes) -> Nodes:
-    """The same nodes in the order in which they lie, whoever found them first."""
+    """The same nodes in the order in which they lie, no matter which was found first."""
     return nodes[np.argsort(nodes.starts)]
 
 

@@ -2,8 +2,8 @@
 """Sift: set aside what is too frequent, halve the others by quasi-identifiers, and deal out what cannot be halved.
 
 A method of this project, for frequency l-diversity of one column. Nothing is ever tested: a node is halved only if its
-histogram alone shows that every half of it is safe, whoever has which value. So neither a cut nor a missing one says
-anything about a person, and what an attacker believes depends on the few people of a group, whatever the attacker
+histogram alone shows that every half of it is safe, for all assignments of values. So neither a cut nor a missing one
+says anything about a person, and what an attacker believes depends on the few people of a group, whatever the attacker
 knows beforehand about single people. Definition, theorem and proof are in the documentation, under "Sift".
 """
 
@@ -92,9 +92,9 @@ class Sift(Method):
 
     name: ClassVar[str] = "sift"
     in_words: ClassVar[str] = (
-        "The table is halved, and each half again, where no half can be unsafe, no matter which person has which "
-        "value. People with values that are too frequent for this are set aside at random before, and grouped among "
-        "themselves."
+        "The table is halved, and each half again, as long as both halves are safe no matter which person has which "
+        "value. Before this, people with values that are too frequent are chosen at random, set aside, and grouped "
+        "among themselves."
     )
     randomised: ClassVar[bool] = True
 
@@ -122,7 +122,7 @@ class Sift(Method):
             theorem=(
                 "Sift, Theorem S1: the table is cut only where no assignment of values could make a part unsafe, and "
                 "everything else is decided by counts and by random choices that ignore quasi-identifiers, so every "
-                "way to deal a group's values to its members is as likely as every other"
+                "assignment of a group's values to its members is as probable as every other"
             ),
             assumptions=chosen_blindly(self, "priority", "weights"),
         )

@@ -81,7 +81,7 @@ class Ace(Transparent):
     Guarantee
     ---------
     Transparent l-diversity (TRANSPARENT Theorem 2 with Lemmas 5 and 6): even an adversary who knows everyone's
-    quasi-identifiers, this algorithm and l, and holds every table equally likely beforehand, believes no sensitive
+    quasi-identifiers, this algorithm and l, and assumes that all tables are equally likely, believes no sensitive
     value of anybody with more than 1/l. It promises nothing against one who knows the random choices, or other
     people's sensitive values.
 
@@ -118,13 +118,14 @@ class Ace(Transparent):
 
     name: ClassVar[str] = "ace"
     in_words: ClassVar[str] = (
-        "People are dealt at random into buckets with equally many of each of several sensitive values; each "
-        "bucket is then sliced along the attributes until a group has one person of each of these values."
+        "People are put at random into buckets, in which each of several sensitive values occurs equally often. Each "
+        "bucket is then divided along the quasi-identifiers until every group has exactly one person with each of "
+        "these values."
     )
     randomised: ClassVar[bool] = True
     theorem: ClassVar[str] = (
-        "TRANSPARENT Theorem 2: symmetric bucket partitions are equally likely (Lemma 6), and slice into symmetric "
-        "groups (Lemma 5)"
+        "TRANSPARENT Theorem 2: if the values of two people in a group are exchanged, the corresponding divisions into "
+        "buckets are equally probable (Lemma 6), and they give the corresponding groups (Lemma 5)"
     )
 
     def independent(self, requirement: Requirement) -> Independent:

@@ -50,7 +50,7 @@ class Hybrid(Transparent):
     Guarantee
     ---------
     Transparent l-diversity (TRANSPARENT Theorem 3): even an adversary who knows everyone's quasi-identifiers, this
-    algorithm and l, and holds every table equally likely beforehand, believes no sensitive value of anybody with more
+    algorithm and l, and assumes that all tables are equally likely, believes no sensitive value of anybody with more
     than 1/l. Ace inside the groups of a method that looked at sensitive values in another way promises nothing:
     Tailor decides by the multiset of a group's values alone, and that is what the theorem rests on.
 
@@ -86,8 +86,8 @@ class Hybrid(Transparent):
     )
     randomised: ClassVar[bool] = True
     theorem: ClassVar[str] = (
-        "TRANSPARENT Theorem 3: Tailor's groups depend on sensitive values through their multisets alone (Theorem 1), "
-        "and Ace is transparent inside each of them (Theorem 2)"
+        "TRANSPARENT Theorem 3: the regions of Tailor depend only on how often each sensitive value occurs in them "
+        "(Theorem 1), and inside each region the groups of Ace reveal nothing more than their values (Theorem 2)"
     )
 
     def independent(self, requirement: Requirement) -> Independent:

@@ -160,7 +160,7 @@ def penalty_of(given: object, owner: str) -> Penalty:
     raise ParameterError(
         owner,
         "penalty",
-        "'perimeter', 'discernibility' or a function of a list of tuples (which no recipe can hold)",
+        ("'perimeter', 'discernibility' or a function of a list of tuples (a function cannot be recorded in a recipe)"),
         given,
     )
 
@@ -172,7 +172,9 @@ def unchecked(penalty: Penalty) -> tuple[str, ...]:
     ()
     """
     if isinstance(penalty, Custom):
-        return ("the given penalty function looks at no sensitive value, which was not checked",)
+        return (
+            ("it is assumed, and was not checked, that the given penalty function does not look at sensitive values"),
+        )
     return ()
 
 

@@ -59,10 +59,10 @@ class Tailor(Transparent):
     Guarantee
     ---------
     Transparent l-diversity (TRANSPARENT Theorem 1, Lemma 3): even an adversary who knows this algorithm, its
-    parameters and everyone's quasi-identifiers, and holds every table equally likely beforehand, believes no
+    parameters and everyone's quasi-identifiers, and assumes all tables to be equally likely, believes no
     sensitive value of a person with more than 1/l. For a cut depends on sensitive values through c alone, and whether
     a group is cut depends on the multiset of its values: any table with the same groups would have been divided alike.
-    It promises nothing against an adversary who knows other people's sensitive values.
+    It does not protect against an attacker who knows other people's sensitive values.
 
     Cost
     ----

@@ -2,8 +2,8 @@
 """What an algorithm that divides tells by the cuts that it did not make.
 
 `decisions` is the strategy. It rebuilds the cuts that were tried (`cut_tree`); `cut_failures` turns those that were not
-made into beliefs, by counting worlds (`cut_worlds`) where that is possible and by a random walk (`cut_walk`) where it
-is not.
+made into probabilities, by counting worlds (`cut_worlds`) where that is possible and by a random walk (`cut_walk`)
+where it is not.
 """
 
 __all__: list[str] = []

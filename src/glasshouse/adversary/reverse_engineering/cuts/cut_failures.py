@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Failed cuts: what a dividing algorithm tells beyond its groups, and what may be believed after it.
+"""Failed cuts: what a dividing algorithm tells beyond its groups, and the probabilities after it.
 
 MINIMALITY 2.4: a cut that was tried and not made tells that one of its parts would have broken the principle. Under a
-principle that caps how many tuples of a part may share a value, that is a condition on who has which value, and worlds
+principle that caps how many records of a part may share a value, that is a condition on who has which value, and worlds
 that meet all such conditions are equally likely.
 """
 
@@ -49,12 +49,12 @@ class FailedCuts:
     """Published groups, and the cuts that must have failed.
 
     A world gives every group's published values to its people. It is possible if every listed cut has a part that
-    breaks the principle: some value ``v`` has more than ``size * numerators[v] // denominators[v]`` tuples there. Cuts
+    breaks the principle: some value ``v`` has more than ``size * numerators[v] // denominators[v]`` records there. Cuts
     that fail in every world, for a part is too small, are not listed.
     """
 
     group: NDArray[np.int32]  # the published group of every person
-    # offsets, codes, counts: group ``g`` has ``counts[i]`` tuples with value ``codes[i]`` for ``offsets[g] <= i <
+    # offsets, codes, counts: group ``g`` has ``counts[i]`` records with value ``codes[i]`` for ``offsets[g] <= i <
     # offsets[g + 1]``
     offsets: NDArray[np.int64]
     codes: NDArray[np.int32]
@@ -90,21 +90,21 @@ class FailedCuts:
         )
 
     def caps(self, size: int) -> NDArray[np.int64]:
-        """How many tuples of a part of this size may have each value."""
+        """How many records of a part of this size may have each value."""
         return size * self.numerators // self.denominators
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """Tuples in each group."""
+        """Records in each group."""
         return np.bincount(self.group, minlength=self.n_groups).astype(np.int64)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CutBeliefs:
-    """What is believed of people who are alike: of one group, and on the same side of every cut that separates it."""
+    """The probabilities for people who are alike: of one group, and on the same side of every cut that separates it."""
 
     kind: NDArray[np.int64]  # for every person the number of their kind
-    of: Beliefs  # what is believed of every kind, with errors
+    of: Beliefs  # the probabilities for every kind, with errors
     # of how many people nothing is said, because it could not be sampled with the error that was asked for
     n_refused: int
     # n_components, n_sampled, n_walked, n_coupled: how many sets of groups were counted by themselves; how many of
@@ -116,7 +116,7 @@ class CutBeliefs:
 
 
 class Believing:
-    """What is believed of everybody, given that every listed cut failed; as far as the strategy's limits allow."""
+    """The probabilities for everybody, given that every listed cut failed; as far as the strategy's limits allow."""
 
     def __init__(self, cuts: FailedCuts, limits: CutsNotMade) -> None:
         self.cuts, self.limits, self.progress = cuts, limits, limits.progress
@@ -229,7 +229,7 @@ class Believing:
         )
 
     def _by_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """What would be believed if no cut had failed: a value's share among the people whose value is not known.
+        """The probabilities if no cut had failed: a value's share among the people whose value is not known.
 
         The values listed here are those that anybody of the kind may have.
         """
@@ -244,7 +244,7 @@ class Believing:
         return offsets, codes.astype(np.int32), beliefs
 
     def _rooms(self, cut: int) -> NDArray[np.int64]:
-        """How many tuples with each value the separated groups may have in each part (parts x values)."""
+        """How many records with each value the separated groups may have in each part (parts x values)."""
         rooms = np.stack([self.cuts.caps(int(size)) for size in self.part_sizes[cut]])
         for side in (0, 1):
             for entry in self.wholes(2 * cut + side):
@@ -257,7 +257,7 @@ class Believing:
         return rooms
 
     def _count(self, numbers: list[int], groups: list[int], kinds: list[int]) -> tuple[_Table, _Table | None] | None:
-        """Beliefs about the kinds of people of groups that some cuts couple; None if that takes too many states."""
+        """Probabilities for the kinds of people of groups that some cuts couple; None if that takes too many states."""
         sides = [self._sides_of(kind) for kind in kinds]
         counts = self._values_of(groups)
         telling, rooms = self._telling(numbers, groups, kinds, sides, counts)
@@ -295,7 +295,7 @@ class Believing:
         return dict(zip(self.cut_of_kind[mine].tolist(), self.side_of_kind[mine].tolist(), strict=True))
 
     def _values_of(self, groups: list[int]) -> dict[int, list[int]]:
-        """How many tuples each of these groups has of every value that is not known."""
+        """How many records each of these groups has of every value that is not known."""
         counts = dict[int, list[int]]()
         owner, entry = entries_of(self.rest.offsets, np.array(groups))
         numbers = owner.tolist(), self.rest.codes[entry].tolist(), self.rest.counts[entry].tolist()
@@ -311,7 +311,7 @@ class Believing:
         sides: list[dict[int, int]],
         counts: dict[int, list[int]],
     ) -> tuple[list[int], list[list[list[int]]]]:
-        """The cuts that rule worlds out, and how many tuples with each value may be in their parts.
+        """The cuts that rule worlds out, and how many records with each value may be in their parts.
 
         A cut that fails in every world tells nothing, and neither does one like another.
         """
@@ -324,7 +324,7 @@ class Believing:
                 inside[cut, side, group] += n
 
         def must(cut: int, side: int, value: int) -> int:
-            """How many tuples with a value a part has in every world."""
+            """How many records with a value a part has in every world."""
             return sum(
                 max(0, t - (n_unknown[g] - inside[cut, side, g]))
                 for g, t in zip(groups, counts[value], strict=True)
@@ -362,9 +362,9 @@ class Believing:
             return found, None
         if self.limits.error <= 0:
             raise NotSupported(
-                f"counting worlds of groups that {profile.n_cuts:,} failed cuts couple in "
-                f"{self.limits.most_states:,} states",
-                instead="allow more states, or an error: such groups are then sampled",
+                f"{profile.n_cuts:,} rejected cuts make groups depend on each other, and the possible tables "
+                f"cannot be counted in {self.limits.most_states:,} states",
+                instead="allow more states, or an error above 0 (the probabilities are then estimated by sampling)",
             )
         try:
             return drawn_beliefs(profile, self.limits.error, self.draws.child("cut", cut), self.limits.most_draws)
@@ -381,7 +381,7 @@ class Believing:
     ) -> list[int]:
         """Sample what cannot be counted, one component after the other; return the kinds of which nothing is known.
 
-        A chain that does not reach the error that was asked for gives no belief at all.
+        A chain that does not reach the error that was asked for gives no probability at all.
         """
         refused: list[int] = []
         left = self.limits.most_moves
@@ -469,6 +469,6 @@ def _listed(keys: NDArray[Any], n: int) -> Callable[[int], NDArray[np.int64]]:
 
 def _impossible() -> InputError:
     return InputError(
-        "no table of these people can have given this release: a cut that was not made could not have failed; the "
-        "people, the algorithm or its parameters are others"
+        "no table of these people can have produced this release: the method would have made a cut that is "
+        "missing; check that the people, the algorithm and its parameters are those of the release"
     )

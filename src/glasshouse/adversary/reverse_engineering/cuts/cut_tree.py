@@ -64,13 +64,19 @@ class Caps:
         """The caps of the task's principle; refused where it has none."""
         principle, published = task.principle, task.contents
         if principle is None:
-            raise NotSupported("failed cuts of a table with several sensitive columns", instead=SMALL)
+            raise NotSupported(
+                "the analysis of rejected cuts does not support several sensitive columns", instead=SMALL
+            )
         terms = principle.terms
         if terms.one_in is not None and not terms.named:
             terms = replace(terms, one_in=terms.one_in + getattr(task.method, "extra", 0))
         if terms.caps is None:
             one = next(one for one in principle.singles() if one.terms.caps is None)
-            raise NotSupported(f"failed cuts under {one!r}, which does not cap shares of values", instead=SMALL)
+            raise NotSupported(
+                f"the analysis of rejected cuts does not support the principle {one!r}, which sets no largest "
+                "share of a value",
+                instead=SMALL,
+            )
         shares = [Fraction(1)] * len(published.values)
         for cap in terms.caps:
             capped = None if cap.values is None else set(map(key_of, cap.values))
@@ -92,7 +98,7 @@ class Caps:
         return np.array(broken, bool)[place.reshape(-1)] if len(sizes) else np.zeros(0, bool)
 
     def smallest(self, most: int) -> int:
-        """How many tuples a safe part has at least; one more than ``most`` if none of up to so many is safe."""
+        """How many records a safe part has at least; one more than ``most`` if none of up to so many is safe."""
         for size in range(self.least, most + 1):
             if not self.hopeless(np.array([size]))[0]:
                 return size
@@ -227,9 +233,10 @@ class DecisionTree:
         matches = self.task.fits(seats[0])
         if len(matches.unmatched):
             raise NotSupported(
-                f"failed cuts with {int(kinds.n_alike[matches.unmatched].sum()):,} people who fit nothing in the "
-                "release",
-                instead="give exactly the people in the table, or use linking",
+                "the analysis of rejected cuts needs exactly the people of the published table, and "
+                f"{int(kinds.n_alike[matches.unmatched].sum()):,} people in the external table fit no "
+                "published record",
+                instead="give an external table with exactly the people of the published table, or use linking",
             )
         keys = np.unique(matches.of_match * published.n_groups + seats[0].group[matches.seats])
         of_kind, label = keys // published.n_groups, keys % published.n_groups
@@ -259,7 +266,7 @@ class DecisionTree:
         row = np.lexsort((last, first))
         same = (np.diff(first[row]) == 0) & (np.diff(last[row]) == 0)
         if same.any() and not self.secret:
-            raise _unknown_seats("several groups hold people with the same values only")
+            raise _unknown_seats("several groups contain only people with the same quasi-identifiers")
         labels = np.empty(self.people.n_tuples, np.int64)
         labels[order] = np.repeat(row, self.published.sizes[row])
         return labels
@@ -289,7 +296,7 @@ class DecisionTree:
         parted = np.bincount(place[here][both], minlength=len(nodes)) > 0
         unsure = np.bincount(place[here][open_ & ~both], minlength=len(nodes)) > 0
         if (unsure & ~parted).any():
-            raise _unknown_seats("people whom the algorithm may have parted fit the same groups")
+            raise _unknown_seats("people who may be in different groups fit the same groups")
         if self.published.kind == "boxes" and not self.strict and parted.any():
             self._refuse_twins(here[both], place, parted, who, label, side)
         return ~parted
@@ -308,8 +315,10 @@ class DecisionTree:
         np.maximum.at(most, of[on], kind)
         if (most > least).any():
             raise NotSupported(
-                "failed cuts where a secret order of ties decided who was on which side",
-                instead="strict cuts do not depend on it; so does a release whose publisher named an identifier",
+                "the analysis of rejected cuts is not possible here: the publisher ordered people with equal "
+                "values by a secret order, which decided who was on which side of a cut",
+                instead="use linking; releases by strict cuts, and releases whose publisher named an identifier, "
+                "can be analysed",
             )
 
     def _refuse_twins(
@@ -336,7 +345,7 @@ class DecisionTree:
             twins &= (ends[0][0] == ends[1][0]) & (ends[0][1] == ends[1][1])
         single = np.bincount(place[both][~twins], minlength=len(parted)) > 0
         if (parted & ~single).any():
-            raise _unknown_seats("two groups may show the same box")
+            raise _unknown_seats("two groups may show the same cells")
 
     def _border(
         self, nodes: Nodes, cuts: Cuts, people: NDArray[np.int32]
@@ -379,11 +388,11 @@ class DecisionTree:
         first = np.full(len(leaves), -1)
         first[leaf[who]] = label
         if (first[leaf[who]] != label).any():
-            raise _unknown_seats("people who were not parted fit several groups")
+            raise _unknown_seats("people in the same group fit several groups")
         if (fitting[first] != self.published.sizes[first]).any() or (leaves.sizes != self.published.sizes[first]).any():
             raise InputError(
-                "these people, divided so, do not give the groups of the release: the people, the algorithm or its "
-                "parameters are others"
+                "the algorithm divides these people into other groups than those of the release: check that "
+                "the people, the algorithm and its parameters are those of the release"
             )
         group[people] = first[leaf[people]]
 
@@ -419,4 +428,7 @@ def _places(nodes: Nodes) -> NDArray[np.int64]:
 
 
 def _unknown_seats(why: str) -> NotSupported:
-    return NotSupported(f"failed cuts of a release that does not tell who is in which group: {why}", instead=SMALL)
+    return NotSupported(
+        f"the analysis of rejected cuts needs to know who is in which group, and the release does not show it: {why}",
+        instead=SMALL,
+    )

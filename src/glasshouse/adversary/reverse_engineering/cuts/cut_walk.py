@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Beliefs after many failed cuts, where their worlds cannot be counted: a walk over them by exchanges within groups.
+"""Probabilities after many failed cuts whose worlds cannot be counted: a walk over them by exchanges in groups.
 
 All worlds that give every group its published values, and in which every cut fails, are equally likely. The walk holds
 such a world. A move exchanges the values of two people of a group whose values are not known, or of several pairs
-near a cut at once, or takes several tuples with one value elsewhere, and is made if every cut then still fails. It is
+near a cut at once, or takes several records with one value elsewhere, and is made if every cut then still fails. It is
 as likely as the move that undoes it, so that the walk comes to see every world that it can reach equally often.
 
 **What need not be walked over.** A group that lies on one side of a cut adds a constant to it. A cut that fails
 whatever the groups do, because of constants and of what must be on a side, tells nothing. In a group that no other cut
 divides, everybody has every value as often as the group has it, exactly.
 
-**What is averaged.** People of a group on the same side of every cut are alike, and share their beliefs. Not the values
-that they have are averaged, but how likely they have each after one move more (Rao-Blackwell).
+**What is averaged.** People of a group on the same side of every cut are alike, and share their probabilities. Not the
+values that they have are averaged, but how likely they have each after one move more (Rao-Blackwell).
 
 **Where it begins.** Every walk starts from a random world of its own that was repaired until every cut failed. How far
 it can be trusted: see `sampling`.
@@ -52,8 +52,9 @@ _NOISE = 8  # in 256 steps of a repair, those that are not the best
 _TRIES = 24
 
 ISLANDS = (
-    "beliefs are those of the worlds that the chains could reach: whether exchanges of a few values at a time lead "
-    "from every possible world to every other is not known, and no diagnostic would show it"
+    "the probabilities come from sampling, which may have missed some of the possible tables: it moves "
+    "between tables by exchanging a few values at a time, and no check can show whether this reaches all of "
+    "them"
 )
 
 
@@ -64,17 +65,17 @@ class SampledKinds(Beliefs):
     # for every person the number of their kind; people of one kind are in one group and on the same side of all cuts,
     # or their value is known
     kind: NDArray[np.int64]
-    # ess, r_hat: effective sample size and R-hat of each belief; infinite and nan where it is exact, nan where
+    # ess, r_hat: effective sample size and R-hat of each probability; infinite and nan where it is exact, nan where
     # nothing changed
     ess: NDArray[np.float64]
     r_hat: NDArray[np.float64]
     acceptance: float  # the share of moves that were made, of those that would have changed something
-    n_people: int  # how many people were walked over; the beliefs of all others are exact
+    n_people: int  # how many people were walked over; the probabilities of all others are exact
     n_sweeps: int  # moves per person and chain, those before the last round included
     notes: tuple[str, ...] = ()  # what could not be excluded, in sentences
 
     def of(self, person: int) -> dict[int, float]:
-        """The beliefs in the values of one person, by code."""
+        """The probabilities of the values of one person, by code."""
         start, stop = self.offsets[self.kind[person]], self.offsets[self.kind[person] + 1]
         return dict(zip(self.codes[start:stop].tolist(), self.beliefs[start:stop].tolist(), strict=True))
 
@@ -89,7 +90,7 @@ def sample_failed_cuts(
     start: NDArray[np.int32] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> SampledKinds:
-    """Estimate the beliefs in everybody's values, given that every cut failed.
+    """Estimate the probabilities of everybody's values, given that every cut failed.
 
     Limits are as for `sample`; by default as many sweeps are made as take some minutes. ``start`` is a possible world,
     by code, from which the first walk starts: the truth, where that is had. What is seen before the last round counts
@@ -120,12 +121,12 @@ def sample_failed_cuts(
         )
     except NotReached as reason:
         last = reason.found
-        done = "there are too few draws to judge"
+        done = "there are too few draws to estimate the error"
         if last is not None:
-            done = f"after {last.n_sweeps:,} sweeps of {chains} chains it is {last.figures()}"
+            done = f"after {last.n_sweeps:,} sweeps of {chains} chains the error was {last.figures()}"
         raise NotSupported(
-            f"beliefs after {layout.n_cuts:,} failed cuts that couple {layout.n_places:,} people, with an error of "
-            f"{error:g}: {done}",
+            f"sampling did not reach an error of {error:g} for {layout.n_places:,} people who depend on each "
+            f"other through {layout.n_cuts:,} rejected cuts: {done}",
             instead="allow a larger error or more sweeps, or attack a smaller table",
         ) from None
     tally = np.sum([walk.tally for walk in walks], axis=0)
@@ -260,7 +261,7 @@ class _Layout:
         )
 
     def result(self, found: Sampled, acceptance: float) -> SampledKinds:
-        """Beliefs of everybody: known ones, those of groups that nothing divides, and those that were walked over."""
+        """Everybody's probabilities: known ones, those of groups that nothing divides, and sampled ones."""
         cuts, rest = self.cuts, self.rest
         n_cells = len(self.cell_places) - 1
         kind = np.full(len(cuts.group), -1, np.int64)
@@ -304,10 +305,16 @@ class Rest:
         wanted = cuts.group[known].astype(np.int64) * cuts.n_values + cuts.fixed[known]
         at = np.minimum(np.searchsorted(key, wanted), max(0, len(key) - 1))
         if len(known) and not (len(key) and np.array_equal(key[at], wanted)):
-            raise InputError("somebody is known to have a value that their group was not published with")
+            raise InputError(
+                "the value given for a person (corrupted=, --corrupted) is not published in the person's "
+                "group: check the value"
+            )
         np.subtract.at(counts, at, 1)
         if counts.size and counts.min() < 0:
-            raise InputError("more people of a group are known to have a value than the group was published with")
+            raise InputError(
+                "more people of a group are given a value (corrupted=, --corrupted) than the group has "
+                "records with this value: check the values"
+            )
         left = counts > 0
         self.codes, self.counts = (key[left] % cuts.n_values), counts[left]
         self.offsets = np.searchsorted(owner[left], np.arange(n_groups + 1))
@@ -315,14 +322,17 @@ class Rest:
         total = np.bincount(owner[left], weights=self.counts, minlength=n_groups).astype(np.int64)
         if not np.array_equal(total, self.sizes):
             wrong = int(np.argmax(total != self.sizes))
-            raise InputError(f"group {wrong} has {self.sizes[wrong]:,} people left and {total[wrong]:,} values")
+            raise InputError(
+                f"group {wrong} has {self.sizes[wrong]:,} people left and {total[wrong]:,} values left: these "
+                "numbers must be equal"
+            )
 
 
 class _Part:
     """Some of the cuts: which tell something, what is constant in them, who and what may change them.
 
     A cut is *telling* if it may fail and need not. ``key``, ``value`` and ``cap`` are sides of telling cuts, with the
-    values of which more than the cap may be there. Constant are tuples that are on a side of a telling cut in every
+    values of which more than the cap may be there. Constant are records that are on a side of a telling cut in every
     world: of known people, and of groups that are all there. Members are the other people on these sides.
     """
 
@@ -360,8 +370,9 @@ class _Part:
         always[(side[least > cap] >> 1) - first] = True
         if not possible.all():
             raise InputError(
-                f"cut {first + int(np.argmin(possible))} cannot have failed in any world: the groups, the people or "
-                "the principle are others"
+                f"cut {first + int(np.argmin(possible))} was rejected, but the method would have made it in "
+                "every possible table: check that the groups, the people and the principle are those of the "
+                "release"
             )
         self.telling = ~always
 
@@ -413,7 +424,10 @@ class _Walk:
         if start is not None:
             self._set(self._given(start))
             if not self.violators.all():
-                raise InputError(f"cut {int(np.argmin(self.violators))} does not fail in the world to start from")
+                raise InputError(
+                    f"the method would have made cut {int(np.argmin(self.violators))} in the table to start "
+                    "from: give a table in which every rejected cut violates the principle"
+                )
             return
         whole, where = np.zeros(layout.n_cuts, np.int32), np.zeros(layout.n_cuts, np.int32)
         left = 0
@@ -426,9 +440,9 @@ class _Walk:
             if not left:
                 return
         raise NotSupported(
-            f"beliefs after {layout.n_cuts:,} failed cuts of which {left:,} could not be made to fail in a world of "
-            f"one's own making ({_RESTARTS} attempts, {name})",
-            instead="attack a smaller table, or give a possible world to start from",
+            f"no possible table was found to start the sampling from: {left:,} of {layout.n_cuts:,} rejected "
+            f"cuts did not violate the principle in any table that was tried ({_RESTARTS} attempts, {name})",
+            instead="attack a smaller table, or give a possible table to start from",
         )
 
     def _given(self, start: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -438,7 +452,7 @@ class _Walk:
         keys = owner * layout.cuts.n_values + rest.codes[entry]
         held = np.searchsorted(keys, layout.group_of * np.int64(layout.cuts.n_values) + start[layout.people])
         if not np.array_equal(np.bincount(held, minlength=len(keys))[: len(keys)], rest.counts[entry]):
-            raise InputError("the world to start from does not have the published values in every group")
+            raise InputError("the table to start from does not have the published values in every group")
         return held.astype(np.int32)
 
     def _set(self, held: NDArray[np.int32]) -> None:

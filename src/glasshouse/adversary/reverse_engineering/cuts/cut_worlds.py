@@ -2,7 +2,7 @@
 """Counting worlds in which some cuts all fail, for a few groups that the cuts separate.
 
 A cut fails unless both its parts are safe. So the worlds in which every cut fails are counted by inclusion and
-exclusion over sets of cuts that all succeed: in those no value may have more tuples in a part than its cap, which
+exclusion over sets of cuts that all succeed: in those no value may have more records in a part than its cap, which
 leaves few ways, and these are counted value by value over how many people of each cell still have none. People of one
 group whom no cut tells apart are one *cell*; values with equal counts and equal caps are one *type*; values that cannot
 exceed a cap are dealt out at the end, in as many ways whatever went before.
@@ -36,13 +36,13 @@ _EACH = 2_000  # moves that take as long as looking at one more set of cuts
 _MANY = 50  # moves that take as long as listing one of the ways to deal a value out
 _STATES = 1 << 15  # states that are held at once
 _SLOWER = 20  # times that whole numbers take
-_TELLING = 1e-5  # beliefs are then good to nine digits
+_TELLING = 1e-5  # probabilities are then good to nine digits
 _FEW = 12
 _MOST_STEPS = 50_000_000  # of draws: each puts every value into a part of every cut; under a second
 _FIRST_DRAWS = 512  # worlds in which every cut fails, before errors are looked at
 
 
-_Ways = dict[int, list[tuple[int, ...]]]  # by type, how the tuples of a value may be shared out over the cells
+_Ways = dict[int, list[tuple[int, ...]]]  # by type, how the records of a value may be shared out over the cells
 
 
 class TooManyStates(Exception):
@@ -58,7 +58,7 @@ class Cell(NamedTuple):
 
 
 class Type(NamedTuple):
-    """Values that are alike: how many tuples each group has, how many more each part may have, how many such values.
+    """Values that are alike: how many records each group has, how many more each part may have, how many such values.
 
     ``room`` has two entries a cut, for its left and its right part.
     """
@@ -195,7 +195,7 @@ class _Successes:
         return inside
 
     def _heavy(self) -> list[int] | None:
-        """The types of values that can have too many tuples in a part; None if one has in any world."""
+        """The types of values that can have too many records in a part; None if one has in any world."""
         heavy = []
         parts = range(2 * len(self.cuts))
         inside = [[self._inside(g, part) for g in range(self.n_groups)] for part in parts]
@@ -286,7 +286,7 @@ class _Successes:
                 yield placement, left, prod(comb(r, x) for r, x in zip(state, placement, strict=True) if x)
 
     def _placements(self, kind: Type) -> list[tuple[int, ...]]:
-        """Every way to share the tuples of one value out over the cells so that no part has too many."""
+        """Every way to share the records of one value out over the cells so that no part has too many."""
         room = [kind.room[2 * c + side] for c in self.cuts for side in (0, 1)]
         parts = [[2 * j + side for j, side in enumerate(sides) if side >= 0] for _, sides in self.keys]
         cells = [i for group in self.of_group for i in group]
@@ -358,9 +358,9 @@ def drawn_beliefs(
 ) -> tuple[list[list[float]], list[list[float]]]:
     """The same from independent draws: worlds are drawn, and those in which every cut fails are kept.
 
-    Returns beliefs, and half the width of a 95 % interval around each. `TooManyStates` if ``most_draws`` worlds are not
-    enough for the error that is asked for. Only values that can have too many tuples in a part are dealt out; what is
-    left of a cell is shared by the others as in their group.
+    Returns probabilities, and half the width of a 95 % interval around each. `TooManyStates` if ``most_draws`` worlds
+    are not enough for the error that is asked for. Only values that can have too many records in a part are dealt out;
+    what is left of a cell is shared by the others as in their group.
     """
     successes = _Successes(profile, range(profile.n_cuts), 0)
     heavy = successes._heavy()

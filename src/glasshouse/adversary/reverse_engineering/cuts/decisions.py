@@ -58,7 +58,8 @@ class CutsNotMade(Strategy):
     >>> knowledge = gh.Knowledge(external=gh.read(people, quasi=["x", "y"]))
     >>> found = CutsNotMade().attack(release, knowledge, steps)
     >>> found.of(2)["a"], found.because(found.kind[2], 0)
-    (1.0, 'the cut between x 2 and 3 was not made: one of its parts would have held too many of one value')
+    (1.0, 'the cut between x 2 and 3 was rejected: one of its parts would have contained too many records with one \
+value')
     """
 
     methods = METHODS
@@ -68,23 +69,35 @@ class CutsNotMade(Strategy):
     most_moves: int = 10_000_000  # some seconds
 
     def refuses(self, task: Task) -> NotSupported | None:
-        """The list must be the people in the table, each with any value beforehand."""
+        """The list must be the people in the table, each with any value before the release."""
         if len(task.release.recipe.sensitive) > 1:
-            return NotSupported("failed cuts of a table with several sensitive columns", instead=SMALL)
+            return NotSupported(
+                "the analysis of rejected cuts does not support several sensitive columns", instead=SMALL
+            )
         if task.release.sets:
-            return NotSupported("failed cuts of a table whose sensitive values are sets", instead=SMALL)
+            return NotSupported(
+                "the analysis of rejected cuts does not support sensitive columns whose cells contain sets of values",
+                instead=SMALL,
+            )
         if task.release.n_dropped:
-            return NotSupported("failed cuts of a table some of whose tuples were dropped", instead=SMALL)
+            return NotSupported(
+                "the analysis of rejected cuts does not support a release with dropped records", instead=SMALL
+            )
         n, n_people = int(task.contents.sizes.sum()), task.knowledge.external.n_tuples
         if n_people != n:
             return NotSupported(
-                f"failed cuts of {n:,} tuples, as seen by somebody who knows of {n_people:,} people",
-                instead="give exactly the people in the table, or use linking",
+                "the analysis of rejected cuts needs exactly the people of the published table: the release "
+                f"has {n:,} records and the external table {n_people:,} people",
+                instead="give an external table with exactly the people of the published table, or use linking",
             )
         if task.knowledge.is_personal:
-            return NotSupported("failed cuts with a prior by person", instead=SMALL)
+            return NotSupported("the analysis of rejected cuts does not use a prior for single people", instead=SMALL)
         if any(value is ABSENT for value in task.knowledge.corrupted.values()):
-            return NotSupported("failed cuts with somebody who is not in the table", instead="leave them off the list")
+            return NotSupported(
+                "the analysis of rejected cuts needs exactly the people of the published table, and somebody "
+                "is given as ABSENT",
+                instead="leave people who are not in the table out of the external table",
+            )
         return super().refuses(task)
 
     def believe(self, task: Task) -> Posterior:
@@ -93,7 +106,7 @@ class CutsNotMade(Strategy):
         return _posterior(task, cuts, Believing(cuts, self).run())
 
 
-# --- what is then believed -------------------------------------------------------------------------------------------
+# --- the resulting probabilities ------------------------------------------------------------------------------------
 
 
 def _posterior(task: Task, cuts: TriedCuts, beliefs: CutBeliefs) -> Posterior:
@@ -103,20 +116,23 @@ def _posterior(task: Task, cuts: TriedCuts, beliefs: CutBeliefs) -> Posterior:
     if tells_ties(task):
         kind, example, own = _averaged(task.kinds, cuts, beliefs)
     notes = [
-        f"{cuts.n_cuts:,} cuts that could have been made were not; they tell of {beliefs.n_components:,} sets of "
-        f"groups, {beliefs.n_coupled:,} of them of several groups",
+        f"the method tried {cuts.n_cuts:,} further divisions of groups (cuts) and rejected them, which reveals "
+        f"something about {beliefs.n_components:,} sets of groups, {beliefs.n_coupled:,} of them with several groups",
     ]
     if beliefs.n_sampled:
-        notes.append(f"{beliefs.n_sampled:,} sets of groups have too many worlds to count, and were sampled")
+        notes.append(
+            f"{beliefs.n_sampled:,} sets of groups have too many possible tables to count; their probabilities "
+            "were estimated by sampling"
+        )
     if beliefs.n_walked:
         notes.append(ISLANDS)
     if beliefs.n_refused:
         notes.append(
-            f"of {beliefs.n_refused:,} people nothing is said: cuts couple them with so many others that no belief "
-            "could be had with the error that was asked for"
+            f"there is no result for {beliefs.n_refused:,} people: they depend on so many others that sampling "
+            "did not reach the error that was asked for"
         )
     if task.knowledge.prior is not None:
-        notes.append("her prior changes nothing: every possible table has the same values")
+        notes.append("the prior changes nothing: all possible tables have the same sensitive values")
     return task.posterior(
         "sampled" if beliefs.n_sampled else "exact",
         kind,
@@ -139,8 +155,10 @@ def _averaged(
         others = alike_people[cuts.fixed[alike_people] < 0]
         if len(np.unique(cuts.group[alike_people])) > 1 or len(np.unique(place[others])) > 1:
             raise NotSupported(
-                "failed cuts with a corrupted person who shares all values with others whom a secret order parted",
-                instead="leave the person out",
+                "the analysis of rejected cuts does not support a known value (corrupted=) of a person who "
+                "has the same quasi-identifiers as people in other groups, because a secret order decided who "
+                "is in which group",
+                instead="leave this person out of the people with known values",
             )
     own, given = kinds.of_person.copy(), beliefs.of
     assert given.errors is not None
@@ -162,7 +180,7 @@ def _averaged(
 
 @dataclass(frozen=True, eq=False)
 class _Because:
-    """Says why a kind of people is believed to have a value, in terms of public values only."""
+    """Explains the probability of a value for a kind of people, in terms of public values only."""
 
     task: Task
     cuts: TriedCuts
@@ -171,15 +189,15 @@ class _Because:
     def __call__(self, kind: int, code: int) -> str:
         person = int(self.example[kind])
         if self.cuts.fixed[person] >= 0:
-            return "the attacker has found it out"
+            return "the attacker already knows this value"
         group = int(self.cuts.group[person])
         best = int(self._smallest[group])
         if best < 0:
             published = self.task.contents
             own = slice(published.offsets[group], published.offsets[group + 1])
             here = published.counts[own][published.codes[own] == code].sum()
-            return f"{here:,} of {published.sizes[group]:,} tuples of the group have the value"
-        return f"{self._cut(best)} was not made: one of its parts would have held too many of one value"
+            return f"{here:,} of {published.sizes[group]:,} records of the group have the value"
+        return f"{self._cut(best)} was rejected: one of its parts would have contained too many records with one value"
 
     @cached_property
     def _smallest(self) -> NDArray[np.int64]:
@@ -199,7 +217,9 @@ class _Because:
         left, right = self.cuts.parts(cut)
         dim = int(self.cuts.dims[cut])
         if dim < 0:
-            return f"the cut after the first {len(left):,} of {len(left) + len(right):,} people along the order"
+            return (
+                f"the cut after the first {len(left):,} of {len(left) + len(right):,} people in the order of the method"
+            )
         domain = self.task.people.quasi[dim].domain
         low, high = (self._text(domain, int(end[cut])) for end in (self.cuts.low, self.cuts.high))
         if low == high:

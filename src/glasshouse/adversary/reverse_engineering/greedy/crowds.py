@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_PLACINGS", "Crowd", "dropped_known", "linked", "weigh"]
 
 MOST_PLACINGS = 10_000
-"""So many ways to place corrupted people are gone through."""
+"""The largest number of ways to place people with known values that the attack goes through."""
 
 _Seat = tuple[int, int, int]  # run, start and bucket
 
@@ -43,7 +43,7 @@ class Crowd:
     seats: tuple[tuple[_Seat, int], ...]  # places in runs that also hold others, with how many there are
     runs: tuple[int, ...]  # these runs
     within: tuple[int, ...]  # the runs that hold nobody else
-    held: dict[int, int]  # how many tuples have each value in them, together
+    held: dict[int, int]  # how many records have each value in them, together
 
     @classmethod
     def of(cls, attack: Explained, start: int, stop: int, values: dict[int, int]) -> Crowd:
@@ -99,8 +99,9 @@ def weigh(attack: Explained, crowds: list[Crowd]) -> set[int]:
     placings = prod(crowd.n_placings for crowd in crowds)
     if placings > MOST_PLACINGS:
         raise NotSupported(
-            f"{placings:,} ways to place corrupted people among others with the same quasi-identifiers",
-            instead="corrupt fewer of them",
+            f"there are {placings:,} ways to place the people with known values (corrupted=) among others with "
+            "the same quasi-identifiers, which are too many to go through",
+            instead="give the values of fewer of them",
         )
     runs = sorted({run for crowd in crowds for run in crowd.runs})
     slots = {run: list(attack.slots(run)) for run in runs}
@@ -120,7 +121,10 @@ def weigh(attack: Explained, crowds: list[Crowd]) -> set[int]:
         if weight > -np.inf:
             terms.append((weight, expected, [left for _, _, left in placing]))
     if not terms:
-        raise InputError("no table of these people can have given this release: somebody cannot have that value")
+        raise InputError(
+            "no table of these people can have produced this release: a value given for a person (corrupted=, "
+            "--corrupted) is impossible; check the values"
+        )
     top = max(weight for weight, _, _ in terms)
     shares = [exp(weight - top) for weight, _, _ in terms]
     total_share = sum(shares)
@@ -180,8 +184,9 @@ def _expected(
     answer = answers[key]
     if answer.errors is not None and not alone:
         raise NotSupported(
-            "sampling a group in which it is not known where corrupted people stand",
-            instead="allow more states, or corrupt others",
+            "sampling is not possible for a group in which the places of people with known values "
+            "(corrupted=) are not certain",
+            instead="allow more states, or give the values of other people",
         )
     rows = [(stop - start - taken[start]) * answer.beliefs[bucket] for start, stop, bucket in slots]
     n, k = int(attack.lengths[run]), int(total.sum())
@@ -203,4 +208,7 @@ def linked(crowds: list[Crowd]) -> Iterator[list[Crowd]]:
 
 def dropped_known() -> NotSupported:
     """It is not known whether somebody who is corrupted is published at all."""
-    return NotSupported("corrupted people who may be among those dropped", instead="corrupt others, or use linking")
+    return NotSupported(
+        "reverse engineering does not support known values (corrupted=) of people who may have been dropped",
+        instead="give the values of other people, or use linking",
+    )

@@ -39,12 +39,12 @@ class Impossible(InputError):
 
 @dataclass(frozen=True)
 class Frequencies:
-    """A group is complete if no counted value has more than one tuple in ``ell``."""
+    """A group is complete if no counted value has more than one record in ``ell``."""
 
     ell: int
 
     def complete(self, held: Integers, size: Any, run: Run) -> NDArray[np.bool_]:
-        """Judge groups of ``size`` tuples (each, or all alike) by how many each value has: one row a group."""
+        """Judge groups of ``size`` records (each, or all alike) by how many each value has: one row a group."""
         return np.asarray(held[:, run.counted].max(axis=1, initial=0) * self.ell <= size)
 
     def key(self, run: Run) -> tuple[Any, ...]:
@@ -85,7 +85,7 @@ class Closeness:
         return cls(crossing, lengths.astype(np.int64), masses.astype(np.int64), *numbers)
 
     def complete(self, held: Integers, size: Any, run: Run) -> NDArray[np.bool_]:
-        """Judge groups of ``size`` tuples, exactly."""
+        """Judge groups of ``size`` records, exactly."""
         largest = self.most * max(int(np.max(size, initial=1)), 1) * (self.numerator + self.denominator)
         exact: Any = np.int64 if largest < _LARGEST else object
         far = (held @ self.crossing[run.codes]).astype(exact)
@@ -102,13 +102,13 @@ class Closeness:
 class Run:
     """A published group along the order."""
 
-    # codes, counts, counted: its values, how many tuples have each, and whether the principle counts them
+    # codes, counts, counted: its values, how many records have each, and whether the principle counts them
     codes: Integers
     counts: Integers
     counted: NDArray[np.bool_]
     sizes: tuple[int, ...]  # people in each bucket
     kind: str = "seen"  # ``seen``, ``merged``, ``hidden`` or ``free``, as the module says
-    fixed: Integers | None = None  # for each bucket and value how many of its tuples the attacker has found out
+    fixed: Integers | None = None  # for each bucket and value how many of its records the attacker has found out
     # of a hidden run: whether what lies between two borders would have been published with the same box
     allowed: NDArray[np.bool_] | None = None
 
@@ -144,7 +144,7 @@ Judge = Frequencies | Closeness
 class _Spread:
     """The ways in which some values that are alike can be spread over levels, numbered.
 
-    A level is how many of a value's ``count`` tuples a prefix holds; of runs that may have been cut, also how many of
+    A level is how many of a value's ``count`` records a prefix holds; of runs that may have been cut, also how many of
     them it held at the last cut.
     """
 
@@ -157,7 +157,7 @@ class _Spread:
 
     @property
     def drawn(self) -> Integers:
-        """The tuples that a prefix holds."""
+        """The records that a prefix holds."""
         return self.levels[:, 1] if self.ways is None else self.ways @ self.levels[:, 1]
 
     @property
@@ -217,7 +217,7 @@ def _spread(count: int, alike: int, cuts: bool) -> _Spread:  # noqa: FBT001
 class States:
     """How the prefixes of a run can be told apart, as far as it matters: values in classes, and the lump of others.
 
-    A class matters up to some border. A value of which there are c tuples cannot break l-diversity once c buckets are
+    A class matters up to some border. A value of which there are c records cannot break l-diversity once c buckets are
     full: from then on it belongs to the lump.
     """
 
@@ -229,7 +229,7 @@ class States:
 
     @classmethod
     def of(cls, run: Run, judge: Judge, left: Integers) -> States:
-        """The states of a run, where so many tuples of each value are not found out."""
+        """The states of a run, where so many records of each value are not found out."""
         cuts = run.kind != "seen"
         if not isinstance(judge, Frequencies):
             largest = int(np.argmax(left))
@@ -267,7 +267,7 @@ class States:
         total = 0.0
         last = {self.n_forgotten(j): j for j in range(run.n_buckets)}
         for n_forgotten, j in last.items():
-            by_drawn = np.ones(1)  # how many states have drawn 0, 1, ... tuples
+            by_drawn = np.ones(1)  # how many states have drawn 0, 1, ... records
             for kind in kinds[n_forgotten:]:
                 by_drawn = np.convolve(by_drawn, np.bincount(_spread(*kind).drawn))[: int(unknown[j]) + 1]
             total += float(by_drawn.sum()) * sum(self.n_forgotten(i) == n_forgotten for i in range(run.n_buckets))
@@ -278,7 +278,7 @@ class States:
         return sum(until <= bucket for until in self.until)
 
     def built(self, bucket: int, limit: int) -> Built:
-        """The states of a bucket, which have drawn at most ``limit`` tuples."""
+        """The states of a bucket, which have drawn at most ``limit`` records."""
         n_forgotten = self.n_forgotten(bucket)
         forgotten = [entry for entries in self.classes[:n_forgotten] for entry in entries]
         spreads = [

@@ -4,7 +4,7 @@
 MINIMALITY 4.2 and 4.3. A group of m buckets was published, so it was closed at none of its proper prefixes. Under GG
 none of them was complete; under RGG a world weighs p to the number of those that were. The chances of each prefix's
 contents are carried forward from bucket to bucket, and the hopes of the group's end backward; where they meet, they
-give the value of the next tuple. All tuples of a bucket are alike, so that is the belief for the whole bucket.
+give the value of the next record. All records of a bucket are alike, so that is the probability for the whole bucket.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _TRIALS_GROW = 1 << 5  # and at most so many times as many
 class Solved:
     """What a run tells."""
 
-    # for each bucket and value the belief that a tuple of the bucket has it, if it was not found out
+    # for each bucket and value the probability that a record of the bucket has it, if it was not found out
     beliefs: Floats
     # of the run: how likely the arrangements that give it are, among all that agree with what was found out
     log_weight: float
@@ -68,16 +68,22 @@ def solve(
     source: Source,
     most_trials: int,
 ) -> Solved:
-    """Find the beliefs inside a run: exactly if there are few states, else from sampled arrangements.
+    """Find the probabilities inside a run: exactly if there are few states, else from sampled arrangements.
 
     A complete group goes on with probability ``p``. At most ``most_states`` of all prefixes together are gone through;
     beyond, ``most_trials`` arrangements are tried, until half of a 95 % interval is at most ``error``.
     """
     left = run.counts - run.found_out()[-1]
     if (left < 0).any():
-        raise Impossible("somebody is said to have a value that his group does not have")
+        raise Impossible(
+            "a value given for a person (corrupted=, --corrupted) is not published in the person's group: "
+            "check the value"
+        )
     if not judge.complete(run.counts[np.newaxis], sum(run.sizes), run)[0]:
-        raise Impossible("a group breaks the principle that it was made under")
+        raise Impossible(
+            "a published group violates the principle that was named: name the principle that the release was "
+            "made under"
+        )
     if run.n_buckets == 1 or run.kind == "free":
         return Solved(np.tile(left / max(1, int(left.sum())), (run.n_buckets, 1)), 0.0)
     states = States.of(run, judge, left)
@@ -93,7 +99,7 @@ def _exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
     """Carry chances forward and hopes backward, where every border that is no end was passed.
 
     Beside the chance of every state goes, for the lump and for every class that has been forgotten into it, that chance
-    times how many of its tuples are expected to be left.
+    times how many of its records are expected to be left.
     """
     kernels = compiled(_KERNELS)
     m, goes_on = run.n_buckets, float(p)
@@ -112,7 +118,7 @@ def _exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
         before.append((chances.copy(), {i: rest.copy() for i, rest in rests.items()}))
         moves = kernels.Moves(*stage.moves)
         kernels.draw_forward(chances, moves, stage.lump, n, at[j], at[j + 1])
-        for rest in rests.values():  # of what is left, the tuple drawn is no longer
+        for rest in rests.values():  # of what is left, the record drawn is no longer
             kernels.draw_forward(rest, moves, stage.lump - 1, n, at[j], at[j + 1])
         if j == m - 1:
             break
@@ -121,7 +127,10 @@ def _exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
         weighed = chances * stay
         total = float(weighed.sum())
         if total <= 0.0:
-            raise Impossible("no arrangement of a group's values makes the group")
+            raise Impossible(
+                "no assignment of a group's values to its people makes the algorithm form this group: check "
+                "that the people, the algorithm and its parameters are those of the release"
+            )
         log_weight += log(total)
         rests = {i: rest * stay / total for i, rest in rests.items()}
         chances = weighed / total
@@ -204,7 +213,10 @@ def _cut_exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
                 array *= ends[since]
         total = float(sum(array.sum() for array in chances.values()))
         if total <= 0.0:
-            raise Impossible("no arrangement of a group's values makes the group")
+            raise Impossible(
+                "no assignment of a group's values to its people makes the algorithm form this group: check "
+                "that the people, the algorithm and its parameters are those of the release"
+            )
         log_weight += log(total)
         for array in chances.values():
             array /= total
@@ -254,7 +266,7 @@ def _at_end(run: Run, judged: Judged, since: int) -> Floats:
 
 
 def _by_entry(states: States, shares: Floats) -> Floats:
-    """Share beliefs in classes out to their values."""
+    """Share probabilities of classes out to their values."""
     beliefs = np.zeros(len(states.left))
     for entries, share in zip(states.classes, shares.tolist(), strict=False):
         beliefs[list(entries)] = share / len(entries)
@@ -296,8 +308,8 @@ def _sampled(
         if trials >= most_trials:
             size = f"{sum(run.sizes):,} people with {len(run.codes):,} values"
             raise NotSupported(
-                f"beliefs within {error} about a group of {size}: {trials:,} arrangements were drawn, {kept:,} of "
-                "which the algorithm would have made this group of",
+                f"sampling did not reach an error of {error} for a group of {size}: the algorithm would have "
+                f"formed this group for only {kept:,} of {trials:,} sampled assignments of the values",
                 instead="allow a larger error, or more states",
             )
 
@@ -336,7 +348,7 @@ def _unlumped(run: Run, states: States, lumped: Run, *found: Floats) -> tuple[Fl
 
 
 def _trials(run: Run, judge: Judge, p: Fraction, source: Source, n_trials: int) -> Iterator[Integers]:
-    """Arrangements that give the run, out of a number of uniform ones: for each, bucket and value the tuples."""
+    """Arrangements that give the run, out of a number of uniform ones: for each, bucket and value the records."""
     kernels = compiled(_KERNELS)
     m, u, found, borders = run.n_buckets, len(run.codes), run.found_out(), np.cumsum([0, *run.sizes])
     at = borders - found.sum(axis=1)

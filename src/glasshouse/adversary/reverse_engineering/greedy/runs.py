@@ -81,7 +81,8 @@ def lay_out(task: Task, method: Greedy | RandomisedGreedy, size: int) -> Layout:
     seats = next((seats for seats in published.seats if len(seats.quasi) == len(people.quasi)), None)
     if seats is None:
         raise NotSupported(
-            "finding groups along an order where no published table has all quasi-identifiers",
+            "the order of the people in the groups cannot be reconstructed, because no published table has "
+            "all quasi-identifiers",
             instead="use linking",
         )
     names = [column.name for column in people.quasi]
@@ -99,7 +100,10 @@ def lay_out(task: Task, method: Greedy | RandomisedGreedy, size: int) -> Layout:
         along = column.codes[order]
         fresh[1:] |= along[1:] != along[:-1]
     if len(order) < published.sizes.sum():
-        raise InputError(f"{int(published.sizes.sum()):,} tuples are published, and there are {len(order):,} people")
+        raise InputError(
+            f"the release has {int(published.sizes.sum()):,} records, and the external table has only "
+            f"{len(order):,} people: give everybody who is in the published table"
+        )
     finder = _Finder(task, columns, order, fresh, seats, size)
     if published.kind != "boxes":
         group = finder.by_cells() if finder.shows_values else finder.by_search(together=True)
@@ -113,8 +117,8 @@ def lay_out(task: Task, method: Greedy | RandomisedGreedy, size: int) -> Layout:
         cells = whole_cells[starts[:-1] + 1][inside]
         if len(np.unique(cells)) < len(cells):
             raise NotSupported(
-                "finding who is in which group where several groups have the same quasi-identifiers throughout and "
-                "identifiers break ties",
+                "it cannot be reconstructed who is in which group: in several groups all people have the same "
+                "quasi-identifiers, and identifiers decided their order",
                 instead="use linking",
             )
     return Layout(order, fresh, starts, group, inside, published.kind == "boxes", columns, taxonomies)
@@ -183,7 +187,7 @@ class _Finder:
         edges = np.searchsorted(self.seats.group[by_group], np.arange(n_groups + 1))
         ranked = rank[by_group]
         group = self._sorted([ranked[edges[:-1]], ranked[edges[1:] - 1]])
-        # every group must have as many tuples in every cell as its run
+        # every group must have as many records in every cell as its run
         starts = np.concatenate([[0], np.cumsum(self.published.sizes[group])])
         marks = self.fresh[: starts[-1]].astype(bool)
         marks[starts[:-1]] = True
@@ -246,7 +250,9 @@ class _Finder:
                 for i in range(len(first))
             ]
             if any(len(found) != 1 for found in of_cell):
-                raise NotSupported("groups along an order where somebody fits several cells", instead="use linking")
+                raise NotSupported(
+                    "the groups cannot be reconstructed, because some people fit several cells", instead="use linking"
+                )
             places = np.array([found[0] for found in of_cell])[cell]
         contents = self._contents()
 
@@ -289,7 +295,9 @@ class _Finder:
             group = waiting[-1].pop()
             tried += 1
             if tried > _MOST_TRIED * n_groups + 1000:
-                raise NotSupported("finding the groups along the order: too many ways to try", instead="use linking")
+                raise NotSupported(
+                    "the groups cannot be reconstructed: there are too many possibilities to try", instead="use linking"
+                )
             path.append(group)
             used.add(group)
             ends.append(ends[-1] + int(sizes[group]))
@@ -367,12 +375,12 @@ def _numbered(
 
 def _others() -> InputError:
     return InputError(
-        "the published groups are no runs along the order of these people: the people, the algorithm or its parameters "
-        "are others"
+        "the algorithm would not form the published groups from these people: check that the people, the "
+        "algorithm and its parameters are those of the release"
     )
 
 
 def _several() -> NotSupported:
     return NotSupported(
-        "finding the groups along the order where they fit in more than one way", instead="use linking, or publish anew"
+        "the groups cannot be reconstructed, because there is more than one possibility", instead="use linking"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups that were grown greedily along an order: what an attacker who knows that believes, exactly, at any scale.
+"""Groups that were grown greedily along an order: exact probabilities of an attacker who knows that, at any scale.
 
 MINIMALITY 2.4, 4 and 5.1. The list is sorted as the method sorted the table, the published groups are found there, and
 each is asked why it was not closed at an earlier bucket (`prefixes`). Groups are formed one after another, each by
@@ -59,13 +59,13 @@ class GreedyGroups(Strategy):
     Notes
     -----
     *Ties.* With a declared identifier it is known who stands where. Otherwise people with equal quasi-identifiers are
-    alike, and are believed what their places are believed on average.
+    alike, and have the mean probabilities of their places.
 
     *Prior.* Every possible world has the published values, so a prior that is the same for everybody changes nothing.
 
-    *Dropped tuples* (``last="drop"``) are of the last people of the order. Each is held to have any of the values in
-    the contents, equally likely beforehand, as long as together they make no group and the whole table obeys the
-    principle. These may include values that are published nowhere: see
+    *Dropped records* (``last="drop"``) are of the last people of the order. Each is held to have any of the values in
+    the contents, equally probable before the release, as long as together they make no group and the whole table obeys
+    the principle. These may include values that are published nowhere: see
     `glasshouse.adversary.dropped_people.held_possible`.
 
     Examples
@@ -92,22 +92,29 @@ class GreedyGroups(Strategy):
         judged = principle is not None and (principle.terms.one_in or principle.terms.closeness) is not None
         if not judged or len(release.recipe.sensitive) > 1:
             return NotSupported(
-                "greedy groups under another principle than theirs, of one column", instead="use linking"
+                (
+                    "the analysis of greedy groups supports only one sensitive column, and only the principles that "
+                    "the greedy methods can check exactly"
+                ),
+                instead="use linking",
             )
         if knowledge.is_personal:
             return NotSupported(
-                "a prior for single people here", instead="give one for everybody, or take fewer people"
+                "the analysis of greedy groups does not use a prior for single people in a table of this size",
+                instead="give one prior for everybody, or attack a table of fewer people",
             )
         if any(value is ABSENT for value in knowledge.corrupted.values()):
             return NotSupported(
-                "people who are not in the table here",
-                instead="leave them out of the list: it must be the table's people",
+                "the analysis of greedy groups needs exactly the people of the published table, and somebody "
+                "is given as ABSENT",
+                instead="leave people who are not in the table out of the external table",
             )
         n, n_people = release.n_tuples + release.n_dropped, knowledge.external.n_tuples
         if n != n_people:
             return NotSupported(
-                f"reverse engineering of {n:,} tuples by whoever knows of {n_people:,} people",
-                instead="give a list with everybody in the table, and nobody else, or use linking",
+                f"reverse engineering needs exactly the people of the published table: the release has {n:,} "
+                f"records and the external table {n_people:,} people",
+                instead="give an external table with everybody in the published table and nobody else, or use linking",
             )
         return super().refuses(task) or (self._refuses_dropped(task) if release.n_dropped else None)
 
@@ -116,14 +123,20 @@ class GreedyGroups(Strategy):
         method = task.made_by(Greedy, RandomisedGreedy)
         if method.last != "drop" or bounds.exact(release.recipe.suppress):
             return NotSupported(
-                f"{release.n_dropped:,} tuples that were dropped before the groups were made", instead="use linking"
+                f"the analysis of greedy groups does not support the {release.n_dropped:,} records that were "
+                "dropped before the groups were made",
+                instead="use linking",
             )
         if task.principle is not None and task.principle.terms.closeness is not None:
             return NotSupported(
-                "t-closeness to a table some tuples of which were dropped", instead="use last='merge', or linking"
+                "the analysis of greedy groups does not support t-closeness where records were dropped",
+                instead="publish with last='merge', or use linking",
             )
         if task.knowledge.prior is not None:
-            return NotSupported("a prior of her own about tuples that were dropped", instead="leave the prior out")
+            return NotSupported(
+                "the analysis of greedy groups does not use a prior where records were dropped",
+                instead="leave the prior out",
+            )
         return None
 
     def believe(self, task: Task) -> Posterior:
@@ -161,14 +174,16 @@ def _domain(published: Published, distance: str | None, external: Microdata) -> 
     if known is None:
         if distance == "hierarchical":
             raise NotSupported(
-                "t-closeness along a taxonomy that the attacker does not have",
-                instead=f"give the external table a sensitive column {published.column!r} with its taxonomy",
+                "t-closeness was measured with a taxonomy of the sensitive column, which the external table "
+                "does not have",
+                instead=f"read the external table with the sensitive column {published.column!r} and its taxonomy",
             )
         known = code(pa.array(values), name=published.column, missing=None in values).domain
     if known.size != len(values):
         raise NotSupported(
-            "t-closeness where the external table's sensitive values are others than the published ones",
-            instead="give it a sensitive column with the published values",
+            "t-closeness cannot be checked, because the sensitive column of the external table has other "
+            "values than the release",
+            instead="read an external table whose sensitive column has the published values",
         )
     codes = [known.missing_code if value is None else known.code_of(value) for value in values]
     return np.argsort(codes), known
@@ -187,7 +202,10 @@ class Explained:
         self.p = bounds.exact(getattr(method, "p", 0))
         self.layout = layout = lay_out(task, method, self.size)
         if (layout.starts[:-1] % self.size).any():
-            raise InputError("a group ends inside a bucket: the algorithm or its parameters are others")
+            raise InputError(
+                "the size of a published group is not a multiple of the bucket size: check that the algorithm "
+                "and its parameters are those of the release"
+            )
         self.n_dropped = task.people.n_tuples - int(layout.starts[-1])  # at the end of the order
         self.progress = limits.progress or (lambda _: None)
         self.source = limits.source or Source.secure()
@@ -200,7 +218,7 @@ class Explained:
         self.width = np.zeros(len(self.group), np.int64)
         self.by_slot = np.zeros(len(self.group), np.uint8)
         self.column = np.zeros(len(self.codes), np.int32)
-        self.found: list[Floats] = []  # beliefs of runs, one table behind the other, and their errors
+        self.found: list[Floats] = []  # probabilities of runs, one table behind the other, and their errors
         self.doubt: list[Floats] = []
         self.length = 0
         self.n_sampled = self.n_explained = 0
@@ -209,7 +227,7 @@ class Explained:
         self.known = {row: int(known[row]) for row, _ in task.told}
 
     def posterior(self) -> Posterior:
-        """Explain every run, and believe."""
+        """Explain every run, and compute the probabilities."""
         task = self.task
         fixed = self._places_of_known() if not task.secret_ties else {}
         asked = (self.n_buckets > 1) & ~(self.layout.inside & task.secret_ties)
@@ -248,7 +266,10 @@ class Explained:
             codes = self.histogram(run)[0]
             entry = np.flatnonzero(codes == value)
             if not len(entry):
-                raise InputError("somebody is said to have a value that his group does not have")
+                raise InputError(
+                    "a value given for a person (corrupted=, --corrupted) is not published in the person's "
+                    "group: check the value"
+                )
             table = fixed.setdefault(run, np.zeros((int(self.n_buckets[run]), len(codes)), np.int64))
             table[(at - self.starts[run]) // self.size, entry[0]] += 1
         return fixed
@@ -256,7 +277,7 @@ class Explained:
     # runs
 
     def histogram(self, run: int) -> tuple[Integers, Integers]:
-        """The values of a run, and how many tuples have each."""
+        """The values of a run, and how many records have each."""
         part = slice(int(self.offsets[self.group[run]]), int(self.offsets[self.group[run] + 1]))
         return self.codes[part].astype(np.int64), self.counts[part]
 
@@ -289,7 +310,8 @@ class Explained:
         several = self._may_be_several and self.layout.may_be_several(run, self.size)
         if several and last:
             raise NotSupported(
-                "the last group of a greedy release, whose box may hide several that were merged", instead="use linking"
+                "the cells of the last group may cover several groups that were merged, and these cannot be separated",
+                instead="use linking",
             )
         return "hidden" if several else "merged" if last else "seen"
 
@@ -357,7 +379,7 @@ class Explained:
         self.n_explained += 1
 
     def put(self, run: int, beliefs: Floats, errors: Floats | None = None) -> None:
-        """Keep what is believed in the buckets, or slots, of a run."""
+        """Keep the probabilities of the buckets, or slots, of a run."""
         self.table[run] = self._kept(beliefs, errors)
         self.width[run] = beliefs.shape[1]
         start, stop = self.offsets[self.group[run]], self.offsets[self.group[run] + 1]
@@ -511,7 +533,7 @@ class Explained:
         )
 
     def _bucket_marks(self) -> NDArray[np.uint8]:
-        """Where a kind begins if it is known who stands where: with a run, and with a bucket that is believed apart."""
+        """Where a kind begins if it is known who stands where: with a run, and with a bucket judged by itself."""
         marks = np.zeros(self.task.people.n_tuples, np.uint8)
         marks[self.starts[:-1]] = 1
         for run in np.flatnonzero((self.table >= 0) & (self.n_buckets > 1)).tolist():
@@ -520,15 +542,26 @@ class Explained:
 
     def _notes(self) -> tuple[str, ...]:
         task, notes = self.task, []
-        notes.append(f"{self.n_explained:,} of {len(self.group):,} groups tell more than their values")
+        notes.append(
+            f"{self.n_explained:,} of {len(self.group):,} groups reveal more than their values, because of the "
+            "way in which the algorithm formed them"
+        )
         if task.secret_ties:
-            notes.append("nobody knows in which order people with equal quasi-identifiers stood: they are alike to her")
+            notes.append(
+                "the order of people with equal quasi-identifiers is not known; the attacker's probabilities "
+                "for them are the same"
+            )
         if task.knowledge.prior is not None:
-            notes.append("every possible table has the published values: her prior, the same for everybody, cancels")
+            notes.append(
+                "the prior changes nothing: it is the same for everybody, and all possible tables have the "
+                "published values"
+            )
         if self.n_dropped:
             notes.append(f"{self.n_dropped:,} people are in the table and not in the release")
         if self.n_sampled:
-            notes.append(f"the arrangements of {self.n_sampled:,} different groups were sampled: see the errors")
+            notes.append(
+                f"the probabilities for {self.n_sampled:,} different groups were estimated by sampling: see the errors"
+            )
         return tuple(notes)
 
 
@@ -536,7 +569,7 @@ class Explained:
 
 
 class _Because:
-    """Says why a kind of people is believed to have a value."""
+    """Explains the probability of a value for a kind of people."""
 
     def __init__(self, attack: Explained, edges: Integers) -> None:
         self.attack, self.edges = attack, edges
@@ -546,26 +579,29 @@ class _Because:
         attack, task = self.attack, self.attack.task
         shown = "missing" if task.contents.values[value] is None else str(task.contents.values[value])
         if kind >= len(self.edges) - 1:
-            return f"the attacker has found out that they have {shown}"
+            return f"the attacker already knows that they have {shown}"
         start, stop = int(self.edges[kind]), int(self.edges[kind + 1])
         first = int(np.searchsorted(attack.starts, start, side="right")) - 1
         last = int(np.searchsorted(attack.starts, stop, side="left"))
         run = max(range(first, last), key=lambda r: self._share(r, start, value))
         codes, counts = attack.histogram(run)
         held = int(counts[codes == value].sum())
-        own = f"{held:,} of the {int(attack.lengths[run]):,} tuples of their group have {shown}"
+        own = f"{held:,} of the {int(attack.lengths[run]):,} records of their group have {shown}"
         if attack.starts[run] >= attack.layout.starts[-1]:
-            return f"they are not published, and with {shown} it is more or less likely that they made no group"
+            return (
+                f"people like these were not published; having {shown} changes how probable it is that they formed "
+                "no group"
+            )
         if attack.table[run] < 0 or attack.n_buckets[run] == 1:
             return own
         people, buckets = min(attack.size, int(attack.lengths[run])), int(attack.n_buckets[run])
         bucket = (max(start, int(attack.starts[run])) - int(attack.starts[run])) // attack.size
-        obeyed = f"had its first {people:,} people ({self._who(run)}) obeyed {task.principles[0].title}"
+        obeyed = f"if its first {people:,} people ({self._who(run)}) had satisfied {task.principles[0].title}"
         ended = "the group would have ended there" + (f" with probability {float(1 - attack.p):g}" if attack.p else "")
         return f"{own}, and they are in bucket {bucket + 1} of {buckets}: {obeyed}, {ended}"
 
     def _share(self, run: int, at: int, value: int) -> float:
-        """How firmly the value is believed of a person who stands there, or is first in the run."""
+        """The probability of the value for a person who stands there, or is first in the run."""
         attack = self.attack
         start = int(attack.offsets[attack.group[run]])
         codes, counts = attack.histogram(run)

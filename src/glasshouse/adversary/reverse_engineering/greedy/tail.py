@@ -22,7 +22,7 @@ __all__ = ["unpublished_beliefs"]
 def unpublished_beliefs(
     sizes: tuple[int, ...], *, counted: NDArray[np.bool_], ell: int, p: Fraction, room: Integers, most_states: int
 ) -> Floats:
-    """Beliefs about people who are not published: their values are free, as long as they make no group.
+    """Probabilities for people who are not published: their values are free, as long as they make no group.
 
     Values that are not counted are one kind to the algorithm. All in exact numbers, place by place.
     """
@@ -31,7 +31,8 @@ def unpublished_beliefs(
     n = sum(sizes)
     if (n + 1) ** len(listed) * n > most_states:
         raise NotSupported(
-            f"beliefs about {n:,} people who are not published, where {len(listed):,} values count",
+            f"the probabilities for {n:,} people who were not published cannot be computed, because there are "
+            f"{len(listed):,} values to consider",
             instead="publish with last='merge', or use linking",
         )
     borders = set(np.cumsum(sizes).tolist())
@@ -60,7 +61,10 @@ def unpublished_beliefs(
                     layer[moved] = layer.get(moved, Fraction(0)) + chance * number * value
         chances.append(layer)
     if not chances[-1]:
-        raise InputError("no values of the people who are not published leave them without a group")
+        raise InputError(
+            "no values of the people who were not published explain why they formed no group: check that the "
+            "people, the algorithm and its parameters are those of the release"
+        )
     hopes = [dict.fromkeys(chances[-1], Fraction(1))]
     for at in range(n - 1, -1, -1):
         hope = {}

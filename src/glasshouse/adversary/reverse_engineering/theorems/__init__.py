@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods of which a theorem says what an attacker who knows them believes.
+"""Methods with a theorem about the probabilities of an attacker who knows them.
 
 `largest_shares` is for Mirror and Sift; `quasi_only` for methods that look at no sensitive value, whose groups anybody
 can make again.

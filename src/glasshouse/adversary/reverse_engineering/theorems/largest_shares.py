@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An attacker who knows that the table was divided by Mirror or Sift believes what is published, and no more.
+"""An attacker who knows that the table was divided by Mirror or Sift learns what is published, and no more.
 
-Theorems M1 and M2 say more than a bound. Of a person known to be in a group every value is believed with exactly its
-share of the group. Where leaves are groups, and in the balanced groups of a refined leaf, that is what exchanging the
-two halves gives; inside an untested leaf the values of a bucket can be exchanged for each other (Ace), or the people of
-a group can (Anatomize, which does not look at quasi-identifiers). So there is nothing to count but who is in which
-group. Where the release leaves that open, a belief is an average of shares: of people who are alike a plain one, and of
-others one between the least and the largest share of the groups that they can be in.
+Theorems M1 and M2 say more than a bound. Of a person known to be in a group every value has exactly the probability of
+its share of the group. Where leaves are groups, and in the balanced groups of a refined leaf, that is what exchanging
+the two halves gives; inside an untested leaf the values of a bucket can be exchanged for each other (Ace), or the
+people of a group can (Anatomize, which does not look at quasi-identifiers). So there is nothing to count but who is in
+which group. Where the release leaves that open, a probability is an average of shares: of people who are alike a plain
+one, and of others one between the least and the largest share of the groups that they can be in.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ class PublishedShares(Strategy):
 
     Notes
     -----
-    *Who is in which group* is known if nobody else fits, or as many people as there are tuples. People with equal
+    *Who is in which group* is known if nobody else fits, or as many people as there are records. People with equal
     quasi-identifiers are alike if ties were broken by a secret order, or if the attacker does not know the identifiers:
-    each is then in a group as likely as such tuples are there, in the table or not. Of anybody else it must not matter:
-    all groups that they can be in have the same shares. If it does, `NotSupported`; see `LargestShares`.
+    each is then in a group as likely as such records are there, in the table or not. Of anybody else it must not
+    matter: all groups that they can be in have the same shares. If it does, `NotSupported`; see `LargestShares`.
 
-    *Boxes* do not say where a group ends: two may show the same. A box stands for one group if it has too few tuples
+    *Boxes* do not say where a group ends: two may show the same. A box stands for one group if it has too few records
     for two, or if a single person can be at one of its ends.
 
     *Prior.* Every possible world has the published values, so a prior that is the same for everybody changes nothing.
@@ -91,14 +91,14 @@ class PublishedShares(Strategy):
         """
         if task.knowledge.knows_both or (task.knowledge.looks_beside and not _jointly(task)):
             return NotSupported(
-                "theorems for an attacker who knows other sensitive columns of people and how they go together, or of "
-                "a release that does not protect its columns jointly",
-                instead=f"{SMALL}; linking reckons inside a person's own group",
+                "the theorems do not cover an attacker who knows other sensitive columns and how often values "
+                "occur together, or a release that does not protect its sensitive columns jointly",
+                instead=f"{SMALL}; linking uses this knowledge within a person's own group",
             )
         if task.knowledge.is_personal or task.knowledge.corrupted:
             return NotSupported(
-                f"theorems on {type(task.method).__name__} for an attacker who has a prior for single people or has "
-                "corrupted people",
+                f"the theorems on {type(task.method).__name__} do not cover an attacker with a prior for "
+                "single people or with known values of other people (corrupted=)",
                 instead=SMALL,
             )
         return super().refuses(task)
@@ -109,14 +109,17 @@ class PublishedShares(Strategy):
         unsettled = int(found.fit.n_alike[~found.is_exact].sum())
         if unsettled:
             why = (
-                "who can be in groups that say different things, and are not alike"
+                (
+                    "they may be in groups with different shares of the values, and they do not all have the same "
+                    "quasi-identifiers"
+                )
                 if found.fit.listed
-                else "by an attacker who does not know of everybody in the table"
+                else "the external table does not list everybody in the published table"
             )
             raise NotSupported(
-                f"an exact belief about {unsettled:,} people {why}",
-                instead="take the bound; anatomy and a list of all people in the table, without identifiers, can be "
-                "exact",
+                f"the exact probabilities for {unsettled:,} people cannot be computed: {why}",
+                instead="use the bound (how='bound', --how bound); exact results are possible for anatomy with "
+                "an external table of all people in the table, without identifiers",
             )
         return found.posterior("exact")
 
@@ -125,7 +128,7 @@ class PublishedShares(Strategy):
 class LargestShares(PublishedShares):
     """Believe nothing above the largest share of a value in any group that a person can be in.
 
-    However likely each of the groups is, the belief is an average of their shares. Of people for whom it is known
+    However likely each of the groups is, the probability is an average of their shares. Of people for whom it is known
     exactly, it is given exactly. Of a box that may stand for several groups no shares are known; they are taken to be
     the largest that the principle and the least size of a group allow.
     """
@@ -148,7 +151,7 @@ class _Fit:
     n_alike: Integers  # people of every kind
     of_pair: Integers  # kind and group of every pair of the two that fit, ascending
     group: Integers
-    tuples: Floats  # tuples of the group at the places that the kind fits, for every pair
+    tuples: Floats  # records of the group at the places that the kind fits, for every pair
     sure: Flags  # for every kind, whether such people are in the table for certain
     alone: Flags  # for every kind, whether it has a place that only people of this kind can take, and no other place
     listed: bool  # whether everybody in the table can be on the list
@@ -223,7 +226,7 @@ class _Table:
 
     @cached_property
     def capacity(self) -> Integers:
-        """The tuples of every place."""
+        """The records of every place."""
         return np.bincount(self.seats.place, weights=self.seats.count, minlength=len(self.seats)).astype(np.int64)
 
     @property
@@ -232,7 +235,7 @@ class _Table:
         return bool((self.rivals >= self.capacity).all())
 
     def _full(self) -> Flags:
-        """For every pair, whether as many people fit its place as it has tuples: all of them are there."""
+        """For every pair, whether as many people fit its place as it has records: all of them are there."""
         place = self.seats.place[self.seat]
         return np.asarray(self.rivals[place] == self.capacity[place])
 
@@ -263,7 +266,7 @@ class _Table:
         return np.unique(self.kind * n_groups + self.seats.group[self.seat])
 
     def tuples_of(self, keys: Integers, n_groups: int) -> Floats:
-        """How many tuples the group has that such people fit."""
+        """How many records the group has that such people fit."""
         own = self.kind * n_groups + self.seats.group[self.seat]
         at = np.searchsorted(keys, own)
         inside = keys[np.minimum(at, len(keys) - 1)] == own if len(keys) else np.zeros(len(own), bool)
@@ -288,12 +291,12 @@ class _Table:
         return found
 
 
-# --- what is believed ------------------------------------------------------------------------------------------------
+# --- probabilities ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class _Believed:
-    """Beliefs of every kind of people: the largest that there can be, and what they are where that is known."""
+    """Probabilities of every kind of people: the largest that there can be, and what they are where that is known."""
 
     task: Task
     fit: _Fit
@@ -330,7 +333,7 @@ class _Believed:
 
     @cached_property
     def is_exact(self) -> Flags:
-        """The kinds of people of whom it is known exactly what to believe."""
+        """The kinds of people whose probabilities are exact."""
         nowhere = np.diff(self.fit.starts) == 0
         return np.asarray((nowhere | self.is_settled | self.is_shared) & self.fit.listed)
 
@@ -343,7 +346,7 @@ class _Believed:
 
     @cached_property
     def shared(self) -> Floats:
-        """Beliefs in the average of the groups, each as likely as such tuples are there; as `most`."""
+        """Probabilities in the average of the groups, each as likely as such records are there; as `most`."""
         fit, published = self.fit, self.task.contents
         total = np.bincount(fit.of_pair, weights=fit.tuples, minlength=len(fit.n_alike))
         weight = fit.tuples / total[fit.of_pair] * self.presence[fit.of_pair]
@@ -373,18 +376,18 @@ class _Believed:
     def _theorem(self) -> str:
         if self.refined and self.task.independent == "groups":
             return (
-                "knowing the algorithm does not help: every way to deal a group's values to its members is as likely "
-                "as every other (Sift, Theorem S1; Mirror, Theorem M3)"
+                "knowing the algorithm does not help an attacker: every assignment of a group's values to "
+                "its members is equally probable (Sift, Theorem S1; Mirror, Theorem M3)"
             )
         if self.refined:
             return (
-                "knowing the algorithm does not help: groups take as many people from one half of what was not divided "
-                "as from the other, so with the values of the halves exchanged they are just as likely (Mirror, "
-                "Theorem M2)"
+                "knowing the algorithm does not help an attacker: every group takes as many people from one "
+                "half of the undivided part as from the other, so the same groups are equally probable if the "
+                "values of the halves are exchanged (Mirror, Theorem M2)"
             )
         return (
-            "knowing the algorithm does not help: with the values of its two equal halves exchanged, what was not "
-            "divided would not have been divided either (Mirror, Theorem M1)"
+            "knowing the algorithm does not help an attacker: if the values of its two equal halves were "
+            "exchanged, the undivided part would not have been divided either (Mirror, Theorem M1)"
         )
 
     def _notes(self, how: str) -> list[str]:
@@ -392,33 +395,42 @@ class _Believed:
         rough = int(fit.n_alike[~self.is_exact].sum())
         if how == "bound" and rough:
             notes.append(
-                f"of {rough:,} people nobody can say in which group they are: no belief is above the largest share of "
-                "the groups that they can be in"
+                f"it is not certain in which group {rough:,} people are: no probability for them is above the "
+                "largest share of the groups that they may be in"
             )
         several = np.unique(fit.group[~fit.one_group[fit.group] & ~self.is_exact[fit.of_pair]])
         if how == "bound" and len(several):
             notes.append(
-                f"{len(several):,} boxes may stand for several groups each, whose shares are not known: they are taken "
-                "to be as large as the principle and the least size of a group allow"
+                f"the cells of {len(several):,} published groups may each cover several groups, whose shares "
+                "are not known: the shares are assumed to be as large as the principle and the smallest size "
+                "of a group allow"
             )
         if self.task.knowledge.looks_beside:
-            notes.append("other sensitive columns, or how they go together, tell nothing of this one (Theorem J1)")
+            notes.append(
+                "other sensitive columns, and how often values of two columns occur together, reveal nothing "
+                "about this column (Theorem J1)"
+            )
         if self.task.knowledge.prior is not None:
-            notes.append("all possible tables have the published values: a prior that is the same for all says nothing")
+            notes.append(
+                "the prior changes nothing: it is the same for everybody, and all possible tables have the "
+                "published values"
+            )
         return notes
 
     def _because(self, kind: int, code: int) -> str:
         groups = self.fit.group[self.fit.starts[kind] : self.fit.starts[kind + 1]]
         value, present = text_of(self.task.contents.values[code]), float(self.presence[kind])
         if not self.is_exact[kind]:
-            return f"no group that they can be in has a larger share of {value} than this, and {self._theorem}"
+            return f"no group that they may be in has a larger share of {value} than this, and {self._theorem}"
         if len(groups) == 1:
             entries = slice(int(self.task.contents.offsets[groups[0]]), int(self.task.contents.offsets[groups[0] + 1]))
             have = int(self.task.contents.counts[entries][self.task.contents.codes[entries] == code].sum())
-            share = f"{have:,} of the {int(self.task.contents.sizes[groups[0]]):,} tuples of their group have {value}"
+            share = f"{have:,} of the {int(self.task.contents.sizes[groups[0]]):,} records of their group have {value}"
         else:
-            share = f"that is the share of {value} in the {len(groups):,} groups of people like them"
-        absent = f", such a person is in the table with {present:.4f}" if present < 1 else ""
+            share = (
+                f"that is the share of {value} in the {len(groups):,} groups of people with the same quasi-identifiers"
+            )
+        absent = f", such a person is in the table with probability {present:.4f}" if present < 1 else ""
         return f"{share}{absent}, and {self._theorem}"
 
 
@@ -442,5 +454,5 @@ def _caps(principle: Principle | None, published: Published) -> Floats:
 
 
 def _least(terms: Terms, method: Mirror) -> int:
-    """How many tuples a leaf has at least."""
+    """How many records a leaf has at least."""
     return max(1, method.floor or (0 if terms.smallest_group else _FLOOR), terms.smallest_group)

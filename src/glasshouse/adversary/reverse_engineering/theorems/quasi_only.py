@@ -6,15 +6,15 @@ are a function of quasi-identifiers. An attacker who has the list of everybody i
 which group: more than linking tells, where boxes overlap. Of the values nothing is learned beside. All tables of these
 people have the same groups, so those that agree with the published counts are exactly the tables that could have given
 the release, and each of them gives it for certain. In a group every way to hand out its values is left, and a
-value is believed with its share of the group.
+value has the probability of its share of the group.
 
 *Groups that show the same cells* cannot be told apart. Boxes put their values together, and any of their people may
 have any of them. Numbered groups of the same cells keep their values apart, but which has which is open: every way to
 hand out the counts to the groups leaves equally many tables, for the groups have the same size. In both cases a
-value is believed with its share of all these groups together.
+value has the probability of its share of all these groups together.
 
 *People outside the table* on the list make it uncertain who was divided. For each choice of who was, the above holds;
-so the belief is an average of shares of groups whose cells cover the person, and the largest of them bounds it.
+so the probability is an average of shares of groups whose cells cover the person, and the largest of them bounds it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 __all__ = ["QuasiOnly", "QuasiOnlyBound"]
 
-_SAME = "her prior changes nothing: every possible table has the same values"
+_SAME = "the prior changes nothing: all possible tables have the same sensitive values"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,21 +97,23 @@ class QuasiOnly(Strategy):
         method, release = task.method, task.release
         if method == Mondrian(partitioning="relaxed"):
             return NotSupported(
-                f"dividing her list again by {method!r}, which may draw, or break ties by a secret order",
+                f"the attacker cannot repeat the division by {method!r}, which draws at random or orders "
+                "people with equal values by a secret order",
                 instead=SMALL,
             )
         if any(one.needs_sensitive for one in task.principles):
             return NotSupported(
-                f"reverse engineering of {release.n_tuples:,} tuples by {method!r} under a principle that looks at "
-                "sensitive values: cuts that were not made tell of them, in ways that are not counted",
+                f"reverse engineering of {release.n_tuples:,} records by {method!r} is not possible here: the "
+                "principle depends on the sensitive values, so rejected cuts reveal something about them, and "
+                "no analysis of this is known",
                 instead=SMALL,
             )
         if release.n_dropped:
-            return NotSupported("dividing her list again where tuples were dropped", instead=SMALL)
+            return NotSupported("the attacker cannot repeat the division, because records were dropped", instead=SMALL)
         if task.knowledge.is_personal:
-            return NotSupported("shares of groups for an attacker who has a prior by person", instead=SMALL)
+            return NotSupported("this analysis does not use a prior for single people", instead=SMALL)
         if task.knowledge.prior is not None and not all(task.knowledge.weights(list(task.contents.values))):
-            raise InputError("the prior gives no weight to a value that is published")
+            raise InputError("the prior gives the weight 0 to a published value: give it a weight above 0")
         return super().refuses(task)
 
     def believe(self, task: Task) -> Posterior:
@@ -123,17 +125,19 @@ class QuasiOnly(Strategy):
 class QuasiOnlyBound(QuasiOnly):
     """Believe nothing above the largest share of a value in any group whose cells cover a person.
 
-    It does not matter who else is in the table, and whether the attacker knows of them: the belief is an average of
-    such shares. It does not hold where people are corrupted; to know of somebody that they are not in the table does no
-    harm.
+    It does not matter who else is in the table, and whether the attacker knows of them: the probability is an average
+    of such shares. It does not hold where people are corrupted; to know of somebody that they are not in the table does
+    no harm.
     """
 
     is_bound = True
 
     def refuses(self, task: Task) -> NotSupported | None:
-        """As for exact beliefs; and nobody may be corrupted."""
+        """As for exact probabilities; and nobody may be corrupted."""
         if any(value is not ABSENT for value in task.knowledge.corrupted.values()):
-            return NotSupported("a bound by shares of groups for an attacker who has corrupted people", instead=SMALL)
+            return NotSupported(
+                "this bound does not cover an attacker who knows values of other people (corrupted=)", instead=SMALL
+            )
         return super().refuses(task)
 
     def believe(self, task: Task) -> Posterior:
@@ -152,12 +156,13 @@ class QuasiOnlyBound(QuasiOnly):
             largest.among(1),
             np.append(np.diff(starts) > 0, 0).astype(np.float64),
             because=lambda _kind, _code: (
-                "no group whose cells cover such a person has a larger share of the value, and groups were made "
-                "without looking at values"
+                "no group whose cells cover such a person has a larger share of the value, and the groups "
+                "were made without looking at sensitive values"
             ),
             notes=(
-                "it is not certain who was divided; whoever it was, groups were made without looking at values, so no "
-                "belief is above the largest share of the groups whose cells cover the person",
+                "it is not certain who is in the table; but the groups were made without looking at sensitive "
+                "values, so no probability is above the largest share in the groups whose cells cover the "
+                "person",
                 *_lost(kinds.n_alike[np.diff(starts) == 0].sum()),
                 *([_SAME] if task.knowledge.prior is not None else []),
             ),
@@ -188,14 +193,16 @@ def _in_table(task: Task) -> Integers:
     rows = np.flatnonzero(inside)
     if len(rows) != n:
         raise NotSupported(
-            f"dividing {n:,} people again, by somebody who knows of {len(rows):,} who can be in the table",
-            instead="take the bound, or give exactly the people in the table",
+            f"the attacker cannot repeat the division: the release has {n:,} records, and {len(rows):,} people "
+            "of the external table may be in it",
+            instead="use the bound (how='bound', --how bound), or give an external table with exactly the "
+            "people of the published table",
         )
     return rows
 
 
 def _lost(n: int) -> list[str]:
-    return [f"{n:,} people fit nothing in the release: they are not in the table"] if n else []
+    return [f"{n:,} people fit no published record: they are not in the table"] if n else []
 
 
 # --- the groups, divided again ----------------------------------------------------------------------------------------
@@ -205,7 +212,7 @@ def _lost(n: int) -> list[str]:
 class _Divided:
     """The list, divided again. A *look* is what stands in the release for a group; groups of one look are one.
 
-    ``look``: of every person on the list, -1 of who is not in the table; ``sizes``: tuples of every look; ``entries``:
+    ``look``: of every person on the list, -1 of who is not in the table; ``sizes``: records of every look; ``entries``:
     look and value as one ascending number, with their ``counts``; ``several``: whether a look stands for several groups
     whose values are published apart; ``n_shared``: how many groups share their look with another.
     """
@@ -234,7 +241,7 @@ class _Divided:
         entries, place = np.unique(of_entry * len(published.values) + published.codes, return_inverse=True)
         counts = np.bincount(place.reshape(-1), weights=published.counts, minlength=len(entries)).astype(np.int64)
 
-        # in one's own tables the value of a tuple is the number of its group
+        # in one's own tables the value of a record is the number of its group
         of_group = np.empty(groups.n_groups, np.int64)
         shown_at = np.repeat(np.array([number[one] for one in mine], np.int64), np.diff(own.offsets))
         of_group[np.array(own.values, np.int64)[own.codes]] = shown_at
@@ -252,15 +259,15 @@ class _Divided:
         )
 
     def posterior(self) -> Posterior:
-        """What is believed: shares of what corrupted people leave."""
+        """The probabilities: shares of what corrupted people leave."""
         n_values, n_looks = len(self.task.contents.values), len(self.sizes)
         fixed = self.task.known()
         known = np.flatnonzero(fixed >= 0)
         if self.several[self.look[known]].any():
             raise NotSupported(
-                "shares of groups where somebody is corrupted, and which of several groups of the same cells is theirs "
-                "is not shown",
-                instead="leave the person out",
+                "this analysis does not support a known value (corrupted=) of a person who may be in several "
+                "groups with the same cells",
+                instead="leave this person out of the people with known values",
             )
         counts, sizes = self.counts.copy(), self.sizes - np.bincount(self.look[known], minlength=n_looks)
         taken = self.look[known] * n_values + fixed[known]
@@ -268,15 +275,16 @@ class _Divided:
         np.subtract.at(counts, place, 1)
         if (self.entries[place] != taken).any() or (counts < 0).any():
             raise InputError(
-                "no table of these people can have given this release: somebody is said to have a value that is not in "
-                "their group, or not so often"
+                "no table of these people can have produced this release: a value given for a person "
+                "(corrupted=, --corrupted) is not in the person's group, or not often enough; check the "
+                "values"
             )
         kept = counts > 0
         of_look, codes = np.divmod(self.entries[kept], n_values)
         beliefs = counts[kept] / sizes[of_look]
         offsets = np.searchsorted(of_look, np.arange(n_looks + 1))
         kind = np.where(self.look < 0, n_looks + 1, self.look)
-        kind[known] = n_looks  # of them nothing is believed: it is known
+        kind[known] = n_looks  # there are no probabilities for them: their values are known
         return self.task.posterior(
             "exact",
             kind,
@@ -288,11 +296,13 @@ class _Divided:
 
     def _notes(self) -> list[str]:
         notes = [
-            "groups were made without looking at values: whoever divides the list again knows who is in which group, "
-            "and learns no more from the algorithm"
+            "the groups were made without looking at sensitive values: an attacker who repeats the division "
+            "knows who is in which group, and learns nothing more from the algorithm"
         ]
         if self.n_shared:
-            notes.append(f"{self.n_shared:,} groups show the same cells as another, and cannot be told from it")
+            notes.append(
+                f"{self.n_shared:,} groups show the same cells as another group, and cannot be distinguished from it"
+            )
         notes += _lost(int((self.look < 0).sum()) - int((self.task.known() == GONE).sum()))
         if self.task.knowledge.prior is not None:
             notes.append(_SAME)
@@ -301,7 +311,7 @@ class _Divided:
 
 @dataclass(frozen=True, eq=False)
 class _Because:
-    """Says why such people are believed to have a value."""
+    """Explains the probability of a value for such people."""
 
     entries: Integers
     counts: Integers
@@ -311,13 +321,13 @@ class _Because:
     def __call__(self, kind: int, code: int) -> str:
         have = int(self.counts[np.searchsorted(self.entries, kind * self.n_values + code)])
         return (
-            f"{have:,} of {int(self.sizes[kind]):,} tuples of their group have the value, and who is in the group "
-            "follows from quasi-identifiers alone"
+            f"{have:,} of {int(self.sizes[kind]):,} records of their group have the value, and the group of a "
+            "person depends only on quasi-identifiers"
         )
 
 
 def _divided_again(task: Task, rows: Integers) -> tuple[Groups, Published]:
-    """The groups, and what would have been published of them if every tuple's value were the number of its group."""
+    """The groups, and what would have been published of them if every record's value were the number of its group."""
     release, name = task.release, task.contents.column
     people = replace(task.people, identifier=None)
     # values are not looked at, so that any will do
@@ -361,6 +371,6 @@ def _rows(table: pa.Table) -> Counter[tuple[str, ...]]:
 
 def _others() -> InputError:
     return InputError(
-        "these people, divided so, do not give the groups of the release: the people, the algorithm or its parameters "
-        "are others"
+        "the algorithm divides these people into other groups than those of the release: check that the "
+        "people, the algorithm and its parameters are those of the release"
     )

@@ -92,9 +92,9 @@ class _Tree:
         if least > self.limit:
             likely = prod(other if isinstance(other, int) else len(other) for _, other in [*path, (0, weights)])
             raise NotSupported(
-                f"an algorithm with at least {least:,} runs (about {max(likely, least):,}, going by one of them), "
-                f"where {self.limit:,} are allowed",
-                instead="take fewer people, raise the limit, or sample",
+                f"the algorithm makes at least {least:,} different sequences of random choices (about "
+                f"{max(likely, least):,}, estimated from one run), and {self.limit:,} are allowed",
+                instead="use fewer people, raise the limit, or sample",
             )
         self.beginnings.extend([*path, (outcome, weights)] for outcome in range(n - 1, 0, -1))
 
@@ -117,7 +117,7 @@ class _Run:
             self.path.append((0, weights))
         outcome, expected = self.path[self.at]
         if expected != weights:
-            _refuse("the algorithm drew something else when it was run again")
+            _refuse("the algorithm made other random choices when it was run again on the same table")
         self.at += 1
         self.weight *= 1 if isinstance(weights, int) else weights[outcome]
         self.of *= weights if isinstance(weights, int) else sum(weights)
@@ -125,7 +125,7 @@ class _Run:
 
     def close(self) -> None:
         if self.at != len(self.path):
-            _refuse("the algorithm drew less when it was run again")
+            _refuse("the algorithm made fewer random choices when it was run again on the same table")
 
 
 class EnumeratingDraws:
@@ -139,7 +139,10 @@ class EnumeratingDraws:
         self._at = 0
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a source that makes every choice has no {name!r}, but finite draws alone: {_DRAWS}")
+        raise AttributeError(
+            f"to try every run, the algorithm may use only random choices from a finite set, and {name!r} is "
+            f"none: use {_DRAWS}"
+        )
 
     def child(self, *labels: str | int) -> EnumeratingDraws:
         """Return the stream of ``labels`` from its beginning: asked for twice, it makes the same choices twice."""
@@ -207,12 +210,14 @@ class EnumeratingDraws:
             given.append((self._run.take(weights), weights))
         outcome, before = given[self._at]
         if before != weights:
-            _refuse("the algorithm took the same stream twice and drew differently from it")
+            _refuse("the algorithm used the same stream of random numbers twice, in different ways")
         self._at += 1
         return outcome
 
 
 def _refuse(what: str) -> NoReturn:
     raise NotSupported(
-        what, instead="let nothing but its draws decide what it does, and give each purpose a child of its own labels"
+        what,
+        instead="make sure that only its random numbers decide what the algorithm does, and use a separate child "
+        "stream with its own label for each purpose",
     )

@@ -2,8 +2,8 @@
 """An attacker who knows the algorithm, exactly: TRANSPARENT Proposition 1, for tables small enough to try all.
 
 For every world that is possible, and every random choice, the algorithm is run, to see whether it publishes what was
-published. The belief that a person has a value is the share of the worlds where the person has it, each weighted by how
-likely it was beforehand and by the probability that the algorithm makes of it what was seen:
+published. The probability that a person has a value is the share of the worlds where the person has it, each weighted
+by its prior probability and by the probability that the algorithm makes of it what was seen:
 
     sum over worlds with o having v of prior(world) * Pr{algorithm(world) = published}
     ----------------------------------------------------------------------------------
@@ -43,17 +43,17 @@ _TOLD_EVERY = 64  # worlds, after which progress is told
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ExactBeliefs:
-    """What is believed of every person on the list, by row; exact."""
+    """The probabilities for every person on the list, by row; exact."""
 
-    # for every row the values that the person may have, with the belief in each; what is missing has belief 0
+    # for every row the values that the person may have, with the probability of each; what is missing has probability 0
     of: Mapping[int, Mapping[Any, Fraction]]
-    presence: Mapping[int, Fraction]  # for every row the belief that the person is in the table
-    n_worlds: int  # how many worlds were possible beforehand
+    presence: Mapping[int, Fraction]  # for every row the probability that the person is in the table
+    n_worlds: int  # how many worlds were possible before the release
     n_possible: int  # how many of them may have given what is published
     n_runs: int  # how often the algorithm was run
 
     def worst(self) -> tuple[int, Any, Fraction]:
-        """The highest belief: of whom, in what, how high."""
+        """The highest probability: of whom, in what, how high."""
         return max(
             ((row, value, belief) for row, beliefs in self.of.items() for value, belief in beliefs.items()),
             key=lambda found: found[2],
@@ -79,7 +79,7 @@ def exact_posterior(
     limit_runs: int = 1_000_000,
     progress: Callable[[float], None] | None = None,
 ) -> ExactBeliefs:
-    """Compute what is believed of everybody, by going through every world and every random choice.
+    """Compute the probabilities for everybody, by going through every world and every random choice.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def exact_posterior(
     worlds.check(limit_worlds // max(1, len(beside)))
     run = runner_of(algorithm, seen)
     wanted = run.seen(published)
-    if isinstance(published, Release) and not published.other_writer:
+    if isinstance(published, Release) and not published.ties_are_known:
         people = replace(people, identifier=None)
     weights = _weights(prior, worlds)
     tables = ImaginedTables(people, sensitive, tuple(worlds.least), order)
@@ -152,9 +152,9 @@ def exact_posterior(
             continue
         if n_runs >= limit_runs:
             raise NotSupported(
-                f"an exact belief over {n_worlds:,} worlds, some of which were not reached in {n_runs:,} runs of "
-                f"the algorithm, where {limit_runs:,} are allowed",
-                instead="take fewer people, raise the limit, or sample",
+                f"the exact probabilities cannot be computed: of {n_worlds:,} possible tables some were not "
+                f"reached in {n_runs:,} runs of the algorithm, and {limit_runs:,} runs are allowed",
+                instead="use fewer people, raise the limit, or sample",
             )
         outcomes, runs = run.chances(tables.of(world, () if others is None else others.columns), limit_runs - n_runs)
         n_runs += runs
@@ -163,8 +163,8 @@ def exact_posterior(
             tally.add(world, weight * likelihood)
     if not tally.total:
         raise InputError(
-            f"no table of these people can have given this release ({n_worlds:,} were tried): the people, the "
-            "counts, the algorithm or its parameters are others"
+            f"no table of these people can have produced this release ({n_worlds:,} were tried): check that "
+            "the people, the counts, the algorithm and its parameters are those of the release"
         )
     return ExactBeliefs(
         of={row: {v: w / tally.total for v, w in joint.items()} for row, joint in enumerate(tally.joint)},
@@ -218,7 +218,10 @@ def runner_of(algorithm: Any, seen: Callable[[Any], Hashable] | None) -> Any:
         algorithm = Rerun(principle=principle, method=method, recoding=recoding)
     if isinstance(algorithm, Rerun):
         if seen is not None:
-            raise InputError("seen= is for functions: what a recoding publishes is compared up to group numbers")
+            raise InputError(
+                "seen= can only be given for an algorithm that is a function; for (principle, method, "
+                "recoding) published tables are compared without regard to the numbers of groups"
+            )
         return algorithm
     if not callable(algorithm):
         raise InputError(
@@ -290,7 +293,7 @@ def _read_again(column: Column) -> Column:
     )
 
 
-# --- what was likely beforehand ---------------------------------------------------------------------------------
+# --- prior probabilities ---------------------------------------------------------------------------------
 
 
 def _weights(prior: Mapping[Any, Any] | None, worlds: Worlds) -> Callable[[World], Fraction]:
@@ -314,6 +317,8 @@ def scaled_priors(prior: Mapping[Any, Any], worlds: Worlds) -> dict[int, dict[An
             weights = {value: exact_weight(given.get(value, 0)) for value in worlds.least}
             total = sum(weights.values())
             if not total:
-                raise InputError("a prior gives no weight to any value that is possible")
+                raise InputError(
+                    "a prior gives the weight 0 to every possible value: give at least one of them a weight above 0"
+                )
             found[row] = {value: weight * len(weights) / total for value, weight in weights.items()}
     return found

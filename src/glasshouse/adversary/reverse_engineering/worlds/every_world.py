@@ -39,7 +39,7 @@ class SampledWorlds(Strategy):
     def refuses(self, task: Task) -> NotSupported | None:
         """A walk fills one column."""
         if len(task.release.recipe.sensitive) > 1:
-            return NotSupported("a walk over tables with several sensitive columns", instead=SMALL)
+            return NotSupported("sampling of possible tables does not support several sensitive columns", instead=SMALL)
         return super().refuses(task)
 
     def believe(self, task: Task) -> Posterior:
@@ -74,8 +74,9 @@ class EveryWorld(SampledWorlds):
         unknown = task.knowledge.external.n_tuples - len(task.knowledge.corrupted)
         if unknown > _MOST_UNKNOWN:
             return NotSupported(
-                f"an exact belief about {unknown:,} people whose values are not known",
-                instead=f"take at most {_MOST_UNKNOWN}, of whom few enough worlds can be made",
+                f"the exact probabilities cannot be computed for {unknown:,} people whose values are not known",
+                instead=f"use at most {_MOST_UNKNOWN} people whose values are not known, and few enough different "
+                "values",
             )
         return Strategy.refuses(self, task)
 
@@ -85,13 +86,13 @@ class EveryWorld(SampledWorlds):
         others = UNPUBLISHED in task.contents.values
         found, n_others = self._tried(task, range(1, n_dropped + 1) if others else range(1))
         notes = [
-            f"{found.n_worlds:,} tables were possible beforehand, {found.n_possible:,} could have given the release; "
-            f"the algorithm was run {found.n_runs:,} times"
+            f"{found.n_worlds:,} tables were possible before the release, and {found.n_possible:,} of them "
+            f"could have produced it; the algorithm was run {found.n_runs:,} times"
         ]
         if others:
             notes.append(
-                f"the {n_dropped:,} people whom the method dropped are taken to have published values, or one of "
-                f"{n_others:,} more; a prior can name the values that there are"
+                f"the {n_dropped:,} people dropped by the method are assumed to have published values, or "
+                f"one of {n_others:,} other values; a prior (prior=, --prior) can name the values that exist"
             )
         elif n_dropped:
             notes.append(f"{n_dropped:,} people are in the table and not in the release")
@@ -123,7 +124,7 @@ class EveryWorld(SampledWorlds):
 
 
 def _given(task: Task) -> dict[str, Any]:
-    """What is known of the worlds beforehand."""
+    """What is known of the worlds before the release."""
     release, contents, knowledge = task.release, task.contents, task.knowledge
     totals = np.bincount(contents.codes, weights=contents.counts, minlength=len(contents.values))
     prior = knowledge.prior
@@ -136,7 +137,7 @@ def _given(task: Task) -> dict[str, Any]:
         "corrupted": {row: value for row, value in task.told if value is not ABSENT},
         "absent": [row for row, value in task.told if value is ABSENT],
         "n": release.n_tuples + release.n_dropped,
-        "may": None if release.n_dropped else _may(task),  # of a dropped tuple nothing is published
+        "may": None if release.n_dropped else _may(task),  # of a dropped record nothing is published
     }
 
 
@@ -148,7 +149,7 @@ def _posterior(
 ) -> Posterior:
     n, place = task.people.n_tuples, {value: i for i, value in enumerate(task.contents.values)}
     unnamed = len(place) - 1  # where several values are not published, which one it is is not known
-    known = {row for row, _ in task.told}  # of them nothing is believed: it is known
+    known = {row for row, _ in task.told}  # there are no probabilities for them: their values are known
     lists: list[list[tuple[int, Any, float]]] = []
     for row in range(n):
         own: dict[int, tuple[Any, float]] = {}

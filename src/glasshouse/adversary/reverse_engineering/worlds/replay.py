@@ -6,8 +6,8 @@ it is asked how likely the algorithm is to publish what was seen.
 
 **Numbers of groups are left out.** They are a fresh uniform relabelling, drawn independently of everything else. So a
 table that may give some content gives each numbering of it equally often, and how many numberings look different
-depends on the content alone. In beliefs that number cancels: comparing contents gives what comparing numbered releases
-would. The same goes for the order of rows, which follows from content and numbers, and for the two sides of a
+depends on the content alone. In probabilities that number cancels: comparing contents gives what comparing numbered
+releases would. The same goes for the order of rows, which follows from content and numbers, and for the two sides of a
 permutation, each of which is shuffled by itself.
 """
 
@@ -152,8 +152,8 @@ def _buckets(table: Microdata, requirement: Requirement) -> Groups:
 class _Ties:
     """Draws whose orders of a whole table differ only where ties can be.
 
-    Methods ask for an order of all tuples to break ties by it, on one attribute or on all. Between tuples that agree on
-    no attribute, directly or through others, it is never asked: so only the order inside such a crowd is drawn.
+    Methods ask for an order of all records to break ties by it, on one attribute or on all. Between records that agree
+    on no attribute, directly or through others, it is never asked: so only the order inside such a crowd is drawn.
     """
 
     is_seeded = False

@@ -57,17 +57,17 @@ _FORTH = 1 << 32
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampledBeliefs:
-    """What is believed of every person on the list, by row, as several chains found it."""
+    """The probabilities for every person on the list, by row, as several chains found it."""
 
-    # for every row the values that the person had in some world that was visited, with the belief in each
+    # for every row the values that the person had in some world that was visited, with the probability of each
     of: Mapping[int, Mapping[Any, float]]
-    presence: Mapping[int, float]  # for every row the belief that the person is in the table
-    # errors, ess, r_hat: as `of`: half the width of a 95 % interval around each belief, its effective sample size and
-    # R-hat. The error is 0 for what was known beforehand; R-hat is nan for a belief that never changed.
+    presence: Mapping[int, float]  # for every row the probability that the person is in the table
+    # errors, ess, r_hat: as `of`: half the width of each 95 % interval, the effective sample size and
+    # R-hat. The error is 0 for what was known before the release; R-hat is nan for a probability that never changed.
     errors: Mapping[int, Mapping[Any, float]]
     ess: Mapping[int, Mapping[Any, float]]
     r_hat: Mapping[int, Mapping[Any, float]]
-    unseen: float  # half width for beliefs in values that are not listed, which were never seen
+    unseen: float  # half width for probabilities of values that are not listed, which were never seen
     acceptance: float  # the share of proposals other than standing still that were taken
     # n_runs, n_worlds, n_steps: how often the algorithm was run, on how many worlds, and how many steps each chain
     # made, warm-up included
@@ -98,21 +98,21 @@ def sampled_posterior(
     source: Source | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> SampledBeliefs:
-    """Estimate what is believed of everybody, by walking over worlds.
+    """Estimate the probabilities for everybody, by walking over worlds.
 
     Parameters
     ----------
     people, algorithm, published, values, n, sensitive, prior, corrupted, absent, may, seen
         As for `exact_posterior`.
     chains, error
-        How many chains, two at least, and the largest half width of a 95 % interval around a belief. If it is not
+        How many chains, two at least, and the largest half width of a 95 % interval around a probability. If it is not
         reached, or the chains disagree, `NotSupported` is raised with the figures.
     most_runs, most_steps
         Most runs of the algorithm, over all worlds and random choices, the search for first worlds included; and most
         steps of all chains together. Those to worlds that were met before cost no run.
     start
         A world that may have given the release: row -> value, for everybody in it. The first chain starts there, and so
-        do those that find none of their own. The truth is not a draw from the beliefs: warming up is not skipped.
+        do those that find none of their own. The truth is not a draw from the probabilities: warming up is not skipped.
     source, progress
         As for `ReverseEngineering`; the work may be done before progress is 1.
 
@@ -163,8 +163,8 @@ def sampled_posterior(
 
 
 ISLANDS = (
-    "beliefs are those of the worlds that the chains could reach: possible worlds that many exchanges at once would be "
-    "needed for may have been missed, and no diagnostic would show it"
+    "the probabilities come from sampling, which may have missed possible tables that can only be reached by "
+    "exchanging many values at once; no check can show this"
 )
 
 
@@ -445,7 +445,7 @@ def _first_worlds(
     if start is not None:
         given = space.codes(start)
         if likelihood.log(given) == -inf:
-            raise InputError("the world to start from cannot have given this release")
+            raise InputError("the table to start from cannot have produced this release")
         begins.append(given)
     for i in range(len(begins), chains):
         # Half of the runs are for the walk; each search gets its share of the rest.
@@ -455,14 +455,17 @@ def _first_worlds(
             begins.append(found)
     if not begins:
         raise NotSupported(
-            f"beliefs from a chain that has no world to start from: {likelihood.n_runs:,} runs on "
-            f"{likelihood.n_worlds:,} worlds found none that may have given this release",
-            instead="allow more runs, say with may= which values people can have, or see that people, counts, "
+            f"no possible table was found to start the sampling from: {likelihood.n_runs:,} runs on "
+            f"{likelihood.n_worlds:,} tables found none that can have produced this release",
+            instead="allow more runs, say with may= which values people can have, or check that people, counts, "
             "algorithm and parameters are those of the release",
         )
     notes: tuple[str, ...] = ()
     if len(begins) < chains:
-        notes = (f"only {len(begins)} of {chains} chains found a first world of their own; the others share it",)
+        notes = (
+            f"only {len(begins)} of {chains} chains found their own table to start from; the other chains "
+            "start from the same tables",
+        )
     likelihood.near.clear()  # first worlds have been found
     walks = []
     for i in range(chains):
@@ -503,19 +506,19 @@ def _refusal(walks: list[_Walk], error: float, found: Sampled | None) -> NotSupp
     steps, runs = min(walk.n_steps for walk in walks), walks[0].likelihood.n_runs
     done = f"after {runs:,} runs and {steps:,} steps of {len(walks)} chains"
     if steps and not all(walk.n_taken for walk in walks):
-        what = f"some chain never found another world that may have given the release {done}"
+        what = f"{done} a chain had found no second table that can have produced the release"
     elif found is None:
-        what = f"there are too few draws to judge {done}"
+        what = f"{done} there were too few draws to estimate the error"
     else:
-        what = f"{done} the largest error is {found.figures()}"
+        what = f"{done} the largest error was {found.figures()}"
     return NotSupported(
-        f"sampled beliefs with an error of {error:g}: {what}",
-        instead="allow a larger error, more runs or more steps, or take fewer people",
+        f"sampling did not reach an error of {error:g}: {what}",
+        instead="allow a larger error, more runs or more steps, or use fewer people",
     )
 
 
 def _result(walks: list[_Walk], found: Sampled, notes: tuple[str, ...]) -> SampledBeliefs:
-    """What is reported: beliefs in the values that people were seen to have, and what is known beforehand."""
+    """What is reported: probabilities of the values that people were seen to have, and what was known."""
     space, likelihood = walks[0].space, walks[0].likelihood
     n_people, known = space.worlds.n_people, np.flatnonzero(space.known).tolist()
     tables: list[dict[int, dict[Any, float]]] = [{row: {} for row in range(n_people)} for _ in range(4)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds as arrays of codes: those that are possible beforehand, with their prior, and a random one to begin with."""
+"""Worlds as arrays of codes: those possible before the release, with their prior, and a random one to start."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["MOST_LISTED", "Codes", "Space"]
 
 MOST_LISTED = 200_000
-"""So many worlds may all be visited."""
+"""Up to this many possible tables are all visited."""
 
 Codes = Any  # an int16 for every row: the place of the value, or -1 for somebody who is not in the table
 
 
 class Space:
-    """The worlds that are possible beforehand, as arrays of codes, with the logarithm of their prior."""
+    """The worlds that are possible before the release, as arrays of codes, with the logarithm of their prior."""
 
     def __init__(self, worlds: Worlds, prior: Mapping[Any, Any] | None) -> None:
         self.worlds = worlds
@@ -67,7 +67,7 @@ class Space:
         return float(self.log_prior[rows, codes[rows]].sum())
 
     def holds(self, codes: Codes, changed: Collection[int]) -> bool:
-        """Whether codes are a world that is possible beforehand, if they were one before these rows changed."""
+        """Whether codes are a world that is possible before the release, if they were one before these rows changed."""
         for row in changed:
             if codes[row] >= 0 and not self.allowed[row, codes[row]]:
                 return False
@@ -86,7 +86,10 @@ class Space:
         found = np.full(self.worlds.n_people, -1, np.int16)
         for row, value in world.items():
             if not 0 <= row < self.worlds.n_people or value not in self.worlds.least:
-                raise InputError(f"the world to start from has a row or value that nobody knows of, row {row}")
+                raise InputError(
+                    f"row {row} of the table to start from has a value that is not possible, or is not one of "
+                    "the people"
+                )
             found[row] = self.values.index(value)
         counts = np.bincount(found[found >= 0], minlength=self.n_values)
         rows = np.flatnonzero(found >= 0)
@@ -96,7 +99,10 @@ class Space:
             or not self.allowed[rows, found[rows]].all()
             or not (found[self.known] >= 0).all()
         ):
-            raise InputError("the world to start from is not possible: see counts, corrupted people and may")
+            raise InputError(
+                "the table to start from is not possible: check it against the counts, the known values "
+                "(corrupted=) and may="
+            )
         return found
 
     def random(self, source: Source) -> Codes:
@@ -106,7 +112,10 @@ class Space:
         for row in np.flatnonzero(self.known).tolist():
             place = self.values.index(self.worlds.known[row]) if self.worlds.known[row] in self.worlds.least else -1
             if place < 0 or not self.allowed[row, place]:
-                raise InputError("a corrupted person has a value that nobody can have, or has no weight in the prior")
+                raise InputError(
+                    "the value given for a person (corrupted=) is impossible, or has the weight 0 in the "
+                    "prior: check the value"
+                )
             found[row] = place
             left[place] = max(0, left[place] - 1)
         sizes = sorted(self.sizes)
@@ -114,7 +123,10 @@ class Space:
         wanted = np.repeat(np.arange(self.n_values), left)
         wanted = np.concatenate([wanted, np.full(max(0, seats - len(wanted)), -1)])  # -1: any value
         if len(wanted) > seats:
-            raise InputError("more values are published than can be given to the people who are not corrupted")
+            raise InputError(
+                "more values are published than there are people without known values (corrupted=) to have "
+                "them: check the people and their values"
+            )
         source.shuffle(wanted)
         taken = self._matched(wanted.tolist(), source)
         for row, seat in taken.items():
@@ -142,7 +154,9 @@ class Space:
                             break
                         queue.append(taken[row])
             if end < 0:
-                raise InputError("no table of these people has the published counts: see corrupted people and may")
+                raise InputError(
+                    "no table of these people has the published counts: check the known values (corrupted=) and may="
+                )
             while True:
                 asking = before[end]
                 previous = next((row for row, held in taken.items() if held == asking), -1)

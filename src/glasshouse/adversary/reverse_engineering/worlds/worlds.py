@@ -87,14 +87,17 @@ class Worlds:
     def __post_init__(self) -> None:
         for name, row in [*(("corrupted", row) for row in self.known), *(("absent", row) for row in self.absent)]:
             if not 0 <= row < self.n_people:
-                raise InputError(f"{name} names row {row}, and there are {self.n_people:,} people, counted from 0")
+                raise InputError(f"{name} names row {row}, but there are {self.n_people:,} people, numbered from 0")
         if both := sorted(set(self.known) & set(self.absent)):
-            raise InputError(f"row {both[0]} is corrupted, which means present, and absent")
+            raise InputError(
+                f"row {both[0]} is given both a value (corrupted=), which means that the person is in the "
+                "table, and as absent: give one of them"
+            )
         for size in self.sizes:
             if not sum(self.least.values()) <= size <= self.n_people:
                 raise InputError(
-                    f"{size:,} people cannot be in the table: {sum(self.least.values()):,} values are published, and "
-                    f"{self.n_people:,} people are known of"
+                    f"the table cannot have {size:,} people: {sum(self.least.values()):,} values are "
+                    f"published, and {self.n_people:,} people are given"
                 )
 
     @property
@@ -129,10 +132,14 @@ class Worlds:
         """Refuse more worlds than ``limit``; they are counted no further than that."""
         found = self.count if self._is_plain else self._counted(limit + 1)
         if found > limit:
-            told = f"{found:,} worlds, where {limit:,}" if self._is_plain else f"more worlds than the {limit:,} that"
+            told = (
+                f"{found:,} possible tables, and only {limit:,}"
+                if self._is_plain
+                else (f"more possible tables than the {limit:,} that")
+            )
             raise NotSupported(
-                f"an exact belief over {told} are allowed",
-                instead="take fewer people, raise the limit, or sample",
+                f"the exact probabilities cannot be computed: there are {told} are allowed",
+                instead="use fewer people, raise the limit, or sample",
             )
 
     @property
@@ -144,8 +151,9 @@ class Worlds:
         """How many worlds there are; where these are enough, at least so many."""
         if self.n_people > _MOST_PEOPLE:
             raise NotSupported(
-                f"an exact belief about {self.n_people:,} people, where {_MOST_PEOPLE:,} are allowed",
-                instead="take fewer people, or sample",
+                f"the exact probabilities cannot be computed for {self.n_people:,} people: {_MOST_PEOPLE:,} "
+                "are allowed",
+                instead="use fewer people, or sample",
             )
         found = 0
         for size in self.sizes:
@@ -178,8 +186,9 @@ class Worlds:
         self._steps[0] += (1 + len(self.choices[row])) * (1 + len(wanted) // _MANY_VALUES)
         if self._steps[0] > _MOST_STEPS:
             raise NotSupported(
-                f"an exact belief over more worlds than can be counted in {_MOST_STEPS:,} steps",
-                instead="take fewer people, or sample",
+                "the exact probabilities cannot be computed: there are more possible tables than can be "
+                f"counted in {_MOST_STEPS:,} steps",
+                instead="use fewer people, or sample",
             )
         found = 0 if row in self.known else self._count(row + 1, seats, wanted, enough)
         able = self._able[row]  # what is scarcest is given first: that seldom leads nowhere
