@@ -30,10 +30,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     groups: dict[tuple[str, int], list[Any]] = defaultdict(list)
     for item in items:
-        file, _, test = item.nodeid.partition("::")
-        one_in = THINNED.get(file.removeprefix("tests/"), {}).get(test.partition("[")[0], 1)
+        test = item.nodeid.partition("[")[0]
+        one_in = THINNED.get(test, 1)
         if one_in > 1 and hasattr(item, "callspec"):
-            groups[test.partition("[")[0], one_in].append(item)
+            groups[test, one_in].append(item)
     left: set[str] = {item.nodeid for item in items if item.nodeid in LONG}
     for (_, one_in), cases in groups.items():
         run = kept([(case.nodeid, tuple(case.callspec._idlist)) for case in cases], one_in)

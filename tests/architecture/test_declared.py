@@ -29,7 +29,7 @@ MOST_FILES = 42
 TABLES = {"qit", "st", "gt", "bt"}
 SPELLED = {layout.GROUP, layout.BATCH, layout.COUNT, layout.SIZE} | TABLES
 SECOND_SPELLING = ("release/layout.py", "verification/stream_count.py", "verification/verify_table.py")
-OTHER_MEANINGS = ("analyst/questions/sql.py", "pages/numbers.py", "papers/angel.py")
+OTHER_MEANINGS = ("analyst/questions/select_item.py", "analyst/questions/sql.py", "pages/numbers.py", "papers/angel.py")
 """Files in which the same letters are a comparison of SQL, the end of 1st, or a marginal of ANGEL Table 9."""
 
 

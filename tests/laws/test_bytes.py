@@ -72,7 +72,7 @@ def _dictionaries_turned_round(table: People, folder: Path) -> Any:
 
 
 def _unused_categories_added(table: People, folder: Path) -> Any:
-    return _with_dictionaries(table, unused=["Alta", "aaa nobody has it", "zzz nobody has it"])
+    return _with_dictionaries(table, unused=["Alta", "aaa nobody has received it", "zzz nobody has received it"])
 
 
 def _with_dictionaries(table: People, unused: list[str]) -> pa.Table:
@@ -87,7 +87,7 @@ def _with_dictionaries(table: People, unused: list[str]) -> pa.Table:
 
 def _categories_of_pandas(table: People, folder: Path) -> Any:
     frame = table.arrow().to_pandas()
-    frame["sensitive"] = pd.Categorical(frame["sensitive"], categories=["nobody has it", *reversed(SENSITIVE)])
+    frame["sensitive"] = pd.Categorical(frame["sensitive"], categories=["nobody has received it", *reversed(SENSITIVE)])
     frame["place"] = pd.Categorical(frame["place"])
     return frame
 

@@ -127,7 +127,7 @@ def test_buckets_hide_people_among_those_who_are_left(table: Any, k: int, seed: 
 def test_without_a_share_nobody_is_dropped_and_the_witness_is_the_table_s() -> None:
     table = gh.read({"age": [1, 2, 3], "s": ["a", "a", "b"]}, quasi=["age"], sensitive="s")
 
-    with pytest.raises(gh.Infeasible, match="'a' has 2 of 3 tuples") as refused:
+    with pytest.raises(gh.Infeasible, match="'a' has 2 of 3 records") as refused:
         gh.publish(table, principle=gh.LDiversity(ell=2), suppress=0)
 
     assert ("a", 2, 3) == (refused.value.value, refused.value.count, refused.value.of)
@@ -139,7 +139,7 @@ def test_a_release_says_how_many_were_dropped_and_what_that_means() -> None:
 
     assert (2, 1) == (made.manifest["glasshouse"]["n_tuples"], made.manifest["glasshouse"]["n_dropped"])
     assert "1/2" == made.manifest["glasshouse"]["recipe"]["suppress"]
-    assert any("1 of 3 tuples were dropped" in limit for limit in made.release.guarantee.limits)
+    assert any("1 of 3 records were dropped" in limit for limit in made.release.guarantee.limits)
     assert -1 in made.labels
 
 

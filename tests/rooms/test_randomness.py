@@ -816,7 +816,7 @@ def test_the_number_of_draws_is_checked() -> None:
         source.belows(6)
     with pytest.raises(ParameterError, match="size must be an integer from 0"):
         source.belows(6, -1)
-    with pytest.raises(ParameterError, match="size must be left out, or the number of bounds"):
+    with pytest.raises(ParameterError, match="size must be left out, or equal to the number of bounds"):
         source.belows(np.array([1, 2]), 3)
 
 

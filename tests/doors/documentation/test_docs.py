@@ -1,10 +1,11 @@
 """Every example of the documentation is run, and prints what the page says; every link leads somewhere.
 
 A page is one session: its blocks run in order, in a folder of their own that holds a ``patients.csv``. A plain block
-right after a ``python`` or ``sh`` block is what that block prints; ``...`` stands for anything. Of ``sh`` blocks the
-lines that call ``glasshouse`` are run; a comment such as ``# exits with 1`` tells the exit code where it is not 0.
-Blocks of ``toml`` and ``yaml`` are read as what the page says that they are. What is not run is in ``NOT_RUN``, with
-the reason.
+right after a ``python``, ``sh`` or ``bash`` block is what that block prints; ``...`` stands for anything. Of ``sh``
+blocks the lines that call ``glasshouse`` are run in this process; a comment such as ``# exits with 1`` tells the exit
+code where it is not 0. Blocks of ``bash`` are run by a real shell, with ``glasshouse`` on its path, and those of
+``make`` by a real ``make``. Blocks of ``toml`` and ``yaml`` are read as what the page says that they are; one that
+begins with ``# policy.toml`` is written to a file of that name. What is not run is in ``NOT_RUN``, with the reason.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ import contextlib
 import doctest
 import importlib
 import io
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 import yaml
@@ -43,7 +49,7 @@ NOT_RUN = {  # the first line of a block, and why it cannot be run
     "src/glasshouse/": "the tree: it is compared with the folders that there are",
     "cli": "the layers: they are compared with those that are enforced",
     "if cython.compiled:": "for Cython: a test sees that kernels have these lines",
-    "glasshouse inspect FILE          what a table holds: types, risks, likely roles": "compared with the commands",
+    "glasshouse inspect FILE          what a table contains: types, risks, likely roles": "compared with the commands",
     "KAnonymity(k=)                    n >= k": "formulas, which tests/twins has as programs",
     "equal           1 between any two values": "formulas, which tests/twins has as programs",
     "23    2024-05-01    flu       one value": "a legend of cells",
@@ -54,8 +60,13 @@ NOT_RUN = {  # the first line of a block, and why it cannot be run
     "glasshouse publish people/ --quasi age,sex,zipcode --sensitive disease --ell 5 --engine spark \\": "the same",
     "pip install 'glasshouse[studio]'": "it stays until it is stopped: tests/doors/studio starts it",
     "glasshouse studio out/release": "the same",
+    "0 3 1 * *  cd /srv/clinic && glasshouse publish policy.toml --after last --out new --json > new.json": (
+        "a line for cron: a test sees that its command can be read"
+    ),
     "E[1 / F] = p * integral from 0 to 1 of  u^(f-1) / (p + (1-p) * u)  du": "a formula",
 }
+RUN = ("python", "sh", "bash", "make", "toml", "yaml")
+HOW_TO = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 TOO_LONG = "glasshouse reproduce "  # with everybody it takes an hour, and other people's tables: its words are checked
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -127,13 +138,31 @@ def run_commands(block: Block) -> str:
     return printed
 
 
+def run_shell(block: Block) -> str:
+    """Run a block by bash, or by make, which must succeed; ``glasshouse`` is this Python's."""
+    tools = Path("tools-of-the-page")
+    if not tools.exists():
+        tools.mkdir()
+        (tools / "glasshouse").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m glasshouse "$@"\n')
+        (tools / "glasshouse").chmod(0o755)
+    command = ["bash", "-c", block.text]
+    if block.language == "make":
+        Path("Makefile").write_text(block.text, encoding="utf-8")
+        command = ["make", "--silent"]
+    path = {"PATH": f"{tools.resolve()}:{os.environ['PATH']}", "PYTHONPATH": f"{ROOT / 'src'}"}
+    made = subprocess.run(command, env=os.environ | path, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, f"line {block.line}: {made.stdout}{made.stderr}"
+    return made.stdout if block.language == "bash" else ""
+
+
 def read_data(block: Block) -> None:
     """Read a block of TOML or YAML as what the page says that it is: a policy, or a taxonomy."""
-    file = Path(f"block.{block.language}")
+    named = re.match(r"# ([\w-]+\.(?:toml|yaml))\n", block.text)
+    file = Path(named[1] if named else f"block.{block.language}")
     file.write_text(block.text, encoding="utf-8")
     if block.language == "toml":
         policy = gh.load_policy(file)
-        gh.publish(policy.read(), out="by-block", **policy.publish_arguments())
+        gh.publish(policy.read(), **policy.publish_arguments() | {"out": f"by-{file.stem}"})
     else:
         assert "influenza" in repr(gh.Taxonomy.from_file(file))
 
@@ -154,7 +183,19 @@ def clinic(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     whole.run("DROP DATABASE clinic WITH (FORCE)")
 
 
-@pytest.mark.parametrize("page", pages_with("python", "sh", "toml", "yaml"), ids=name_of)
+def tables_of(page: Path, folder: Path) -> None:
+    """Write the tables that pages work with: small, and about people who do not exist."""
+    pa_csv.write_csv(gh.synthetic.hospital_table(n=900, seed=1), folder / "patients.csv")
+    if page in HOW_TO:
+        everybody = gh.synthetic.hospital_table(n=1_200, seed=1)
+        pa_csv.write_csv(everybody.slice(0, 900), folder / "2026.csv")
+        pa_csv.write_csv(everybody.slice(100), folder / "2027.csv")
+        drugs = pa.array([["A", "B", "C", "D"][i % 4] for i in range(400)])
+        staff = everybody.slice(0, 400).select(["age", "sex", "disease"]).append_column("drug", drugs)
+        pa_csv.write_csv(staff, folder / "staff.csv")
+
+
+@pytest.mark.parametrize("page", pages_with(*RUN), ids=name_of)
 def test_every_example_runs_and_prints_what_the_page_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -163,14 +204,19 @@ def test_every_example_runs_and_prints_what_the_page_says(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("HOME", str(tmp_path))
-    pa_csv.write_csv(gh.synthetic.hospital_table(n=900, seed=1), tmp_path / "patients.csv")
+    if any(block.language == "make" for block in blocks_of(page)) and shutil.which("make") is None:
+        pytest.skip("make is not here")
+    tables_of(page, tmp_path)
     names: dict[str, Any] = {"__name__": page.stem}
     for block in blocks_of(page):
         if block.language in ("toml", "yaml"):
             read_data(block)
-        if block.language not in ("python", "sh"):
+        if block.language not in ("python", "sh", "bash", "make"):
             continue
-        printed = stripped(run_python(block, page, names) if block.language == "python" else run_commands(block))
+        if block.language == "python":
+            printed = stripped(run_python(block, page, names))
+        else:
+            printed = stripped(run_commands(block) if block.language == "sh" else run_shell(block))
         if block.expected is not None:
             expected = stripped(block.expected)
             if not doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS):
@@ -190,10 +236,10 @@ def test_what_is_not_run_is_of_a_kind_that_cannot_be() -> None:
     met = set()
     for page in LINKED:
         blocks = blocks_of(page)
-        shown = [before.language in ("python", "sh") and before.expected is not None for before in blocks]
+        shown = [before.language in ("python", "sh", "bash") and before.expected is not None for before in blocks]
         for block, is_output in zip(blocks, [False, *shown], strict=False):
             first = block.text.splitlines()[0].strip()
-            if block.language in ("python", "sh", "toml", "yaml") or (not block.language and is_output):
+            if block.language in RUN or (not block.language and is_output):
                 continue
             assert block.language in ("", "text"), f"{page.name}, line {block.line}: {block.language} is not run"
             if first.startswith(TOO_LONG):
@@ -229,15 +275,34 @@ def test_commands_that_are_not_run_are_those_of_make_and_pip() -> None:
                     assert words[0] == "glasshouse", f"{page.name}: {line}"
 
 
-def test_the_drawings_of_the_rooms_are_that_of_the_package() -> None:
+def test_every_how_to_has_commands_that_are_run() -> None:
+    """Each guide works as it stands: it has commands or a program, and none that only looks like one."""
+    assert len(HOW_TO) >= 10
+    for page in HOW_TO:
+        blocks = blocks_of(page)
+        assert any(block.language in ("python", "sh", "bash") and "glasshouse" in block.text for block in blocks), page
+        for block in blocks:
+            first = block.text.splitlines()[0]
+            shown = block.language not in RUN and first.strip().startswith("glasshouse ")
+            assert not shown, f"{page.name}, line {block.line} is a command that is not run"
+
+
+def test_the_line_for_cron_is_a_command_that_can_be_read() -> None:
+    (line,) = [first for first in NOT_RUN if first.startswith("0 3 1 * *")]
+    words = shlex.split(line.partition("&& glasshouse publish ")[2].partition(" > ")[0])
+
+    glasshouse.commands["publish"].make_context("publish", [str(ROOT / "pyproject.toml"), *words[1:]])
+
+
+def test_the_drawing_of_the_rooms_is_that_of_the_package() -> None:
     drawn = [
         line.strip().split("  ")[0]
         for line in (gh.__doc__ or "").splitlines()
         if re.search(r"-->|under a|^ +\|$", line)
     ]
-    for name in ("README.md", "CONTRIBUTING.md"):
-        block = next(block for block in blocks_of(ROOT / name) if "--->" in block.text)
-        assert drawn == [line.strip().split("  ")[0] for line in block.text.splitlines()], name
+    block = next(block for block in blocks_of(ROOT / "CONTRIBUTING.md") if "--->" in block.text)
+
+    assert drawn == [line.strip().split("  ")[0] for line in block.text.splitlines()]
 
 
 def test_the_page_of_commands_lists_them_all() -> None:
@@ -371,7 +436,8 @@ def test_contributors_are_told_the_layers_that_are_enforced() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
 
-    assert "\n".join(layers) + "\n" in [block.text for block in blocks_of(ROOT / "CONTRIBUTING.md")]
+    for page in (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "contributing" / "rooms.md"):
+        assert "\n".join(layers) + "\n" in [block.text for block in blocks_of(page)], page.name
 
 
 def test_contributors_are_told_every_folder_of_the_tree() -> None:
@@ -406,7 +472,8 @@ def test_contributors_are_told_how_kernels_share_code() -> None:
 def test_contributors_are_told_files_that_there_are() -> None:
     """Of paths between backquotes, those of the exercise alone are not there."""
     made_up = {"grouping/strips.py", "recoding/agreement.py", "adversary/shares.py"}
-    named = re.findall(r"`([\w/]+/(?:\w+\.\w+)?)`", prose_of(ROOT / "CONTRIBUTING.md"))
+    pages = (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "contributing" / "adding.md")
+    named = re.findall(r"`([\w/]+/(?:\w+\.\w+)?)`", "".join(map(prose_of, pages)))
     homes = (ROOT, ROOT / "src" / "glasshouse", ROOT / "tests" / "rooms", ROOT / "tests" / "doors")
 
     assert made_up <= set(named)

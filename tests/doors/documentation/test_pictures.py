@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import runpy
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from docs.pictures import FOLDER, PICTURES
 from tests.conftest import ROOT
 from tests.doors.documentation.test_docs import LINKED, name_of
+from tools import mirror_leaves, mirror_world
+from tools.pictures import FOLDER, PICTURES
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHOWN = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
@@ -21,29 +21,21 @@ SHOWN = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 def test_a_committed_picture_is_what_is_drawn_now(name: str) -> None:
     committed = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
 
-    assert committed == PICTURES[name](), "python -m docs.pictures draws them again"
+    assert committed == PICTURES[name](), "python -m tools.pictures draws them again"
 
 
-def test_the_leaves_of_mirror_are_what_is_drawn_now(tmp_path: Path) -> None:
-    script = ROOT / "docs" / "methods" / "mirror_leaves.py"
-    copy = tmp_path / script.name  # it draws beside itself
-    copy.write_bytes(script.read_bytes())
-    runpy.run_path(str(copy), run_name="__main__")
-
-    assert script.with_suffix(".svg").read_text(encoding="utf-8") == copy.with_suffix(".svg").read_text(
-        encoding="utf-8"
-    )
+def test_the_leaves_of_mirror_are_what_is_drawn_now() -> None:
+    assert mirror_leaves.PICTURE.read_text(encoding="utf-8") == mirror_leaves.drawn()
 
 
 def test_mirror_against_the_world_is_drawn_and_told_from_its_numbers() -> None:
-    folder = ROOT / "docs" / "methods"
-    drawing = runpy.run_path(str(folder / "mirror_world.py"))
-    page = (folder / "mirror_world.md").read_text(encoding="utf-8")
+    page = (mirror_world.HERE / "mirror_world.md").read_text(encoding="utf-8")
+    picture = (mirror_world.HERE / "mirror_world.svg").read_text(encoding="utf-8")
 
-    assert (folder / "mirror_world.svg").read_text(encoding="utf-8") == drawing["picture"](drawing["rows"]())
-    for name, table in drawing["tables"]().items():
-        assert table in page, f"python docs/methods/mirror_world.py tables: {name}"
-    marks = re.findall(r"(\*{0,2})[\d.]+\*{0,2} \(", drawing["tables"]()["holding"])
+    assert picture == mirror_world.picture(mirror_world.rows())
+    for name, table in mirror_world.tables().items():
+        assert table in page, f"python tools/mirror_world.py tables: {name}"
+    marks = re.findall(r"(\*{0,2})[\d.]+\*{0,2} \(", mirror_world.tables()["holding"])
     told = f"Of {len(marks)} places Mirror is better beyond doubt at {marks.count('**')}, worse at {marks.count('*')};"
     assert told in page
 
@@ -68,6 +60,16 @@ def test_every_picture_on_a_page_is_there_and_is_told_in_words(page: Path) -> No
     for words, target in SHOWN.findall(page.read_text(encoding="utf-8")):
         assert len(words) > 10, f"{page.name}: {target} has no words"
         assert (page.parent / target).is_file(), f"{page.name} shows {target}"
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
+def test_the_words_beside_the_first_picture_have_its_figures(name: str) -> None:
+    drawn = (FOLDER / "headline.svg").read_text(encoding="utf-8")
+    told = re.search(r"<desc[^>]*>([^<]*)", drawn)
+    words = next(words for words, target in SHOWN.findall((ROOT / name).read_text("utf-8")) if "headline" in target)
+
+    assert told is not None
+    assert re.findall(r"(\d+)%", told[1]) == re.findall(r"(\d+) %", words)[:4]
 
 
 def test_every_picture_is_on_a_page() -> None:

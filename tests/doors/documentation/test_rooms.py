@@ -1,4 +1,4 @@
-"""Every room has a page, and the page tells the truth about where the room is, what is in it, and what it imports."""
+"""Contributors are told the truth about each room: where it is, what is in it, what it imports; users have a page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import glasshouse as gh
 from tests.conftest import ROOT
-from tests.doors.documentation.test_docs import blocks_of
+from tests.doors.documentation.test_docs import blocks_of, prose_of
 
 SOURCE = ROOT / "src" / "glasshouse"
 ROOMS = {
@@ -35,9 +35,9 @@ def page_of(room: str) -> Path:
 
 
 def card_of(room: str) -> dict[str, str]:
-    """The table with which the page of a room begins."""
-    head = page_of(room).read_text(encoding="utf-8").partition("\n```")[0]
-    return dict(ROW.findall(head))
+    """What the page for contributors tells of a room."""
+    page = (ROOT / "docs" / "contributing" / "rooms.md").read_text(encoding="utf-8")
+    return dict(ROW.findall(page.partition(f"\n## `{room}`\n")[2].partition("\n## ")[0]))
 
 
 def imported_by(room: str) -> set[str]:
@@ -64,11 +64,11 @@ def test_every_folder_of_the_journey_is_a_room() -> None:
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_a_page_begins_with_what_its_room_is_for(room: str) -> None:
+def test_contributors_are_told_what_a_room_is_for_and_where_it_is(room: str) -> None:
     card = card_of(room)
 
-    assert card["the room"].startswith(f"`{room}`: ")
-    assert {"nouns", "code", "imports", "see"} <= card.keys()
+    assert {"purpose", "nouns", "code", "imports", "page for users"} <= card.keys()
+    assert f"(../{ROOMS[room]}.md)" in card["page for users"]
     assert f"`src/glasshouse/{room}/`" in card["code"]
     for folder in re.findall(r"`src/glasshouse/(\w+)/`", card["code"]):
         assert (SOURCE / folder).is_dir(), folder
@@ -105,10 +105,8 @@ def test_a_page_has_an_example_near_its_beginning(room: str) -> None:
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_the_home_page_leads_to_every_room(room: str) -> None:
-    home = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-
-    assert f"({ROOMS[room]}.md)" in home[home.index("## The rooms") :]
+def test_the_page_for_users_speaks_of_no_room(room: str) -> None:
+    assert not re.search(r"\brooms?\b", prose_of(page_of(room)))
 
 
 FOLDERS = sorted(path for path in SOURCE.rglob("__init__.py") if path.parent != SOURCE)

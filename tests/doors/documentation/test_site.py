@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 
-from docs.checking import faults
 from tests.conftest import ROOT
+from tools.built_site import faults
+from tools.narrow_pages import too_wide
 
 GOOD = {
     "index.html": '<link rel="stylesheet" href="site.css"><a href="rooms/one.html#here">one</a> <a href="https://elsewhere.org">far</a>',
@@ -71,6 +73,16 @@ def test_a_compiled_file_is_found(tmp_path: Path) -> None:
     assert ["a.pyc tells of the machine on which it was made"] == list(faults(tmp_path))
 
 
+def test_a_program_in_the_site_is_found(tmp_path: Path) -> None:
+    (site(tmp_path) / "rooms" / "a.py").write_text("", encoding="utf-8")
+
+    assert ["rooms/a.py is a program, and no page: move it out of docs/"] == list(faults(tmp_path))
+
+
+def test_there_is_no_program_in_the_folder_of_pages() -> None:
+    assert [] == sorted(path.name for path in (ROOT / "docs").rglob("*.py"))
+
+
 def test_an_empty_folder_is_no_site(tmp_path: Path) -> None:
     assert ["has no index.html"] == [fault.partition(" ")[2] for fault in faults(tmp_path)]
 
@@ -80,5 +92,21 @@ def test_making_the_documentation_is_strict_and_checks_what_was_built() -> None:
     recipe = makefile[makefile.index("\ndocs:") :].partition("\n\n")[0]
 
     assert "zensical build --clean --strict" in recipe
-    assert recipe.rstrip().endswith("python -m docs.checking site")
+    assert recipe.rstrip().endswith("python -m tools.built_site site")
     assert yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["site_dir"] == "site"
+
+
+def test_what_is_wider_than_a_phone_is_found_and_what_scrolls_is_not(tmp_path: Path) -> None:
+    browser = shutil.which("chromium")
+    if browser is None:
+        pytest.skip("Chromium is not here")
+    style = (ROOT / "docs" / "site.css").read_text(encoding="utf-8")
+    table = f"<table><tr>{'<td>' + 'x' * 30 + '</td>'}{'<td>' + 'y' * 90 + '</td>'}</tr></table>"
+    head = '<meta name="viewport" content="width=device-width">'
+    for name, css in {"styled": style, "bare": ""}.items():
+        body = f'<body style="margin: 0"><main class="md-typeset">{table}</main>'
+        (tmp_path / f"{name}.html").write_text(f"{head}<style>{css}</style>{body}", encoding="utf-8")
+    found = list(too_wide([tmp_path / "bare.html", tmp_path / "styled.html"], browser))
+
+    assert found
+    assert {fault.partition(" ")[0] for fault in found} == {"bare.html"}

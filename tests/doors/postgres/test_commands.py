@@ -61,7 +61,7 @@ def test_a_target_that_cannot_be_written_is_told_before_the_work(clinic: Databas
 
     assert taken.exit_code == nowhere.exit_code == 2
     assert "glasshouse_release exists already" in taken.stderr
-    assert "is not there" in nowhere.stderr
+    assert "does not answer" in nowhere.stderr
     assert not (tmp_path / "out").exists()
 
 

@@ -105,5 +105,5 @@ def test_an_unknown_user_is_refused(database: Database, monkeypatch: pytest.Monk
     with pytest.raises(gh.SourceError, match="does not accept this user or password"):
         gh.read(database.server.loopback(database.name, user="mallory"), table="people", **ROLES)
     socket = database.address.replace(f"//{OWNER}@", "//mallory@")
-    with pytest.raises(gh.SourceError, match="knows no such user"):
+    with pytest.raises(gh.SourceError, match="does not know this user"):
         gh.read(socket, table="people", **ROLES)

@@ -46,9 +46,9 @@ def test_a_file_is_published_on_spark(patients: Path, tmp_path: Path) -> None:
     [
         (["--engine", "spark", "--format", "csv"], "writes Parquet"),
         (["--engine", "spark", "--flat"], "leave --flat out"),
-        (["--engine", "spark", "--threads", "2"], "as many tasks at once as its master says"),
-        (["--engine", "spark", "--decimal", ","], "needs no --decimal"),
-        (["--master", "local[2]"], "needs --engine spark"),
+        (["--engine", "spark", "--threads", "2"], "--threads has no effect with --engine spark"),
+        (["--engine", "spark", "--decimal", ","], "--decimal has no meaning"),
+        (["--master", "local[2]"], "can only be given with --engine spark"),
     ],
 )
 def test_what_spark_does_not_do_is_refused_before_it_starts(
@@ -64,7 +64,7 @@ def test_only_parquet_is_read(tmp_path: Path) -> None:
     from glasshouse.cli import spark
 
     (tmp_path / "people.csv").write_text("age,disease\n1,flu\n", encoding="utf-8")
-    with pytest.raises(gh.SourceError, match=r"people\.csv is none"):
+    with pytest.raises(gh.SourceError, match=r"people\.csv is not one"):
         spark._frame(None, str(tmp_path / "people.csv"))  # type: ignore[arg-type]
     with pytest.raises(gh.SourceError, match="there is no file"):
         spark._frame(None, str(tmp_path / "nothing"))  # type: ignore[arg-type]

@@ -59,7 +59,7 @@ def test_an_error_in_a_task_tells_no_value_and_leaves_nothing(session: Any, tmp_
 def test_what_is_large_does_not_travel_with_the_keys(session: Any, tmp_path: Path) -> None:
     large = np.random.default_rng(1).bytes(1 << 20)
     with Engine(session, tmp_path, source=Source.seeded(3)) as engine:
-        with pytest.raises(gh.NotSupported, match="hand over what is large as ballast"):
+        with pytest.raises(gh.NotSupported, match="pass large data as ballast"):
             engine.map_pieces([1], lambda *_: large, toy.summary)
         assert engine.map_pieces(
             [1], lambda _piece, ballast, _source: len(ballast), lambda _p, n, _b: n, ballast=large
@@ -109,9 +109,9 @@ def test_a_stop_ends_the_tasks_and_leaves_nothing(session: Any, tmp_path: Path) 
 
 def test_what_workers_lack_is_told_in_words(tmp_path: Path) -> None:
     told = {
-        "glasshouse task: folder": (gh.OutputError, "does not see"),
+        "glasshouse task: folder": (gh.OutputError, "cannot see"),
         "glasshouse task: versions; the driver has 1, a worker has 2": (gh.NotSupported, "the same versions"),
-        "ModuleNotFoundError: No module named 'glasshouse'": (gh.InputError, "has no Glasshouse"),
+        "ModuleNotFoundError: No module named 'glasshouse'": (gh.InputError, "Glasshouse is not installed"),
         "glasshouse task: piece 3 failed with ValueError in x.py, line 2": (SparkFailed, "for piece 3 failed"),
     }
     for text, (kind, words) in told.items():
@@ -142,5 +142,5 @@ def test_what_is_sealed_opens_under_its_own_label_and_key_alone() -> None:
         (seal, "piece 1", closed[:-1]),
         (seal, "piece 1", b""),
     ):
-        with pytest.raises(gh.SourceError, match="changed on its way"):
+        with pytest.raises(gh.SourceError, match="changed while it was sent"):
             other.opened(content, label)

@@ -96,7 +96,7 @@ def table_of(tmp_path: Path, columns: Any, name: str = "table.parquet") -> Path:
 def test_a_person_opens_the_hospital_changes_roles_and_sees_who_stands_out(studio: Studio, page: Any) -> None:
     page.goto(studio.address)
     page.get_by_label("How many patients").fill("400")
-    page.get_by_role("button", name="Open the hospital").click()
+    page.get_by_role("button", name="Open the example table").click()
     standing = page.locator("#standing")
     standing.get_by_text("Who stands out").wait_for()
 
@@ -143,7 +143,7 @@ def test_a_person_drops_a_file_and_edits_a_tree(studio: Studio, page: Any, tmp_p
     page.get_by_label("The tree as an outline").fill("all\n  first\n    a\n    b\n   c\n  d")
     levels.get_by_text("Line 5 is indented by 3 blanks").wait_for()
     page.get_by_label("The tree as an outline").fill("all\n  first\n    a\n    b\n  c")
-    levels.get_by_text("misses 1 of 4 values").wait_for()
+    levels.get_by_text("lacks 1 of 4 values").wait_for()
     outline = page.get_by_label("The tree as an outline")
     outline.fill("all\n  first\n    a\n    b\n  <b>second\n  c\n  d")
     outline.evaluate("field => field.setSelectionRange(field.value.lastIndexOf('c'), field.value.length)")
@@ -168,7 +168,7 @@ def test_hostile_names_and_values_are_shown_and_do_nothing(studio: Studio, page:
     page.locator(".column-card").first.wait_for()
     for i in range(6):
         page.locator(f"#column-{i} input[value={'sensitive' if i == 5 else 'quasi'}]").check()
-    page.locator("#standing").get_by_text("To be answered before publishing").wait_for()
+    page.locator("#standing").get_by_text("To be decided before publishing").wait_for()
     page.locator("#standing [data-job]").wait_for(state="detached")
 
     text = page.content()
@@ -181,7 +181,7 @@ def test_hostile_names_and_values_are_shown_and_do_nothing(studio: Studio, page:
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
     n_open = page.get_by_role("button", name="accept it as it is").count()
     page.get_by_role("button", name="accept it as it is").first.click()
-    page.get_by_role("button", name="Take that back").wait_for()
+    page.get_by_role("button", name="Undo").wait_for()
     assert page.get_by_role("button", name="accept it as it is").count() == n_open - 1
 
     page.goto(f"{studio.base}/data/taxonomy/0")
@@ -335,7 +335,7 @@ def test_missing_values_and_amounts_are_decided_on(client: httpx.Client, tmp_pat
     rows = "".join(f"{i % 60},{'' if i % 9 == 0 else 1000 + 37 * i},{'flu' if i % 2 else 'FLU '}\n" for i in range(300))
     (tmp_path / "pay.csv").write_text("age,salary,illness\n" + rows)
     text = opened(client, tmp_path / "pay.csv")
-    assert re.search(r"salary</bdi> misses 34", text)
+    assert re.search(r"salary</bdi> has no value in 34", text)
     given = {"of": secret_of(text), "role-0": "quasi", "role-1": "sensitive", "role-2": "none"}
     client.post("/data/columns", data={**given, "missing": "error"})
     text = settled(client)
@@ -367,9 +367,13 @@ def test_wrong_files_are_refused_in_words_and_the_table_stays_open(
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
     (tmp_path / "secret.csv").chmod(0)
     wrong = {tmp_path: "is a folder", tmp_path / "none.csv": "there is no file", tmp_path / "empty.csv": "is empty"}
-    wrong |= {"a" * 5000: "write the path", "\0": "write the path", "postgresql://me:CANARY@h/d": "an address"}
+    wrong |= {
+        "a" * 5000: "write the path",
+        "\0": "write the path",
+        "postgresql://me:CANARY@h/d": "the address of a database",
+    }
     if os.geteuid():
-        wrong[tmp_path / "secret.csv"] = "may not be read"
+        wrong[tmp_path / "secret.csv"] = "cannot be read by this user"
     opened(client, hospital)
     for path, words in wrong.items():
         answer = client.post("/data/open", data={"path": str(path)})
@@ -495,7 +499,7 @@ def test_a_password_is_shown_nowhere(client: httpx.Client) -> None:
 
 def test_a_password_on_the_command_line_is_refused(desk: tuple[Desk, dict[str, Any]]) -> None:
     before = dict(desk[0].choices)
-    with pytest.raises(InputError, match="holds a password"):
+    with pytest.raises(InputError, match="contains a password"):
         begin(desk[0], "postgresql://me:CANARY@localhost/clinic?table=people")
     assert desk[0].choices == before
 

@@ -54,19 +54,19 @@ def test_a_release_is_looked_at_with_all_three_pairs_of_eyes(inside: Sitting, pa
     page.set_default_timeout(60_000)
     page.goto(inside.address)
     page.goto(f"{inside.base}/look")
-    page.get_by_text("at most one tuple in 3").wait_for()
+    page.get_by_text("at most one record in 3").wait_for()
     page.get_by_role("link", name="Play the attacker").click()
 
     page.get_by_role("button", name="Attack everybody").click()
-    page.get_by_text("is believed with more than 1/3, which is what is promised").wait_for()
+    page.get_by_text("has a probability of more than 1/3, which is what is guaranteed").wait_for()
     page.get_by_role("button", name="Why?").first.click()
     page.get_by_text("Where in the release this person can be").wait_for()
     assert page.locator("#person svg rect.bar").count() >= 3
     page.get_by_label("age", exact=True).fill("41")
     page.get_by_label("sex", exact=True).fill("F")
     page.get_by_label("zipcode", exact=True).fill("01850")
-    page.get_by_role("button", name="See what is believed of this person").click()
-    page.get_by_text("the person whom you described").last.wait_for()
+    page.get_by_role("button", name="Attack this person").click()
+    page.get_by_text("the person that you described").last.wait_for()
 
     page.get_by_role("link", name="As an analyst").click()
     page.get_by_label("Question in SQL").fill("")
@@ -76,14 +76,14 @@ def test_a_release_is_looked_at_with_all_three_pairs_of_eyes(inside: Sitting, pa
     page.keyboard.type(", COUNT(*) GROUP BY disease")
     assert page.get_by_label("Question in SQL").input_value() == "SELECT disease, COUNT(*) GROUP BY disease"
     page.get_by_role("button", name="Ask", exact=True).click()
-    page.get_by_role("columnheader", name="Truth (inside only)").wait_for()
+    page.get_by_role("columnheader", name="Truth (confidential)").wait_for()
     with page.expect_download() as saved:
         page.get_by_role("link", name="Save as CSV").click()
     assert "ruth" not in Path(saved.value.path()).read_text()
 
     page.get_by_role("link", name="As an auditor").click()
     page.get_by_role("button", name="Check it").click()
-    page.get_by_text("This release keeps its promise").wait_for()
+    page.get_by_text("This release keeps its guarantee").wait_for()
     page.set_viewport_size({"width": 360, "height": 800})
     for name in ("", "/adversary", "/analyst", "/auditor"):
         page.goto(f"{inside.base}/look{name}")
@@ -95,7 +95,7 @@ def test_of_a_release_that_is_opened_alone_nobody_is_picked_and_nothing_is_true(
         client.get("/look")
         served.settle("look-release")
         shown = client.get("/look/adversary").text
-        assert "opened alone" in shown
+        assert "opened without the table" in shown
         assert "File with people and their quasi-identifiers" in shown
         assert client.post("/look/adversary/attack", data={"attack": "linking"}).status_code == 400
         person = {"value-0": "41", "value-1": "F", "value-2": "01850"}
@@ -105,13 +105,13 @@ def test_of_a_release_that_is_opened_alone_nobody_is_picked_and_nothing_is_true(
         assert client.post("/look/adversary/somebody", data={"attack": "linking", **person}).status_code == 303
         served.settle("look-somebody")
         shown = client.get("/look/adversary").text
-        assert "The attacker believes most firmly" in shown
-        assert "In truth" not in shown
+        assert "The most probable" in shown
+        assert "The true value is" not in shown
         client.post("/look/analyst/ask", data={"example": "0", "model": "uniform"})
         served.settle("look-answer")
         shown = client.get("/look/analyst").text
         assert "95 % interval" in shown
-        assert "ruth (inside only)" not in shown
+        assert "ruth (confidential)" not in shown
 
         people = tmp_path / "voters.csv"
         people.write_text("name,age,sex,zipcode\nAnn,41,F,01850\nBob,30,M,02440\n")
@@ -134,14 +134,14 @@ def test_without_a_release_an_auditor_counts_a_table_that_is_dropped_on_the_page
         assert client.post("/look/auditor/count", data=asked).status_code == 303
         served.settle("look-table")
         shown = client.get("/look/auditor").text
-        assert "does not hold" in shown
-        assert "zip=476** (2 tuples)" in shown
+        assert "not satisfied" in shown
+        assert "zip=476** (2 records)" in shown
 
 
 def test_a_release_that_was_changed_is_refused_in_words(place: Path, tmp_path: Path) -> None:
     shutil.copytree(place / "out" / "release", tmp_path / "release")
     manifest = tmp_path / "release" / "datapackage.json"
-    manifest.write_text(manifest.read_text().replace("one tuple in 3", "one tuple in 9"))
+    manifest.write_text(manifest.read_text().replace("one record in 3", "one record in 9"))
     with opened_alone(tmp_path / "release") as served, served.client() as client:
         client.get("/look")
         client.post("/look/auditor/verify", data={"path": str(tmp_path)})

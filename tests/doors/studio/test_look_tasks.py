@@ -146,7 +146,8 @@ def test_an_answer_has_its_truth_beside_it_and_files_without_it(place: Path, tmp
     assert alone["csv"] == found["csv"]
     assert alone["json"] == found["json"]
     assert not alone["has_truth"]
-    assert "the truth" not in alone["figures"][0].markup
+    assert "the true value" in found["figures"][0].markup
+    assert "the true value" not in alone["figures"][0].markup
     with pytest.raises(GlasshouseError, match="diseas"):
         answer.ask(tell=TELL, sql="SELECT COUNT(*) WHERE diseas = 'flu'", **how)
 

@@ -149,11 +149,11 @@ def test_what_is_sent_wrongly_is_refused_in_plain_words(at_hospital: Sitting) ->
         assert at_hospital.desk.choices == before
         assert at_hospital.desk.job("compare") is None
         live = client.post("/method/words", data={"recoding": "taxonomies"}).text
-        assert "Recoding by taxonomies of a table without any" in live
-        assert "does not hold" not in client.post("/method/words", data={"method": "mirror"}).text
+        assert "the recoding &#39;taxonomies&#39; for a table without taxonomies" in live
+        assert 'role="alert"' not in client.post("/method/words", data={"method": "mirror"}).text
         assert client.post("/method/choose", data={"method": "mondrian"}).status_code == 303
         shown = client.get("/method").text
-        assert "may learn more than is promised" in shown  # the package's warning
+        assert "may learn more than the guarantee allows" in shown  # the package's warning
         assert client.post("/method/choose", data={"take": "usual-way"}).status_code == 303
         assert at_hospital.desk.choices == before
 
@@ -187,7 +187,7 @@ def test_a_comparison_fills_in_and_its_row_is_taken_in_a_browser(at_hospital: Si
     desk = at_hospital.desk
     page.goto(at_hospital.address)
     page.goto(f"{at_hospital.base}/method")
-    page.get_by_role("heading", name="The usual way is set").wait_for()
+    page.get_by_role("heading", name="The usual method and recoding are chosen").wait_for()
     assert page.locator(".rail .here .decided").inner_text() == "the usual way"
     page.get_by_text("Which ways to compare").click()
     for name in catalog.METHODS:
@@ -206,18 +206,18 @@ def test_a_comparison_fills_in_and_its_row_is_taken_in_a_browser(at_hospital: Si
     page.locator(".way:target").get_by_text("The table is halved exactly").wait_for()
     assert troubles(page) == []
     page.get_by_role("button", name="Use mirror as boxes").first.click()
-    page.get_by_role("heading", name="A way of your own is set").wait_for()
+    page.get_by_role("heading", name="You chose the method and the recoding yourself").wait_for()
     assert (desk.choices["method"], desk.choices["recoding"]) == ("mirror", "boxes")
     assert page.locator(".rail .here .decided").inner_text() == "mirror as boxes"
     assert page.locator("table.ways tbody tr").count() == 4  # what was found stays
 
     page.get_by_role("link", name="Privacy").click()
     page.locator("[id='l-diversity.ell']").fill("3")
-    page.get_by_role("button", name="Keep it and choose a method").click()
-    page.get_by_role("heading", name="A way of your own is set").wait_for()
+    page.get_by_role("button", name="Keep this guarantee and choose a method").click()
+    page.get_by_role("heading", name="You chose the method and the recoding yourself").wait_for()
     assert page.locator("table.ways").count() == 0  # it was about something else
-    page.get_by_role("button", name="Take the usual way").first.click()
-    page.get_by_role("heading", name="The usual way is set").wait_for()
+    page.get_by_role("button", name="Use the usual method and recoding").first.click()
+    page.get_by_role("heading", name="The usual method and recoding are chosen").wait_for()
     for width, scheme in ((1280, "light"), (360, "dark")):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)

@@ -118,10 +118,11 @@ def test_a_yes_and_no_column_is_offered_what_works(tmp_path: Path) -> None:
         assert "ell" not in made.desk.choices
         form = {"ask": "l-diversity", "l-diversity.ell": "2"}
         asked = {
-            "leave-out": {"ell": 2, "suppress": "0.75"},
-            "other-0": {"ell": 5, "designated": ["yes"]},
-            "other-1": {"t": "0.2"},
-            "other-2": {"alpha": "0.88", "k": 5},
+            "suppress": {"ell": 2, "suppress": "0.75"},
+            "designated": {"ell": 5, "designated": ["yes"]},
+            "closeness": {"t": "0.1"},
+            "alpha": {"alpha": "0.9", "k": 5},
+            "perturbed": {"rho1": "0.2", "rho2": "0.5", "k": 6, "domain": ["no", "yes"]},
         }
         for take, choices in asked.items():
             assert f'value="{take}"' in text
@@ -129,7 +130,7 @@ def test_a_yes_and_no_column_is_offered_what_works(tmp_path: Path) -> None:
             assert client.post("/privacy", data={**form, "take": take}).status_code == 303
             assert {name: made.desk.choices.get(name) for name in choices} == choices
             shown = settled(client, "/privacy")
-            assert "the promise holds" in shown
+            assert "✓ guaranteed" in shown
             assert 'role="alert"' not in shown
 
 
@@ -172,13 +173,15 @@ def test_slider_number_and_offers_by_keyboard_in_a_browser(at_hospital: Sitting,
     page.goto(at_hospital.address)
     page.goto(f"{at_hospital.base}/privacy")
     said = page.locator("#said")
-    said.get_by_text("more than 1 in 5 (20 %), even by an attacker who knows how the table was made").wait_for()
+    said.get_by_text(
+        "more than 20 % confidence (1 in 5), even by an attacker who knows how the table was made"
+    ).wait_for()
     assert page.locator(".rail .here .decided").inner_text() == "5-diversity"
-    slider = page.get_by_role("slider", name="l, one chance in how many").first
+    slider = page.get_by_role("slider", name="l: the probability is at most 1 in l").first
     slider.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    said.get_by_text("more than 1 in 7 (14.3 %)").wait_for()
+    said.get_by_text("more than 14.3 % confidence (1 in 7)").wait_for()
     assert page.locator("[id='l-diversity.ell']").input_value() == "7"
     for _ in range(6):
         page.keyboard.press("ArrowRight")
@@ -189,17 +192,17 @@ def test_slider_number_and_offers_by_keyboard_in_a_browser(at_hospital: Sitting,
     page.keyboard.type("12")
     with page.expect_navigation():
         page.keyboard.press("Enter")
-    said.get_by_text("12-diversity is out of reach").wait_for()
+    said.get_by_text("12-diversity is not possible for this table").wait_for()
     assert desk.choices["ell"] == 5
     said.get_by_role("button", name="Ask for 9-diversity").focus()
     page.keyboard.press("Enter")
-    said.get_by_text("more than 1 in 9 (11.1 %)").wait_for()
+    said.get_by_text("more than 11.1 % confidence (1 in 9)").wait_for()
     assert desk.choices["ell"] == 9
 
-    page.get_by_text("Other promises").click()
+    page.get_by_text("Other guarantees").click()
     page.get_by_label("Let everybody look like others (k-anonymity)").check()
     said.get_by_text("Everybody looks the same as at least 4 other people").wait_for()
-    page.get_by_role("button", name="Keep it and choose a method").click()
+    page.get_by_role("button", name="Keep this guarantee and choose a method").click()
     page.wait_for_url("**/method")
     assert (desk.choices["ell"], desk.choices["k"]) == (9, 5)
     page.go_back()

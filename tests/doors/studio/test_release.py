@@ -125,8 +125,8 @@ def test_a_trial_shows_people_side_by_side_and_says_that_it_is_thrown_away(file:
         first, second = made.entered.get("/release").text, made.entered.get("/release?page=2").text
         wrong = [made.entered.get(f"/release?page={page}").status_code for page in ("0", "99", "x", "9" * 30)]
 
-    assert "inside only" in first
-    assert "The release that you publish is drawn anew" in first
+    assert "confidential" in first
+    assert "The release that you publish is drawn again" in first
     assert "People 1 to 20 of the 300" in first
     assert "People 21 to 40 of the 300" in second
     assert found["n_dropped"] > 0
@@ -134,7 +134,7 @@ def test_a_trial_shows_people_side_by_side_and_says_that_it_is_thrown_away(file:
     everything = "".join(first.split("<tbody>")[1:]) + "".join(second.split("<tbody>")[1:])
     left_out = sum(1 for rows in found["people"]["tables"][0]["rows"][:40] if rows is None)
     assert everything.count("left out: not published") == left_out * 2  # in each of two tables
-    assert '<span class="unseen">coarser: </span>' in first
+    assert '<span class="unseen">less exact: </span>' in first
     assert wrong == [400] * 4
     assert not [path for path in tmp_path.iterdir() if path != file]
 
@@ -158,7 +158,7 @@ def test_a_trial_is_about_what_is_decided_and_never_the_release(file: Path, tmp_
 
 
 @pytest.mark.parametrize(
-    ("without", "words"), [("quasi", "give the columns their roles"), ("ell", "choose what is promised to people")]
+    ("without", "words"), [("quasi", "give the columns their roles"), ("ell", "choose what is guaranteed")]
 )
 def test_what_is_not_decided_yet_is_asked_for_and_nothing_starts(file: Path, without: str, words: str) -> None:
     with sitting(seed=SEED) as made:
@@ -186,6 +186,8 @@ def test_a_promise_that_cannot_be_kept_is_said_in_words(file: Path, tmp_path: Pa
     assert 'role="alert"' in page
     assert "200" in job.message
     assert unescape(page).count(job.message) >= 1
+    assert "gh.publish(" not in job.message  # calls of Python are no way out for somebody at a page
+    assert 'The step <a href="/privacy">Privacy</a> offers what this table allows instead.' in page
     assert "Traceback" not in page
     assert not (tmp_path / "out").exists()
 
@@ -301,7 +303,7 @@ def test_an_earlier_release_is_replaced_only_when_that_is_said_and_the_table_may
         unforced = publish(made, out).text
 
     assert taken.status_code == 400
-    assert "Tick the box below it to replace it" in taken.text
+    assert "Tick the box below the folder to replace it" in taken.text
     assert "published from this folder before" in refused["again"]
     assert "Nothing was written." in page
     assert "publish --force" in shown(done, "command")  # as it was done
@@ -341,7 +343,7 @@ def test_work_that_is_ended_leaves_nothing_behind(file: Path, tmp_path: Path, ho
             page = made.entered.get("/release").text
 
     assert job.state == "cancelled"
-    assert how == "stopped" or "Nothing of it is left." in page
+    assert how == "stopped" or "Nothing was kept." in page
     assert contents(tmp_path) == before
     assert not stages(tmp_path)
     assert replaced or not (tmp_path / "new").exists()
@@ -364,7 +366,7 @@ def test_a_release_that_was_written_before_the_work_was_cancelled_is_said_to_be_
 
     assert job.state == "cancelled"
     assert "The release was written before the work ended" in page
-    assert "Nothing of it is left" not in page
+    assert "Nothing was kept" not in page
     assert noted == [tmp_path / "out"]
     assert gh.load(tmp_path / "out" / "release").n_tuples == N
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["audit", "release"]
@@ -399,8 +401,10 @@ def test_release_report_and_policy_can_be_taken_along_and_the_audit_cannot(file:
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         archive.extractall(tmp_path / "unpacked")
     assert names == sorted(names)
-    assert all(name.startswith("release/") for name in names)
-    assert gh.load(tmp_path / "unpacked" / "release").title == "Patients"
+    assert "datapackage.json" in names
+    assert gh.load(tmp_path / "unpacked").title == "Patients"
+    (tmp_path / "taken.zip").write_bytes(again)
+    assert gh.load(tmp_path / "taken.zip").title == "Patients"
     report = taken["report.html"]
     assert report.content == (out / "audit" / "report.html").read_bytes()
     for answer in (*taken.values(), policy):
@@ -433,7 +437,7 @@ def test_temporary_paths_are_named_and_work_while_they_are_there(tmp_path: Path)
             if place is workspace:
                 assert spelled.temporary == (str(uploaded), str(edited))
                 assert str(edited) in spelled.note
-                assert spelled.policy.startswith("# Some paths below lie in the workspace")
+                assert spelled.policy.startswith("# Some files below are in the studio's own folder")
             else:
                 assert (spelled.temporary, spelled.note) == ((), "")
 
@@ -483,4 +487,4 @@ def test_from_the_trial_to_the_downloaded_release(file: Path, tmp_path: Path, pa
         assert made.desk.published == [tmp_path / "out"]
 
     with zipfile.ZipFile(tmp_path / "got.zip") as archive:
-        assert "release/datapackage.json" in archive.namelist()
+        assert "datapackage.json" in archive.namelist()

@@ -51,15 +51,15 @@ def test_a_steward_walks_from_the_table_to_the_release_and_looks_back(
     page.goto(studio.address)
     arrive("start")
     page.get_by_label("How many patients").fill("500")
-    page.get_by_role("button", name="Open the hospital").click()
+    page.get_by_role("button", name="Open the example table").click()
     page.locator("#standing").get_by_text("Who stands out").wait_for()
     arrive("data", "#column-0")
 
     page.get_by_role("link", name="Privacy").first.click()
-    page.locator("#said").get_by_text("more than 1 in 5 (20 %)").wait_for()
+    page.locator("#said").get_by_text("more than 20 % confidence (1 in 5)").wait_for()
     arrive("privacy")
-    page.get_by_role("button", name="Keep it and choose a method").click()
-    page.get_by_role("heading", name="The usual way is set").wait_for()
+    page.get_by_role("button", name="Keep this guarantee and choose a method").click()
+    page.get_by_role("heading", name="The usual method and recoding are chosen").wait_for()
     if KEPT:
         page.get_by_role("button", name="Compare", exact=True).click()
         page.get_by_text("Recommended:", exact=True).wait_for(timeout=300_000)
@@ -83,11 +83,11 @@ def test_a_steward_walks_from_the_table_to_the_release_and_looks_back(
     page.get_by_role("link", name="As an analyst").click()
     page.get_by_label("Question in SQL").fill("SELECT disease, COUNT(*) WHERE age < 40 GROUP BY disease")
     page.get_by_role("button", name="Ask", exact=True).click()
-    page.get_by_role("columnheader", name="Truth (inside only)").wait_for()
+    page.get_by_role("columnheader", name="Truth (confidential)").wait_for()
     arrive("analyst")
     page.get_by_role("link", name="As an auditor").click()
     page.get_by_role("button", name="Check it").click()
-    page.get_by_text("This release keeps its promise").wait_for()
+    page.get_by_text("This release keeps its guarantee").wait_for()
     arrive("auditor")
 
     page.get_by_role("link", name="Data").first.click()  # and everything is still there
@@ -102,7 +102,7 @@ def test_a_steward_walks_from_the_table_to_the_release_and_looks_back(
 def test_a_studio_that_is_stopped_in_the_middle_says_so(studio: Studio, page: Any, tmp_path: Path) -> None:
     page.goto(studio.address)
     page.get_by_label("How many patients").fill("200000")
-    page.get_by_role("button", name="Open the hospital").click()
+    page.get_by_role("button", name="Open the example table").click()
     page.locator("[data-job]").first.wait_for()
     assert studio.stop() == 0
     page.get_by_text("The studio does not answer any more").first.wait_for()
@@ -123,9 +123,11 @@ def test_a_real_table_goes_the_same_way(studio: Studio, page: Any, shared_data: 
     page.locator("#standing").get_by_text("Who stands out").wait_for()
 
     page.get_by_role("link", name="Privacy").first.click()
-    page.locator("#said").get_by_text("Nobody's occupation can be guessed with more than 1 in 5").wait_for()
-    page.get_by_role("button", name="Keep it and choose a method").click()
-    page.get_by_role("heading", name="The usual way is set").wait_for()
+    page.locator("#said").get_by_text(
+        "Nobody's occupation can be inferred with more than 20 % confidence (1 in 5)"
+    ).wait_for()
+    page.get_by_role("button", name="Keep this guarantee and choose a method").click()
+    page.get_by_role("heading", name="The usual method and recoding are chosen").wait_for()
     page.get_by_role("link", name="Release").first.click()
     page.wait_for_selector(".sides")
     page.get_by_label("Folder to write to").fill(str(tmp_path / "out"))
@@ -136,7 +138,7 @@ def test_a_real_table_goes_the_same_way(studio: Studio, page: Any, shared_data: 
 
     page.goto(f"{studio.base}/look/adversary")
     page.get_by_role("button", name="Attack everybody").click()
-    page.get_by_text("is believed with more than 1/5, which is what is promised").wait_for()
+    page.get_by_text("has a probability of more than 1/5, which is what is guaranteed").wait_for()
     page.get_by_role("link", name="As an auditor").click()
     page.get_by_role("button", name="Check it").click()
-    page.get_by_text("This release keeps its promise").wait_for()
+    page.get_by_text("This release keeps its guarantee").wait_for()

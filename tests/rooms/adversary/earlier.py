@@ -23,4 +23,4 @@ def publish_by_identifiers(table: gh.Microdata, **choices: Any) -> gh.Release:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(journey, "_divided", divided)
-        return replace(gh.publish(table, **choices), other_writer="an earlier version")
+        return replace(gh.publish(table, **choices), other_writer="format 3, glasshouse 0.2.0")

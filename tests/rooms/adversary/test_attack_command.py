@@ -66,7 +66,9 @@ def test_results_go_into_the_audit_folder_and_nobody_else_can_read_them(folder: 
 
 
 def test_a_place_inside_the_release_is_refused(folder: Path) -> None:
-    assert "stay inside" in run(folder, f"attack one/release {EXTERNAL} --out {folder}/one/release/b.csv", code=2)
+    assert "must not be published" in run(
+        folder, f"attack one/release {EXTERNAL} --out {folder}/one/release/b.csv", code=2
+    )
 
 
 def test_the_exit_code_tells_whether_a_limit_was_exceeded(folder: Path) -> None:
@@ -88,12 +90,12 @@ def test_what_she_found_out_is_read_from_a_file(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--most-corrupted 2", "belongs to --attack corruption"),
-        ("--other two/release", "belongs to --attack intersection"),
-        ("--how exact", "belongs to --attack reverse-engineering"),
-        ("--most-runs 5", "belongs to --attack reverse-engineering"),
+        ("--most-corrupted 2", "can only be given with --attack corruption"),
+        ("--other two/release", "can only be given with --attack intersection"),
+        ("--how exact", "can only be given with --attack reverse-engineering"),
+        ("--most-runs 5", "can only be given with --attack reverse-engineering"),
         ("--most-runs 0", "--most-runs"),
-        ("--ell 3", "a release says it itself"),
+        ("--ell 3", "is only for a table of another tool"),
     ],
 )
 def test_options_of_other_attacks_are_refused(folder: Path, options: str, message: str) -> None:

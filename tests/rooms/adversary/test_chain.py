@@ -279,8 +279,8 @@ def test_a_chain_may_start_from_the_truth_and_forgets_it() -> None:
     [
         ({0: "a", 1: "b", 2: "c", 3: "c"}, "not possible"),
         ({0: "a", 1: "b", 2: "c"}, "not possible"),
-        ({0: "a", 1: "b", 2: "c", 9: "d"}, "nobody knows of"),
-        ({0: "b", 1: "a", 2: "c", 3: "d"}, "cannot have given"),
+        ({0: "a", 1: "b", 2: "c", 9: "d"}, "row 9 of the table to start from"),
+        ({0: "b", 1: "a", 2: "c", 3: "d"}, "cannot have produced"),
     ],
 )
 def test_a_world_to_start_from_must_be_possible(start: Any, said: str) -> None:
@@ -317,7 +317,7 @@ def test_first_worlds_are_found_where_random_ones_do_not_do() -> None:
 def test_without_a_first_world_there_is_no_belief() -> None:
     people = table_of([(i,) for i in range(5)], [0] * 5)
 
-    with pytest.raises(gh.NotSupported, match=r"no world to start from: .* runs on 120 worlds"):
+    with pytest.raises(gh.NotSupported, match=r"no possible table was found to start .* runs on 120 tables"):
         sampled_posterior(people, lottery, "never", values=dict.fromkeys("abcde", 1), source=gh.Source.seeded(1))
     with pytest.raises(gh.InputError, match="no table of these people"):
         sampled_posterior(people, lottery, True, values=dict.fromkeys("abcde", 1), may=dict.fromkeys(range(3), "ab"))
@@ -377,7 +377,7 @@ def test_an_error_that_is_not_reached_is_refused_with_the_figures() -> None:
     people, algorithm, release, given = next(cases("Greedy", 1))
     told: list[float] = []
 
-    with pytest.raises(gh.NotSupported, match=r"largest error is 0\.0.*R-hat 1\..*effective sample size"):
+    with pytest.raises(gh.NotSupported, match=r"largest error was 0\.0.*R-hat 1\..*effective sample size"):
         sampled_posterior(
             people,
             algorithm,
@@ -400,7 +400,7 @@ def test_runs_that_end_are_said_to_have_ended() -> None:
         sampled_posterior(people, lambda table, rng: True, True, **given, most_runs=1000, error=0.01)
     with pytest.raises(gh.NotSupported, match="too few draws"):
         sampled_posterior(people, lambda table, rng: True, True, **given, most_runs=20)
-    with pytest.raises(gh.NotSupported, match="an algorithm with at least 1,000,000 runs"):
+    with pytest.raises(gh.NotSupported, match="at least 1,000,000 different sequences"):
         sampled_posterior(people, lambda table, rng: rng.below(10**6) < 9, True, **given, most_runs=500)
 
 
@@ -411,7 +411,7 @@ def test_a_world_that_no_chain_leaves_is_believed_only_if_all_were_tried() -> No
         codes = table.sensitive[0].codes.tolist()
         return tuple(i if code == i else -1 for i, code in enumerate(codes))
 
-    with pytest.raises(gh.NotSupported, match="never found another world"):
+    with pytest.raises(gh.NotSupported, match="found no second table"):
         sampled_posterior(people, only, BASE, **EIGHT, most_runs=3000, source=gh.Source.seeded(1))
     small = table_of([(i,) for i in range(3)], [0] * 3)
     found = sampled_posterior(small, only, (0, 1, 2), values={"a": 1, "b": 1, "c": 1}, source=gh.Source.seeded(1))
@@ -696,9 +696,9 @@ def test_cuts_that_tell_nothing_leave_exact_beliefs() -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    with pytest.raises(gh.InputError, match="cut 0 cannot have failed"):
+    with pytest.raises(gh.InputError, match="cut 0 was rejected"):
         sample_failed_cuts(cuts_of([0] * 4, [[0, 1, 2, 3]], [((0, 1), (2, 3))], ell=2))
-    with pytest.raises(gh.InputError, match="not published with"):
+    with pytest.raises(gh.InputError, match="not published in the person's group"):
         sample_failed_cuts(cuts_of([0, 0, 1], [[0, 1], [2]], [], ell=2, fixed=[2, -1, -1]))
     with pytest.raises(gh.InputError, match="more people of a group"):
         sample_failed_cuts(cuts_of([0, 0], [[0, 1]], [], ell=2, fixed=[0, 0]))
@@ -709,12 +709,12 @@ def test_what_cannot_be_is_refused() -> None:
 def test_too_few_sweeps_are_refused_with_the_figures() -> None:
     cuts, _ = large(12 * 64)
 
-    with pytest.raises(gh.NotSupported, match=r"error of 0\.001: after .* sweeps of 4 chains it is 0\.0"):
+    with pytest.raises(gh.NotSupported, match=r"error of 0\.001 for .* after .* sweeps of 4 chains the error was 0\.0"):
         sample_failed_cuts(cuts, source=gh.Source.seeded(1), error=0.001, most_sweeps=1000)
 
 
 def test_cuts_that_each_may_but_together_cannot_fail_are_refused() -> None:
     # Both cuts need the two equal tuples on one side, and no two people are on one side of both.
     cuts: Cuts = [((0, 1), (2, 3)), ((0, 2), (1, 3)), ((0, 3), (1, 2))]
-    with pytest.raises(gh.NotSupported, match=r"could not be made to fail"):
+    with pytest.raises(gh.NotSupported, match=r"did not violate the principle in any table"):
         sample_failed_cuts(cuts_of([0] * 4, [[0, 0, 1, 2]], cuts, ell=2), source=gh.Source.seeded(1))

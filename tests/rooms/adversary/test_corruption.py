@@ -175,7 +175,9 @@ def test_example_1_ellie_is_safe_for_the_published_disease_is_not_respiratory() 
     assert beliefs.present("Ellie") == 1
     assert beliefs.of("Debbie") == {}, "what she knew before is not what the release tells"
     assert beliefs.because is not None
-    assert "shows breast cancer; of its group of 2 the attacker knows 1" in beliefs.because(int(beliefs.kind[3]), 1)
+    assert "shows breast cancer; its group has 2 records, the attacker knows the values of 1 people" in beliefs.because(
+        int(beliefs.kind[3]), 1
+    )
 
     # Without a word about Emily she is one of two who may sit beside Debbie.
     half = gh.attack(release, Corruption(), knowledge=replace(knowledge, corrupted={"Debbie": "pneumonia"}))
@@ -292,7 +294,7 @@ def test_people_whom_she_does_not_know_of_hide_others_as_well_as_she_expects() -
     found = PerturbedSample.of(Task.of(gh.Linking(), release, knowledge)).posterior()
 
     assert found.attack == "linking"
-    assert found.notes[-1] == "2 tuples are of people whom the external table lacks"
+    assert found.notes[-1] == "2 records belong to people who are not in the external table"
     assert found.present(0) == 1
     # three alike people: h = 1/3
     assert found.of(0)["a"] == pytest.approx(1 / 3 * (2 / 3) + 2 / 3 * (1 / 3))
@@ -323,22 +325,22 @@ def test_what_cannot_be_is_refused() -> None:
     people = gh.read({"q": [1, 2, 50]}, quasi=["q"])
     for corrupted, words in (
         ({0: "a", 1: "b"}, "more people"),
-        ({2: "a"}, "fits no published tuple"),
-        ({0: "z"}, "the sensitive domain lacks"),
+        ({2: "a"}, "fits no published record"),
+        ({0: "z"}, "not in the domain of the sensitive column"),
         ({0: "b"}, "cannot be in the table"),
     ):
         with pytest.raises(gh.InputError, match=words):
             exact_belief(release, gh.Knowledge(external=people, corrupted=corrupted), 1)
     with pytest.raises(gh.InputError, match="can have its value"):
         Corruption().attack(release, gh.Knowledge(external=people, prior={"b": 1}))
-    with pytest.raises(gh.InputError, match="nothing left to believe"):
+    with pytest.raises(gh.InputError, match="nothing left to infer"):
         exact_belief(release, gh.Knowledge(external=people, corrupted={1: "a"}), 1)
     with pytest.raises(gh.ParameterError, match="predicate"):
         Corruption(predicate="flu")
     with pytest.raises(gh.ParameterError, match="most_corrupted"):
         Corruption(most_corrupted=-1)
     overlapping = sample([("[0, 9]", "a", 1), ("[5, 9]", "a", 1)], Fraction(1, 2), ["a", "b"])
-    with pytest.raises(gh.NotSupported, match="fits two tuples"):
+    with pytest.raises(gh.NotSupported, match="fit two records"):
         Corruption().attack(overlapping, gh.Knowledge(external=gh.read({"q": [6]}, quasi=["q"])))
 
 
@@ -506,8 +508,9 @@ def test_bob_gives_calvin_away_and_emily_hides_debbie_a_little() -> None:
     assert found.worst().person == "Calvin"
     assert found.because is not None
     assert found.because(int(found.kind[1]), 6) == (
-        "1 of 2 tuples of the groups at Age [21, 40], Gender M, Zipcode [11000, 30000] have pneumonia; of the people "
-        "who may be there the attacker has corrupted 1 who are in the table, 1 of them with another value"
+        "1 of 2 records of the groups at Age [21, 40], Gender M, Zipcode [11000, 30000] have pneumonia; among the "
+        "people who may be in these groups, the attacker already knows the values of 1 who are in the table, "
+        "and 1 of these have another value"
     )
     assert found.present("Emily") == found.present("Debbie") == pytest.approx(2 / 3)
     absent = gh.attack(release, Corruption(), knowledge=gh.Knowledge(external=voters, corrupted={"Emily": ABSENT}))
@@ -555,7 +558,7 @@ def test_half_of_the_people_corrupted_at_scale_agree_with_what_each_has(recoding
         assert sum(vague.of(f"P{i + 1:06}").values()) == pytest.approx(1)
     assert found.how == "exact"
     assert vague.how == ("mixture" if recoding.name == "angel" else "exact")
-    assert recoding.name != "angel" or any("weighed for each of them by itself" in note for note in vague.notes)
+    assert recoding.name != "angel" or any("each of them was considered separately" in note for note in vague.notes)
 
 
 def test_overlapping_boxes_at_scale_are_a_mixture_and_say_so() -> None:
@@ -579,19 +582,19 @@ def test_what_does_not_agree_with_the_release_is_refused() -> None:
     release = boxes([("[0, 3]", "a"), ("[0, 3]", "b"), ("[10, 13]", "c"), ("[10, 13]", "a")])
     people = gh.read({"q": [1, 2, 11, 12, 50]}, quasi=["q"])
     for corrupted in ({0: "c"}, {0: "a", 1: "a"}, {4: "a"}, {0: "z"}):
-        with pytest.raises(gh.InputError, match="does not agree with the release"):
+        with pytest.raises(gh.InputError, match="contradicts the release"):
             Corruption().attack(release, gh.Knowledge(external=people, corrupted=corrupted))
-    with pytest.raises(gh.NotSupported, match="prior by person"):
+    with pytest.raises(gh.NotSupported, match="a prior for single people"):
         Corruption().attack(release, gh.Knowledge(external=people, prior={0: {"a": 1}}))
     common = Corruption().attack(release, gh.Knowledge(external=people, prior={"a": 1, "b": 2, "c": 9}))
-    assert (common.of(0), common.notes[-1][:13]) == ({"a": 0.5, "b": 0.5}, "a prior for e")
-    with pytest.raises(gh.NotSupported, match="keep their values"):
+    assert (common.of(0), common.notes[-1][:25]) == ({"a": 0.5, "b": 0.5}, "the prior changes nothing")
+    with pytest.raises(gh.NotSupported, match="groups with their true values"):
         confidence(release, gh.Knowledge(external=people), 0, {"a"})
     # two people at one place, of two groups that cannot both have their values
     twice = anatomy([(1, 1), (1, 2)], {1: ["a"], 2: ["b"]})
     alike = gh.read({"q": [1, 1]}, quasi=["q"])
     assert Corruption().attack(twice, gh.Knowledge(external=alike, corrupted={0: "a"})).of(1) == {"b": 1.0}
-    with pytest.raises(gh.InputError, match="does not agree"):
+    with pytest.raises(gh.InputError, match="contradicts the release"):
         Corruption().attack(twice, gh.Knowledge(external=alike, corrupted={0: "a", 1: "a"}))
 
 
@@ -599,7 +602,7 @@ def test_dropped_people_may_be_known_without_a_contradiction() -> None:
     release = boxes([("[0, 3]", "a"), ("[0, 3]", "b")])
     release = replace(release, recipe=replace(release.recipe, suppress="1/3"))
     knowledge = gh.Knowledge(external=gh.read({"q": [1, 2, 50]}, quasi=["q"]), corrupted={0: "a", 2: "a"})
-    with pytest.raises(gh.InputError, match="does not agree"):  # the release says that nobody was dropped
+    with pytest.raises(gh.InputError, match="contradicts the release"):  # the release says that nobody was dropped
         Corruption().attack(release, knowledge)
     found = Corruption().attack(replace(release, n_dropped=1), knowledge)
 

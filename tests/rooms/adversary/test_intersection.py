@@ -199,7 +199,7 @@ def test_tables_2b_and_2c_tell_alans_disease() -> None:
     assert {"bronchitis": 0.5, "flu": 0.5} == found.of("Eddy") == found.of("Frank"), "Table 8 exchanges the two"
     assert (2.0, 2 / 3, "exact") == (found.multiple(), found.share_above(), found.how)
     kind, code = found.kind[0], found.values.index("pneumonia")
-    assert "all 2 releases leave such a person 1 values in common" in found.because(kind, code)  # type: ignore[misc]
+    assert "all 2 releases together allow 1 values for such a person" in found.because(kind, code)  # type: ignore[misc]
 
 
 def test_tables_7a_to_7c_tell_nothing_that_each_does_not_tell_alone() -> None:
@@ -260,7 +260,7 @@ def test_a_release_published_again_tells_nothing_new() -> None:
     alone = gh.attack(release, knowledge=knowledge)
     found = Intersection(others=(release, release)).attack(release, knowledge)
 
-    assert "releases whose tables are all in another were left out" in found.notes
+    assert "releases whose tables are all contained in another release were left out" in found.notes
     assert alone.of("P000001") == pytest.approx(found.of("P000001"))
     assert 1 / 3 == pytest.approx(found.largest.max())
 
@@ -274,17 +274,17 @@ def test_what_cannot_be_intersected_is_refused() -> None:
             (table, gh.synthetic.hospital(200, seed=2).take(np.arange(60)), table.take(np.arange(50)))
         )
     )
-    with pytest.raises(gh.InputError, match="equally often"):
+    with pytest.raises(gh.InputError, match="the same frequencies"):
         Intersection(others=(other,)).attack(release, knowledge)
-    with pytest.raises(gh.InputError, match="different numbers of tuples"):
+    with pytest.raises(gh.InputError, match="different numbers of records"):
         Intersection(others=(shorter,)).attack(release, knowledge)
-    with pytest.raises(gh.NotSupported, match="60 tuples for 59 people"):
+    with pytest.raises(gh.NotSupported, match="59 people for 60 published records"):
         Intersection().attack(release, gh.Knowledge(external=table.take(np.arange(59))))
     with pytest.raises(gh.InputError, match="no table of the people"):
         Intersection().attack(release, gh.Knowledge(external=gh.synthetic.hospital(61, seed=5)))
     with pytest.raises(gh.NotSupported, match="prior"):
         Intersection().attack(release, gh.Knowledge(external=table, prior={"asthma": 1}))
-    with pytest.raises(gh.NotSupported, match="left 1 tuples out"):
+    with pytest.raises(gh.NotSupported, match="left out 1 records"):
         Intersection(others=(replace(other, n_dropped=1),)).attack(release, knowledge)
     with pytest.raises(gh.ParameterError, match="error"):
         Intersection(error=0)
@@ -403,7 +403,7 @@ def test_a_sampled_attack_agrees_with_a_counted_one_and_does_not_depend_on_the_o
 
 
 def test_worlds_that_do_not_exist_are_not_sampled() -> None:
-    with pytest.raises(NotReached, match="no world"):
+    with pytest.raises(NotReached, match=r"no possible table|no table"):
         sample_options(
             Component([0, 1], [1, 1], [[0, 1], [2, 3]], [[(0,), (1,)], [(0,), (1,)]], [2, 1], [True, True]),
             np.arange(4),

@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from glasshouse.adversary.permanents import ExactShares, connected, count_ways, exact_shares, largest_shares
+from glasshouse.adversary.permanents import ExactShares, connected, count_ways, easy_first, exact_shares, largest_shares
 from glasshouse.adversary.posterior import Beliefs
 from tests.twins.intersection import seated
 
@@ -246,3 +246,45 @@ def test_components_are_what_chains_connect() -> None:
         found = connected(n, np.array([a for a, _ in pairs], np.int64), np.array([b for _, b in pairs], np.int64))
 
         assert [min(group) for group in groups] == found.tolist()
+
+
+def test_what_failed_is_not_tried_again_with_fewer_states() -> None:
+    asked: list[tuple[int, int]] = []
+
+    def attempt(c: int, most: int) -> tuple[bool, int]:
+        asked.append((c, most))
+        needed = {0: 10, 1: 5_000, 2: 10**9}[c]
+        return needed <= most, min(needed, most + 1)
+
+    easy_first({0: 1, 1: 1, 2: 1}, attempt, 100_000)
+
+    of_third = [most for c, most in asked if c == 2]
+    assert of_third == sorted(set(of_third))
+    assert [c for c, _ in asked].count(0) == 1
+    assert (1, 8_192) in asked
+
+
+def test_counting_stops_when_the_steps_that_are_left_take_too_many_states() -> None:
+    people, options, capacity = [1] * 12, [[(i,), (i + 1,)] for i in range(12)], [1] * 13
+    needed = count_ways([*people[:11], 2], options, capacity).n_states
+
+    assert count_ways([*people[:11], 2], options, capacity, most_states=needed).shares is not None
+    short = count_ways([*people[:11], 2], options, capacity, most_states=needed - 1)
+    assert short.shares is None
+    assert short.n_states > needed - 1
+
+
+@pytest.mark.parametrize("n_kinds", [4, 400])
+def test_beliefs_are_joined_alike_by_places_and_by_sorting(n_kinds: int) -> None:
+    draw = np.random.default_rng(5)
+    who, codes = draw.integers(0, 4, 100), draw.integers(0, 3, 100)
+    weights = np.where(draw.random(100) < 0.1, 0.0, draw.random(100))
+    expected: dict[tuple[int, int], float] = {}
+    for one, code, weight in zip(who.tolist(), codes.tolist(), weights.tolist(), strict=True):
+        expected[one, code] = expected.get((one, code), 0.0) + weight
+
+    found = Beliefs.joined(who, codes, weights, n_kinds=n_kinds, n_values=3)
+
+    listed = list(zip(found.owner.tolist(), found.codes.tolist(), strict=True))
+    assert dict(zip(listed, found.beliefs.tolist(), strict=True)) == expected
+    assert listed == sorted(expected)

@@ -211,7 +211,7 @@ def test_which_of_two_groups_of_the_same_cells_is_whose_is_not_guessed_from_corr
     release = case.publish()
 
     assert {"a": 0.5, "b": 0.5} == case.attack(release).of(0)
-    with pytest.raises(gh.NotSupported, match="which of several groups"):
+    with pytest.raises(gh.NotSupported, match="may be in several groups"):
         case.attack(release, corrupted={0: "a"})
 
 
@@ -232,7 +232,7 @@ def test_whoever_fits_nothing_or_is_known_to_be_absent_is_left_off_the_list(reco
         n_tried += 1
 
         assert not differs(found, expected)
-        assert any("1 people fit nothing" in note for note in found.notes)
+        assert any("1 people fit no published record" in note for note in found.notes)
         assert [0, 0] == [found.presence[found.kind[len(case.values) + i]] for i in (0, 1)]
     assert n_tried > tables(20)
 
@@ -279,7 +279,7 @@ def test_the_default_release_for_k_anonymity_is_attacked_exactly_at_any_size(rec
 
     assert ("exact", 500) == (found.how, found.n_people)
     assert (bound.largest[bound.kind] >= found.largest[found.kind] - NEAR).all()
-    assert "follows from quasi-identifiers alone" in found.explain(found.worst().person)
+    assert "depends only on quasi-identifiers" in found.explain(found.worst().person)
     shares = [sum(beliefs_of(found, row).values()) for row in range(500)]
     assert shares == pytest.approx([1] * 500)
 
@@ -289,7 +289,7 @@ def test_a_list_with_outsiders_is_answered_by_the_bound_and_exactly_not_at_all()
     knowledge = gh.Knowledge(external=PATIENTS)
 
     assert "bound" == gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge).how
-    with pytest.raises(gh.NotSupported, match="who can be in the table"):
+    with pytest.raises(gh.NotSupported, match="cannot repeat the division"):
         gh.attack(release, gh.ReverseEngineering(how="exact"), knowledge=knowledge)
 
 
@@ -304,7 +304,7 @@ def test_a_list_that_lacks_people_is_answered_by_the_bound() -> None:
 def test_a_principle_on_sensitive_values_is_refused_for_cuts_that_were_not_made_tell() -> None:
     release = gh.publish(PATIENTS, principle=gh.LDiversity(ell=2), method=gh.Snug(), recoding=gh.Boxes())
 
-    with pytest.raises(gh.NotSupported, match="cuts that were not made"):
+    with pytest.raises(gh.NotSupported, match="rejected cuts reveal"):
         gh.attack(release, gh.ReverseEngineering(), knowledge=gh.Knowledge(external=PATIENTS))
 
 
@@ -323,13 +323,13 @@ def small() -> tuple[Case, gh.Release]:
 def test_what_cannot_be_is_said_to_be_so() -> None:
     case, release = small()
 
-    with pytest.raises(gh.InputError, match="which nobody in the release has"):
+    with pytest.raises(gh.InputError, match="not in the release"):
         case.attack(release, corrupted={0: "z"})
     with pytest.raises(gh.InputError, match="no table of these people"):
         case.attack(release, corrupted={2: "b"})
     with pytest.raises(gh.InputError, match="no table of these people"):
         case.attack(release, corrupted={0: "b", 1: "b"})
-    with pytest.raises(gh.InputError, match="no weight to a value"):
+    with pytest.raises(gh.InputError, match="weight 0 to a published value"):
         case.attack(release, prior={"a": 1})
 
 
@@ -337,9 +337,9 @@ def test_other_people_or_another_algorithm_are_noticed() -> None:
     case, release = small()
     others = replace(case, people={"x": [1, 2, 3, 5], "y": [1, 1, 1, 1]})
     for wrong in (others, replace(case, principle=gh.KAnonymity(k=4)), replace(case, principle=gh.KAnonymity(k=5))):
-        with pytest.raises(gh.InputError, match="do not give the groups of the release"):
+        with pytest.raises(gh.InputError, match="into other groups than those of the release"):
             wrong.attack(release)
-    with pytest.raises(gh.InputError, match="do not give the groups of the release"):
+    with pytest.raises(gh.InputError, match="into other groups than those of the release"):
         replace(case, recoding=gh.Angel(k=2)).attack(release)
 
 
@@ -348,20 +348,20 @@ def test_a_marginal_of_other_people_is_noticed() -> None:
     case = Case(columns, list("abab"), gh.Angel(marginals=[["x", "s"], ["y"]]))
     release = case.publish()
 
-    with pytest.raises(gh.InputError, match="do not give the groups of the release"):
+    with pytest.raises(gh.InputError, match="into other groups than those of the release"):
         replace(case, people={**columns, "y": [1, 1, 2, 3]}).attack(release)
 
 
 def test_what_is_not_known_exactly_is_refused() -> None:
     case, release = small()
 
-    with pytest.raises(gh.NotSupported, match="prior by person"):
+    with pytest.raises(gh.NotSupported, match="a prior for single people"):
         case.attack(release, prior={0: {"a": 1, "b": 2}})
-    with pytest.raises(gh.NotSupported, match="tuples were dropped"):
+    with pytest.raises(gh.NotSupported, match="records were dropped"):
         case.attack(replace(release, n_dropped=1))
     with pytest.raises(gh.NotSupported, match="secret order"):
         replace(case, method=gh.Mondrian(partitioning="relaxed")).attack(release)
-    with pytest.raises(gh.NotSupported, match="has corrupted people"):
+    with pytest.raises(gh.NotSupported, match="knows values of other people"):
         case.attack(release, QuasiOnlyBound().attack, corrupted={0: "a"})
 
 
@@ -396,5 +396,5 @@ def test_a_refusal_tells_the_reasons_of_every_strategy() -> None:
     table = gh.synthetic.hospital(70, seed=1)
     release = gh.publish(table, principle=gh.LDiversity(ell=2), method=gh.Snug(), recoding=gh.Boxes())
 
-    with pytest.raises(gh.NotSupported, match=r"looks at sensitive values.*an exact belief about 70 people"):
+    with pytest.raises(gh.NotSupported, match=r"depends on the sensitive values.*computed for 70 people"):
         gh.attack(release, gh.ReverseEngineering(how="exact"), knowledge=gh.Knowledge(external=table))

@@ -233,7 +233,7 @@ def test_sampling_knows_what_was_found_out_and_measures_closeness() -> None:
 
 
 def test_an_error_that_the_trials_cannot_reach_is_refused() -> None:
-    with pytest.raises(NotSupported, match=r"beliefs within 0\.0001 about a group of 12 people"):
+    with pytest.raises(NotSupported, match=r"an error of 0\.0001 for a group of 12 people"):
         explained(
             diverse_run([3, 2, 2, 2, 1, 1, 1], 4), Frequencies(4), most_states=0, error=0.0001, most_trials=10_000
         )
@@ -374,8 +374,8 @@ def test_figure_6a_gives_two_people_away() -> None:
     assert [found.of(name).get("Positive", 0.0) for name in names] == [1.0, 1.0, 0.0, 0.0]
     assert [hidden.of(name)["Positive"] for name in names] == [0.5] * 4  # a rest that was merged would look the same
     why = found.because(int(found.kind[0]), found.values.index("Positive"))
-    assert "2 of the 4 tuples of their group have Positive" in why
-    assert "bucket 1 of 2: had its first 2 people" in why
+    assert "2 of the 4 records of their group have Positive" in why
+    assert "bucket 1 of 2: if its first 2 people" in why
     assert why.endswith("the group would have ended there")
 
 
@@ -446,16 +446,16 @@ def test_what_cannot_be_explained_exactly_is_refused_with_what_would_work() -> N
             GreedyGroups().attack(release, knowledge, steps)
 
     more = line(list("aabbccdda"))
-    refused("8 tuples by whoever knows of 9 people", gh.Knowledge(external=more))
+    refused("8 records and the external table 9 people", gh.Knowledge(external=more))
     refused("prior for single people", gh.Knowledge(external=table, prior={0: {"a": 1}}))
     refused("not in the table", gh.Knowledge(external=table, corrupted={0: gh.ABSENT}))
     refused(
-        "as those of Greedy or RandomisedGreedy",
+        "made by Greedy or RandomisedGreedy",
         gh.Knowledge(external=table),
         (algorithm[0], gh.Mondrian(), algorithm[2]),
     )
     shifted = gh.read({"x": [i + 10 for i in range(8)], "s": list("aabbccdd")}, quasi=["x"], sensitive="s")
-    with pytest.raises(InputError, match="no runs along the order"):
+    with pytest.raises(InputError, match="would not form the published groups"):
         GreedyGroups().attack(release, gh.Knowledge(external=shifted), algorithm)
 
 
@@ -464,7 +464,7 @@ def test_batches_that_could_change_places_along_the_order_are_refused() -> None:
     rows = {"x": [0, 0, 0, 1], "s": list("abcc")}
     table = gh.read(rows, quasi=["x"], sensitive="s")
 
-    with pytest.raises(NotSupported, match="more than one way"):
+    with pytest.raises(NotSupported, match="more than one possibility"):
         attacked(table, gh.LDiversity(ell=2), gh.Greedy(), gh.Angel(k=2))
 
 

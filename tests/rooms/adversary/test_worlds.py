@@ -52,14 +52,14 @@ def test_a_limit_is_kept_exactly_by_whoever_counts_no_further_than_that(seed: in
     assert there == some(seed).count > 1
 
     for limit in {0, 1, there // 2, there - 1}:
-        with pytest.raises(gh.NotSupported, match=f"more worlds than the {limit:,} that are allowed"):
+        with pytest.raises(gh.NotSupported, match=f"more possible tables than the {limit:,} that are allowed"):
             some(seed).check(limit)
     for limit in {there, there + 1, 10 * there}:
         some(seed).check(limit)
 
 
 def test_of_48_people_with_very_many_worlds_a_few_are_counted(steps: Callable[[], int]) -> None:
-    with pytest.raises(gh.NotSupported, match="more worlds than the 1,000 that are allowed"):
+    with pytest.raises(gh.NotSupported, match="more possible tables than the 1,000 that are allowed"):
         crowd(48, 10, 3, seed=1).check(1_000)
 
     assert steps() < 20_000

@@ -64,7 +64,7 @@ def test_an_exact_cell_that_there_is_not_is_refused(recoding: Any) -> None:
 
     with pytest.raises(gh.DomainError, match=r"column 'state' has no value 'texas': did you mean 'Texas'\?"):
         asked(made, "state = 'texas'")
-    with pytest.raises(gh.DomainError, match=r"there are 'Ohio', 'Texas', 'Utah'$"):
+    with pytest.raises(gh.DomainError, match=r"its values are 'Ohio', 'Texas', 'Utah'$"):
         asked(made, "state <> 'nowhere at all'")
     assert float(asked(made, "state IN ('Texas', 'Ohio')")) == 16
 
@@ -75,8 +75,10 @@ def test_where_it_is_not_told_which_values_there_are_the_answer_says_that_no_cel
     found = asked(made, "state = 'Texass'")
 
     assert float(found) == 0
-    assert found.notes == ("no published cell of 'state' has 'Texass': nobody is counted for it; there is 'Texas'",)
-    assert "note: no published cell of 'state' has 'Texass'" in str(found)
+    assert found.notes == (
+        "no published cell of 'state' contains 'Texass', so nobody is counted for it; did you mean 'Texas'?",
+    )
+    assert "note: no published cell of 'state' contains 'Texass'" in str(found)
     assert found.to_dict()["notes"] == list(found.notes)
     assert not asked(made, "state = 'Texas'").notes
     assert float(asked(made, "state <> 'Texass'")) == N
@@ -100,7 +102,7 @@ def test_numbers_dates_and_truth_values_out_of_reach_are_noted_and_not_refused(r
         assert float(found) == 0
         assert len(found.notes) == 1, condition
         name = condition.split()[1] if condition.startswith("NOT") else condition.split()[0]
-        assert found.notes[0].startswith(f"no published cell of {name!r} has a value in "), found.notes
+        assert found.notes[0].startswith(f"no published cell of {name!r} contains a value in "), found.notes
     for condition in ("age = 22", "age < 200", "born > DATE '1900-01-01'", "member", "height < 9"):
         assert not asked(made, condition).notes
 
@@ -111,7 +113,7 @@ def test_an_exact_value_of_what_is_measured_is_not_answered_0_without_a_word() -
 
     found = asked(made, "height = 1.7")
     assert float(found) == 0
-    assert "one exact value has no share of an interval: ask for BETWEEN" in found.notes[0]
+    assert "cannot be counted: ask for a range of values, with BETWEEN" in found.notes[0]
 
 
 def test_a_declared_tree_or_order_says_which_values_there_are() -> None:
@@ -178,7 +180,7 @@ def test_the_error_shows_nothing_that_is_not_in_the_release() -> None:
 
     with pytest.raises(gh.DomainError) as refused:
         asked(made, "ill = 'measles'")
-    told = str(refused.value).partition(": there are ")[2].replace("'", "").split(", ")
+    told = str(refused.value).partition(": its values are ")[2].replace("'", "").split(", ")
     assert set(told) == shown
 
 
@@ -188,7 +190,7 @@ def test_the_command_line_says_it_too(tmp_path: Path) -> None:
 
     noted = run.invoke(command, ["query", str(tmp_path / "release"), "SELECT COUNT(*) WHERE state = 'Texass'"])
     assert noted.exit_code == 0
-    assert "note: no published cell of 'state' has 'Texass'" in noted.output
+    assert "note: no published cell of 'state' contains 'Texass'" in noted.output
     refused = run.invoke(command, ["query", str(tmp_path / "release"), "SELECT COUNT(*) WHERE ill = 'fluu'"])
     assert refused.exit_code != 0
     assert "did you mean 'flu'?" in refused.output

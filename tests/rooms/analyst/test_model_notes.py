@@ -12,14 +12,15 @@ import glasshouse as gh
 from tests.rooms.cli.world import run
 from tests.rooms.population.known import QUASI, people, released
 
-FEW = "answered by the uniform model: fewer than 200 people"
+FEW = "answered by the uniform model: the release has fewer than 200 people"
 NOTHING = (
     "answered by the uniform model: "
-    "what the release teaches fits groups that were held out no better than base rates do"
+    "the model learned from the release predicts groups that were set aside for testing no better than overall "
+    "frequencies do"
 )
 FEW_TELL = (
-    "intervals may be too narrow: within a group every value is taken to be as likely for every member, and it takes "
-    "more people to tell whether that is so"
+    "the intervals may be too narrow, because within a group every value is assumed to be equally probable for every "
+    "member, and the release has too few people to check this"
 )
 WOMEN = "SELECT COUNT(*) WHERE sex = 'F' AND ill = 'v1'"
 TREE = {"all": {"north": ["A", "B", "C"], "south": ["D", "E", "F"]}}
@@ -94,7 +95,7 @@ def test_workloads_evaluations_and_flat_tables_say_it_too() -> None:
     assert f"note: {FEW}" in str(scores)
     assert scores.to_dict()["notes"] == [FEW, FEW_TELL]
     told = gh.sample(release).schema.metadata[b"glasshouse.notes"].decode()
-    assert told == "drawn by the uniform model: fewer than 200 people"
+    assert told == "drawn by the uniform model: the release has fewer than 200 people"
 
 
 def test_the_command_line_prints_it(tmp_path: Path) -> None:

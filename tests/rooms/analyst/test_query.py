@@ -113,7 +113,7 @@ def test_query_a_of_anatomy_is_a_tenth_on_the_printed_boxes_and_one_on_anatomy()
     ("sql", "message"),
     [
         ("SELECT COUNT(*) WHERE agee < 3", "age"),
-        ("SELECT SUM(sex)", "holds texts"),
+        ("SELECT SUM(sex)", "contains texts"),
         ("SELECT COUNT(*) WHERE age = 'x'", "age"),
         ("DELETE FROM release", "SELECT"),
     ],

@@ -359,7 +359,7 @@ def test_classes_are_made_of_sensitive_values_by_a_mapping_or_a_function() -> No
     assert [0.6, 0.4] == by_function.class_shares_.tolist() == by_mapping.class_shares_.tolist()
     assert list(range(10)) == alone.classes_.tolist()
     assert 0.5 == alone.retention_
-    with pytest.raises(gh.InputError, match="lacks 1 of the 10"):
+    with pytest.raises(gh.InputError, match="a class for 1 of the 10"):
         PerturbedTreeClassifier().fit_release(release, dict.fromkeys(range(9), "x"))
 
 
@@ -369,7 +369,7 @@ def test_a_domain_that_was_not_declared_is_given_or_taken_from_what_is_published
     assert [0.5, 0.5] == PerturbedTreeClassifier().fit_release(release).class_shares_.tolist()
     given_one = PerturbedTreeClassifier().fit_release(release, domain=["a", "b", "c", "d"])
     assert [0.25] * 4 == given_one.class_shares_.tolist()
-    with pytest.raises(gh.InputError, match="lacks 1 of the published"):
+    with pytest.raises(gh.InputError, match="1 of the published"):
         PerturbedTreeClassifier().fit_release(release, domain=["a", "c"])
     declared = released({"x": ("integer", ["1", "2"])}, ["a", "b"], [1, 1], p="1/2", domain=["a", "b"])
     with pytest.raises(gh.InputError, match="declares"):
@@ -564,7 +564,8 @@ def test_without_scikit_learn_the_extra_is_named() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
 
     assert (
-        "MissingExtra: a classifier of perturbed samples needs an extra: pip install 'glasshouse[trees]'" in done.stderr
+        "MissingExtra: a classifier of perturbed samples needs an optional package: pip install 'glasshouse[trees]'"
+        in done.stderr
     )
 
 

@@ -202,20 +202,20 @@ def test_times_with_an_offset_are_moments_and_are_not_compared_with_what_a_clock
 
     assert noon in ValueSet.of([dt.datetime(2024, 5, 1, 10, tzinfo=dt.UTC)])
     assert dt.datetime(2024, 5, 1, 11, tzinfo=dt.UTC) in ValueSet.between(noon, None)
-    with pytest.raises(InputError, match="with an offset and times without"):
+    with pytest.raises(InputError, match="no common order"):
         assert noon in ValueSet.of([dt.datetime(2024, 5, 1, 12)])
-    with pytest.raises(InputError, match="with an offset and times without"):
+    with pytest.raises(InputError, match="no common order"):
         ValueSet.between(noon, dt.datetime(2024, 5, 2))
-    with pytest.raises(InputError, match="with an offset and times without"):
+    with pytest.raises(InputError, match="no common order"):
         _ = ValueSet.above(noon) & ValueSet.below(dt.datetime(2024, 5, 2))
 
 
 def test_what_has_no_place_in_the_order_is_refused() -> None:
-    with pytest.raises(InputError, match="not-a-number"):
+    with pytest.raises(InputError, match="not a number"):
         ValueSet.of([float("nan")])
-    with pytest.raises(InputError, match="not-a-number"):
+    with pytest.raises(InputError, match="not a number"):
         ValueSet.above(Decimal("nan"))
-    with pytest.raises(InputError, match="times"):
+    with pytest.raises(InputError, match="time of day"):
         ValueSet.above(MOMENT, whole=True)
 
 

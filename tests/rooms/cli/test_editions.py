@@ -32,7 +32,7 @@ def test_editions_are_published_shown_verified_and_asked(world: Path) -> None:
     run(FIRST)
     told = run(NEXT)
     assert "editions: 2026 (300 people), 2027 (150 people)" in told.stdout
-    assert "30 people who were published are not in this table, and are told as left" in told.stderr
+    assert "30 people who were published before are not in this table: they are listed as having left" in told.stderr
     assert (world / "second" / "audit" / "report.html").is_file()
     report = json.loads((world / "second" / "audit" / "report.json").read_text(encoding="utf-8"))
     assert "this is about edition 2027 alone" in report["notices"][0]
@@ -57,5 +57,5 @@ def test_a_policy_makes_the_same_edition(world: Path) -> None:
 def test_other_engines_refuse_editions_by_name(world: Path) -> None:
     run(f"{FIRST} {QUICK}")
     for engine in ("disk", "spark"):
-        assert f"--engine {engine} makes no editions" in run(f"{NEXT} --engine {engine}", code=2).stderr
+        assert f"--engine {engine} cannot publish editions" in run(f"{NEXT} --engine {engine}", code=2).stderr
     assert not (world / "second").exists()

@@ -109,7 +109,9 @@ def test_a_file_that_does_not_fit_is_published_from_disk_and_told_so(
     (note,) = (line for line in said.stderr.splitlines() if "disk" in line)
 
     assert ran == ["disk"]
-    assert note.startswith("note: patients.csv would take about 0 MiB of memory, and 0 MiB are free: it is published")
+    assert note.startswith(
+        "note: patients.csv would take about 0 MiB of memory, and 0 MiB are free, so it is published"
+    )
     assert ("the report leaves out" in note) == (not report)
     assert (world / "out" / "audit" / "report.html").exists() == (not report)
     assert json.loads(said.stdout)["n_tuples"] == 300
@@ -122,7 +124,7 @@ def test_what_needs_the_table_in_memory_stays_there_with_a_warning(
     said = run(f"publish patients.csv {ROLES} --ell 3 --out out {QUICK} --flat")
 
     assert ran == []
-    assert "--flat needs it there" in said.stderr
+    assert "--flat needs the table in memory" in said.stderr
     assert (world / "out" / "flat").is_dir()
 
 
@@ -153,13 +155,13 @@ def test_a_policy_names_the_engine(ran: list[str], world: Path) -> None:
 
 REFUSED = {
     "--engine disk --flat": "leave --flat out",
-    "--engine disk --to postgresql://127.0.0.1:1/x": "takes no database",
-    "--engine disk --table people": "takes no database",
-    "--engine memory --memory 64": "--memory is for --engine disk",
-    "--engine memory --spill .": "--spill is for --engine disk",
-    "--engine memory --no-partition": "--report brief reads it as a whole",
-    "--engine memory --no-partition --flat --no-report": "--flat reads it as a whole",
-    "--engine disk --master local[2]": "needs --engine spark",
+    "--engine disk --to postgresql://127.0.0.1:1/x": "not databases",
+    "--engine disk --table people": "not databases",
+    "--engine memory --memory 64": "--memory can only be given with --engine disk",
+    "--engine memory --spill .": "--spill can only be given with --engine disk",
+    "--engine memory --no-partition": "--report brief needs the whole table",
+    "--engine memory --no-partition --flat --no-report": "--flat needs the whole table",
+    "--engine disk --master local[2]": "can only be given with --engine spark",
 }
 
 

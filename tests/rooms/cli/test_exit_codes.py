@@ -147,7 +147,7 @@ def test_a_report_that_fails_leaves_the_release_and_says_so(world: Path, monkeyp
     monkeypatch.setattr("glasshouse.pages.report.make_report", refused)
     result = run(f"publish patients.csv {ROLES} --ell 3 --out out")
 
-    assert "the release is written without a report: this: use that" in result.stderr
+    assert "the release is written without a report: not possible: this; use that" in result.stderr
     assert gh.load(world / "out" / "release").n_tuples == 300
 
 
@@ -183,5 +183,5 @@ def test_verifying_what_is_not_there_says_so_and_does_not_ask_for_columns(tmp_pa
     result = CliRunner().invoke(glasshouse, ["verify", str(tmp_path / "out" / "release")])
 
     assert result.exit_code == 2
-    assert "is not there" in result.stderr
+    assert "does not exist" in result.stderr
     assert "--quasi" not in result.stderr

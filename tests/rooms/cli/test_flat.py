@@ -27,8 +27,8 @@ def out(world: Path) -> Path:
 
 def test_tables_are_written_with_a_readme_and_what_was_written_is_said(out: Path, world: Path) -> None:
     said = run("sample out/release --tables 3 --out flat").stdout
-    assert "3 tables of 2,000 rows, by the model 'learned': table-1.csv, table-2.csv, table-3.csv" in said
-    assert "No row is a person" in said
+    assert "3 tables of 2,000 rows, drawn by the model 'learned': table-1.csv, table-2.csv, table-3.csv" in said
+    assert "No row describes a real person" in said
     written = {path.name for path in (world / "flat").iterdir()}
     assert written == {"table-1.csv", "table-2.csv", "table-3.csv", "README.md", "contents.json"}
     truth = Counter(pa_csv.read_csv(world / "patients.csv")["disease"].to_pylist())
@@ -37,7 +37,7 @@ def test_tables_are_written_with_a_readme_and_what_was_written_is_said(out: Path
         assert (table.num_rows, table.column_names) == (2_000, ["age", "sex", "zipcode", "disease"])
         assert truth == Counter(table["disease"].to_pylist())
     readme = " ".join((world / "flat" / "README.md").read_text().split())
-    assert "**No row is a person.**" in readme
+    assert "**No row is a real person.**" in readme
     assert "There are 3 tables." in readme
 
 
@@ -46,7 +46,7 @@ def test_parquet_says_in_its_schema_that_no_row_is_a_person(out: Path, world: Pa
     assert told["files"] == ["table.parquet"]
     assert (told["rows"], told["model"], told["columns"]) == (20, "learned", ["age", "sex", "zipcode", "disease"])
     schema = pq.read_schema(world / "few" / "table.parquet")
-    assert schema.metadata[b"glasshouse.sample"] == b"drawn from a release: no row is a person"
+    assert schema.metadata[b"glasshouse.sample"] == b"drawn from a release: no row describes a real person"
     expected = gh.sample(gh.load(out / "release"), 20, gh.Source.seeded(1))
     assert expected.equals(pq.read_table(world / "few" / "table.parquet"))
 
@@ -65,7 +65,7 @@ def test_nothing_is_replaced_without_force_and_nothing_that_was_changed_ever(out
 
 def test_a_release_gets_no_file_that_its_manifest_does_not_declare(out: Path) -> None:
     before = sorted(path.name for path in (out / "release").iterdir())
-    assert "lies in the release" in run("sample out/release --out out/release/flat", code=2).stderr
+    assert "is inside the release" in run("sample out/release --out out/release/flat", code=2).stderr
     assert before == sorted(path.name for path in (out / "release").iterdir())
 
 
@@ -80,7 +80,7 @@ def test_a_release_without_its_audit_gives_the_same_tables(out: Path, world: Pat
 
 def test_publish_puts_a_flat_table_beside_the_release(world: Path) -> None:
     said = run(f"{PUBLISH} --out out --flat").stdout
-    assert "no row is a person" in said
+    assert "its rows were drawn at random and do not describe real people" in " ".join(said.split())
     assert sorted(path.name for path in (world / "out").iterdir()) == ["audit", "flat", "release"]
     assert pa_csv.read_csv(world / "out" / "flat" / "table.csv").num_rows == 300
     run("verify out/release")
@@ -106,7 +106,7 @@ def test_a_policy_asks_for_a_flat_table_as_the_option_does(world: Path) -> None:
 def test_no_flat_table_of_an_earlier_release_stays_beside_a_new_one(world: Path) -> None:
     run(f"{PUBLISH} --out out --flat")
     before = (world / "out" / "release" / "datapackage.json").read_bytes()
-    assert "give --flat to draw it anew" in run(f"{PUBLISH} --out out --force", code=2).stderr
+    assert "give --flat to draw a new one" in run(f"{PUBLISH} --out out --force", code=2).stderr
     assert (world / "out" / "release" / "datapackage.json").read_bytes() == before
     said = run(f"marginals patients.csv {ROLES} --marginal age,disease --out out {QUICK}")
     assert "was drawn before these tables were added" in said.stderr
@@ -126,9 +126,11 @@ def test_of_several_sensitive_columns_one_is_named_or_a_note_says_that_none_is_t
     rows = gh.read({"age": table["age"], "s": [*"abc"] * 100, "t": [*"uvwx"] * 75}, quasi=["age"], sensitive=["s", "t"])
     gh.publish(rows, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=gh.Boxes(), out=world / "two")
     said = run("sample two/release --out none")
-    assert "note: of the sensitive columns s, t none is there" in said.stderr
+    assert "note: the sample contains none of the sensitive columns s, t" in said.stderr
     assert pa_csv.read_csv(world / "none" / "table.csv").column_names == ["age"]
-    assert "of the sensitive columns s, t none is there" in " ".join((world / "none" / "README.md").read_text().split())
+    assert "the sample contains none of the sensitive columns s, t" in " ".join(
+        (world / "none" / "README.md").read_text().split()
+    )
     said = run("sample two/release --out one --attributes age,t")
     assert "note:" not in said.stderr
     assert pa_csv.read_csv(world / "one" / "table.csv").column_names == ["age", "t"]

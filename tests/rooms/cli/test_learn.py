@@ -44,18 +44,18 @@ def told(line: str) -> str:
 
 def test_it_says_what_was_learned() -> None:
     said = told("learn strong")
-    assert "What the release teaches of ill by age, sex, region:" in said
+    assert "What the release says about ill by age, sex, region:" in said
     assert "A model was learned." in said
     assert "standard errors, where two are needed." in said
-    assert all(f"{name} changes the chance of a value by a factor of" in said for name in ("age", "sex", "region"))
+    assert all(f"{name} changes the probability of a value by a factor of" in said for name in ("age", "sex", "region"))
 
 
 def test_it_says_that_nothing_was_learned() -> None:
     said = told("learn none")
-    assert "Too little to be used." in said
-    assert "ill is taken as unrelated to age, sex, region within every group." in said
+    assert "Too little was found for a model." in said
+    assert "ill does not depend on age, sex, region within a group." in said
     assert "published cells" not in said
-    assert "How people are distributed inside published cells was learned" in told("learn boxes")
+    assert "How people are distributed inside the published cells was learned" in told("learn boxes")
     assert "The release has no sensitive column." in told("learn alone")
 
 
@@ -71,7 +71,7 @@ def test_json_has_the_numbers() -> None:
 
 def test_what_is_kept_is_not_learned_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh = run(f'query strong "{SQL}"').stdout
-    assert "kept in ill.json" in told("learn strong --out ill.json")
+    assert "The model is in ill.json" in told("learn strong --out ill.json")
     assert run(f'query strong "{SQL}" --keep again.json').stdout == fresh
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "ill.json").read_bytes()
 
@@ -96,14 +96,14 @@ def test_a_kept_file_is_not_replaced_unless_that_is_asked_for(tmp_path: Path) ->
 def test_nothing_is_written_into_a_release(place: Path) -> None:
     before = sorted((place / "strong").iterdir())
     for line in ("learn strong --out strong/ill.json", f'query strong "{SQL}" --keep strong/ill.json'):
-        assert "would lie in the release" in run(line, code=2).stderr
+        assert "lies in the release folder" in run(line, code=2).stderr
     assert sorted((place / "strong").iterdir()) == before
 
 
 def test_where_nothing_can_be_learned_the_answer_comes_and_a_note_says_so(tmp_path: Path) -> None:
-    assert "it takes 200 at least" in run("learn few", code=2).stderr
+    assert "at least 200 people are needed" in run("learn few", code=2).stderr
     result = run(f'query few "{SQL}" --keep few.json')
-    assert "nothing is kept in few.json: learning from a release of 90 people" in result.stderr
+    assert "no model is written to few.json: " in result.stderr
     assert "count" in result.stdout
     assert not (tmp_path / "few.json").exists()
 
@@ -114,7 +114,7 @@ def test_the_column_that_was_asked_about_is_kept(tmp_path: Path) -> None:
     released(columns, gh.Anatomy(), gh.Snug(), sensitive=["ill", "job"]).save(tmp_path / "two", allow_seed=True)
     run("query two \"SELECT COUNT(*) WHERE job = 'v5' AND age < 40\" --keep job.json")
     assert json.loads((tmp_path / "job.json").read_text())["column"] == "job"
-    assert "teaches of job by" in told("learn two --column job")
+    assert "says about job by" in told("learn two --column job")
     assert "'age' is not a sensitive column" in run("learn two --column age", code=2).stderr
 
 

@@ -52,7 +52,7 @@ def test_whether_presence_is_a_secret_decides_what_a_comparison_recommends(
     [
         (gh.NotSupported("this", instead="take that"), "take that"),
         (gh.Infeasible("no group can be safe"), "no group can be safe"),
-        (MemoryError(), "more memory than there is"),
+        (MemoryError(), "not enough memory"),
     ],
     ids=["not supported", "infeasible", "memory"],
 )

@@ -102,9 +102,9 @@ def test_the_rows_are_measured_on_the_twin_and_not_on_the_truth(table: gh.Microd
 
     assert on_truth.rows[0].error == pytest.approx(true)
     assert on_twin.rows[0].error != pytest.approx(true)
-    assert "itself a leak" in on_twin.caution
-    assert "itself a leak" in on_truth.caution
-    assert "depends on them" in on_truth.caution
+    assert "itself reveal something" in on_twin.caution
+    assert "no guarantee covers this" in on_truth.caution
+    assert "depends on those values" in on_truth.caution
 
 
 def test_the_recommendation_is_the_same_whoever_has_which_value(table: gh.Microdata) -> None:
@@ -208,7 +208,7 @@ def test_what_is_written_is_for_its_owner_alone_and_never_inside_a_release(
 
     assert (tmp_path / "inside").stat().st_mode & 0o077 == 0
     assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "inside").iterdir())
-    with pytest.raises(gh.OutputError, match="must stay inside"):
+    with pytest.raises(gh.OutputError, match="must not be published"):
         whole.write(tmp_path / "release")
 
 
@@ -331,7 +331,7 @@ def test_a_recoding_that_needs_what_the_principle_does_not_say_is_left_out(table
         kinds, left_out = recodings_of(None, Requirement.of(principle, table), table)
 
         assert [recoding.name for recoding in kinds] == ["boxes", "anatomy", "permutation"]
-        assert "the principle has no l or k to take" in left_out["angel"]
+        assert "the principle has no l or k to use instead" in left_out["angel"]
 
 
 def test_a_finished_row_is_shown_at_once_and_a_kept_one_first(table: gh.Microdata, tmp_path: Path) -> None:

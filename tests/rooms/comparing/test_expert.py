@@ -57,13 +57,13 @@ def check(table: gh.Microdata, ell: int) -> None:
     assert best.recoding in ("angel", "boxes")
     for said in (
         f"{best.method} as",
-        "holds against an attacker who knows the algorithm",
+        "protects against an attacker who knows the algorithm",
         "does not show who is in the table",
         "error",
     ):
         assert said in found.reason
     assert best.error < best.baseline
-    assert "does not hold" in " ".join(found.notes)  # what a method without a theorem would give
+    assert "does not protect" in " ".join(found.notes)  # what a method without a theorem would give
 
 
 @pytest.mark.parametrize("ell", [2, 3, 4])

@@ -56,7 +56,7 @@ def test_text_table_csv_json_and_page_carry_it(found: gh.Comparison) -> None:
     assert found.to_table()["cost"].to_pylist() == [row.cost for row in found.rows]
     assert ">cost</th>" in found.to_html()
     assert found.recommended is not None
-    assert "a learner guesses" in found.reason
+    assert "an attacker who learns from the release guesses right" in found.reason
 
 
 def test_it_can_be_left_out_and_is_given_up_when_time_is_over(table: gh.Microdata) -> None:

@@ -58,7 +58,7 @@ def test_exact_quasi_identifiers_are_recommended_only_if_it_is_no_secret_who_is_
 
     assert chosen(*ways) == "mirror as angel"
     assert chosen(*ways, presence="public") == "mirror as anatomy"
-    assert "If it is no secret" in " ".join(recommend(ways, preferred=USUAL).notes)
+    assert "If it is not secret" in " ".join(recommend(ways, preferred=USUAL).notes)
     assert "anybody can see" in " ".join(recommend(ways, preferred=USUAL, presence="public").notes)
 
 
@@ -82,7 +82,7 @@ def test_where_nothing_holds_against_her_the_reason_says_so() -> None:
     found = recommend([row("mondrian", "boxes", 0.02, adversary="linking", belief=None)], preferred=USUAL)
 
     assert found.row is not None
-    assert "no way holds against an attacker who knows the algorithm" in found.reason
+    assert "none of the ways protects against an attacker who knows the algorithm" in found.reason
 
 
 def test_the_reason_is_one_sentence_with_the_promise_the_error_the_rival_and_no_link() -> None:
@@ -96,15 +96,15 @@ def test_the_reason_is_one_sentence_with_the_promise_the_error_the_rival_and_no_
     assert found.reason.endswith(".")
     assert ". " not in found.reason
     for said in (
-        "holds against an attacker who knows the algorithm",
-        "nothing above 0.5",
+        "protects against an attacker who knows the algorithm",
+        "is at most 0.5",
         "4.0%",
         "hybrid as angel",
         "8.0%",
         "20.0%",
     ):
         assert said in found.reason
-    assert "mondrian as angel does not hold" in " ".join(found.notes)
+    assert "mondrian as angel does not protect" in " ".join(found.notes)
 
 
 def test_an_error_no_better_than_without_a_link_is_pointed_out() -> None:
@@ -118,10 +118,11 @@ def test_a_way_that_costs_people_much_is_set_aside_if_another_one_spares_it_at_t
 
     assert chosen(costly, mild, useless, presence="public") == "mirror as angel"
     said = recommend([costly, mild, useless], preferred=USUAL, presence="public")
-    assert "a learner guesses 5.0 more people in 100 right in the table than outside it" in said.reason
+    assert "guesses right for 5.0 more people in 100 among those in the table" in said.reason
     assert said.notes[0] == (
-        "mirror as anatomy has a mean error of 4.0%, but a learner guesses 25.0 more people in 100 right in the table "
-        "than outside it: it is set aside for that."
+        "mirror as anatomy has a mean error of 4.0%, but an attacker who learns from the release guesses right for "
+        "25.0 more people in 100 among those in the table than among those outside it: it "
+        "was not chosen for this reason."
     )
     assert chosen(costly, useless, presence="public") == "mirror as anatomy"  # the error would be five times as large
     dearer = row("mirror", "angel", 0.081, cost=0.05, cost_error=0.01)
@@ -139,3 +140,33 @@ def test_a_cost_counts_only_beyond_chance_and_where_it_is_known() -> None:
 def test_differences_that_nobody_would_notice_do_not_count() -> None:
     assert chosen(row("hybrid", "boxes", 0.004), row("mirror", "angel", 0.006)) == "mirror as angel"
     assert chosen(row("hybrid", "boxes", 0.004), row("mirror", "angel", 0.007)) == "hybrid as boxes"
+
+
+def notes(*rows: Row) -> str:
+    return " ".join(recommend(rows, preferred=USUAL).notes)
+
+
+def test_a_recommendation_that_a_single_run_would_overturn_says_so_and_names_the_other_way() -> None:
+    steady = row("mirror", "angel", 0.04, errors=(0.04, 0.04, 0.04))
+    close = row("hybrid", "boxes", 0.05, errors=(0.06, 0.02, 0.07))
+
+    assert chosen(steady, close) == "mirror as angel"
+    assert "not certain" in notes(steady, close)
+    assert "hybrid as boxes in run 2)" in notes(steady, close)
+
+
+def test_a_recommendation_on_which_all_runs_agree_is_not_called_uncertain() -> None:
+    best = row("mirror", "angel", 0.04, errors=(0.03, 0.05, 0.04))
+
+    assert "certain" not in notes(best, row("hybrid", "boxes", 0.08, errors=(0.06, 0.10, 0.08)))
+
+
+def test_a_way_that_no_choice_allows_overturns_nothing() -> None:
+    best = row("mirror", "angel", 0.04, errors=(0.04, 0.04))
+
+    assert "certain" not in notes(best, row("mondrian", "boxes", 0.01, errors=(0.01, 0.01), adversary="linking"))
+
+
+def test_of_a_single_run_it_is_told_that_chance_may_have_decided() -> None:
+    assert "run once" in notes(row("mirror", "angel", 0.04, errors=(0.04,)))
+    assert "once" not in notes(row("mirror", "angel", 0.04))  # how often it was run is not known

@@ -24,7 +24,7 @@ from tests.tiers import tables
 def bound_of(ell: int, extra: int) -> Fraction:
     """What the method says of itself."""
     claim = EvenSplit(extra=extra).claim(Requirement.of(gh.LDiversity(ell=ell), gh.examples.transparent_t1()))
-    (found,) = re.findall(r"(?:up to|at most) (\d+/\d+)", claim.limits[0] if extra == 0 else claim.theorem)
+    (found,) = re.findall(r"(?:may reach|at most) (\d+/\d+)", claim.limits[0] if extra == 0 else claim.theorem)
     return Fraction(found)
 
 

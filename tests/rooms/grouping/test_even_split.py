@@ -237,7 +237,7 @@ def test_the_claim_follows_the_principle_and_extra(kind: Any) -> None:
     assert claim(gh.LDiversity(ell=8)).adversary.value == "algorithm-aware"
     assert "at most 2/17, which is below 1/8" in claim(gh.LDiversity(ell=8)).theorem
     assert claim(gh.LDiversity(ell=8), extra=0).adversary.value == "linking"
-    assert "up to 2/15 instead of 1/8" in claim(gh.LDiversity(ell=8), extra=0).limits[0]
+    assert "may reach 2/15 instead of 1/8" in claim(gh.LDiversity(ell=8), extra=0).limits[0]
     assert claim(gh.DesignatedLDiversity(ell=2, values=(value,))).adversary.value == "linking"
     assert claim(gh.TCloseness(t=0.2)).adversary.value == "linking"
     assert claim(gh.KAnonymity(k=2)).adversary.value == "algorithm-aware"

@@ -388,13 +388,13 @@ def test_the_claim_names_the_theorem_and_its_limits() -> None:
     assert {claim.adversary.value for claim in (refined, leaves, plain, sizes, chosen)} == {"algorithm-aware"}
     assert "Theorem M2" in refined.theorem
     assert "Theorem M1" in leaves.theorem == plain.theorem
-    assert "exactly the published distribution" in leaves.theorem
+    assert "exactly the published shares" in leaves.theorem
     assert any("sensitive values of any number" in limit or "knows some people" in limit for limit in leaves.limits)
     assert not any("priority" in text for text in refined.assumptions)
     assert any("priority" in text for text in chosen.assumptions)
     assert not any("weights" in text for text in chosen.assumptions)
     assert any("weights" in text for text in weighted.assumptions)
-    assert "no sensitive value" in sizes.limits[-1]
+    assert "does not protect sensitive values" in sizes.limits[-1]
 
 
 @pytest.mark.parametrize(

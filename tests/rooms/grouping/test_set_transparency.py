@@ -70,7 +70,7 @@ def test_sets_that_differ_as_a_whole_leave_a_value_certain() -> None:
         quasi=["q"],
         sensitive="s",
     )
-    with pytest.raises(gh.Infeasible, match="'s0' has 2 of 2 tuples"):
+    with pytest.raises(gh.Infeasible, match="'s0' has 2 of 2 records"):
         gh.publish(table, principle="2-diversity")
 
 

@@ -62,15 +62,15 @@ def test_cells_around_whole_groups_are_mirrors_from_l_3_on(recoding: Any, ell: i
         release = gh.publish(table(), principle=gh.LDiversity(ell=ell), recoding=recoding)
 
     assert release.recipe.method["name"] == method
-    assert "a belief may reach" in " ".join(release.guarantee.limits)
+    assert "a probability may reach" in " ".join(release.guarantee.limits)
 
 
 @pytest.mark.parametrize("method", [gh.Ace(), gh.Hybrid(), gh.Mirror(inner="ace")], ids=lambda m: m.name)
 def test_a_method_that_ties_its_groups_warns_and_says_so_in_the_guarantee(method: Any) -> None:
-    with pytest.warns(gh.DisclosureWarning, match="the method 'sift' does not have this weakness"):
+    with pytest.warns(gh.DisclosureWarning, match="The method 'sift' does not have this weakness"):
         release = gh.publish(table(), principle=gh.LDiversity(ell=3), method=method)
 
-    assert any("ties its groups to each other" in limit for limit in release.guarantee.limits)
+    assert any("depend on each other" in limit for limit in release.guarantee.limits)
 
 
 def test_snug_divides_for_k_anonymity_alone() -> None:
@@ -83,12 +83,12 @@ def test_k_anonymity_alone_needs_no_warning_and_says_what_it_does_not_protect() 
         release = gh.publish(table(), principle=gh.KAnonymity(k=5))
 
     assert release.guarantee.adversary == "algorithm-aware"
-    assert any("protects no sensitive value" in limit for limit in release.guarantee.limits)
+    assert any("does not protect sensitive values" in limit for limit in release.guarantee.limits)
 
 
 @pytest.mark.parametrize("method", [gh.Mondrian(), gh.Greedy(), gh.RandomisedGreedy(p="1/2")], ids=lambda m: m.name)
 def test_an_attackable_method_warns_and_names_the_remedy(method: gh.Mondrian) -> None:
-    with pytest.warns(gh.DisclosureWarning, match="the default one holds against such an adversary too"):
+    with pytest.warns(gh.DisclosureWarning, match="the default one also protects against such an attacker"):
         gh.publish(table(), principle=gh.LDiversity(ell=2), method=method)
 
 
@@ -120,8 +120,8 @@ def test_every_method_of_the_command_line_publishes_or_says_why_not(name: str, t
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--with", "partitioning=relaxed"], "--with needs --method"),
-        (["--method", "mondrian", "--with", "name=mirror"], "'name' is none"),
+        (["--with", "partitioning=relaxed"], "name the method with --method"),
+        (["--method", "mondrian", "--with", "name=mirror"], "'name', which is not a parameter"),
         (["--method", "mondrian", "--with", "extra=1"], "no parameter 'extra': it has partitioning"),
         (["--method", "mondrian", "--with", "partitioning=lax"], "'strict' or 'relaxed'"),
     ],

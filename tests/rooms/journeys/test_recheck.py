@@ -80,7 +80,7 @@ def test_a_principle_that_nothing_would_check_is_refused() -> None:
 
     table = gh.read(COLUMNS, quasi=["age"], sensitive="disease")
 
-    with pytest.raises(gh.NotSupported, match="second implementation does not know"):
+    with pytest.raises(gh.NotSupported, match="independent check does not know"):
         gh.publish(table, principle=Stranger(), method=gh.Mondrian())
 
 

@@ -141,7 +141,7 @@ def test_a_table_that_breaks_the_principle_is_refused_with_a_true_witness() -> N
     table = gh.read(rows, **ROLES, repeated="together")
     have = len({p for p, ill in zip(rows["patient"], rows["disease"], strict=True) if ill == "flu"})
 
-    with pytest.raises(gh.Infeasible, match=f"'flu' has {have} of 200 tuples") as refusal:
+    with pytest.raises(gh.Infeasible, match=f"'flu' has {have} of 200 records") as refusal:
         gh.publish(table, principle="4-diversity")
     assert refusal.value.largest == (200 // have if 200 // have >= 2 else None)
 
@@ -220,7 +220,7 @@ def test_a_release_whose_columns_are_said_to_be_what_they_are_not_is_refused(tmp
         if column["name"] == "age":
             column["kind"] = "set"
     path.write_text(json.dumps(told))
-    with pytest.raises(gh.SourceError, match="holds sets"):
+    with pytest.raises(gh.SourceError, match="a column of sets is not sensitive"):
         gh.load(tmp_path / "sets")
 
 
@@ -250,8 +250,8 @@ def test_nobody_is_believed_to_have_a_value_above_what_is_promised(recoding: str
     assert found.limit == Fraction(1, 3)
     assert found.share_above() == 0
     assert 0.2 < found.worst().belief <= 1 / 3 + 1e-12
-    assert "sets that have it" in found.explain(found.worst().person)
-    assert any("the sum of the beliefs in the sets" in note for note in found.notes)
+    assert "sets that contain it" in found.explain(found.worst().person)
+    assert any("the sum of the probabilities of the sets" in note for note in found.notes)
 
 
 def test_a_belief_in_a_value_is_the_share_of_the_group_that_has_it() -> None:
@@ -293,7 +293,7 @@ def test_attacks_that_reason_on_single_values_are_refused_by_name() -> None:
     table = together()
     release = gh.publish(table, principle="3-diversity", recoding="anatomy")
     for attack in ("minimality", "corruption", "intersection", "definetti", "inference"):
-        with pytest.raises(gh.NotSupported, match="whose values are sets"):
+        with pytest.raises(gh.NotSupported, match="whose cells contain sets of values"):
             gh.attack(release, attack, knowledge=gh.Knowledge(external=table))
 
 
@@ -319,7 +319,7 @@ def test_a_question_counts_people_who_have_a_value_among_others(where: str) -> N
     answer = gh.query(gh.publish(table, principle="3-diversity"), f"SELECT COUNT(*) WHERE {where}")
 
     assert answer.value == pytest.approx(sum(map(QUESTIONS[where], own.values())))
-    assert any("holds sets of values" in note for note in answer.notes)
+    assert any("contains sets of values" in note for note in answer.notes)
     assert true_answer(table, answer.question, answer.keys) == [(round(answer.value),)]
 
 
@@ -384,7 +384,7 @@ def test_two_relatives_in_groups_of_three_give_their_value_away_and_a_household_
     found = gh.attack(release, knowledge=attackers(apart))
     assert found.of(0)["flu"] == found.of(3)["flu"] == pytest.approx(1 / 3)
     assert set(found.of(0)) & set(found.of(3)) == {"flu"}  # who knows that 0 and 3 share it knows what it is
-    assert any("To promise per household" in notice for notice in apart.notices)
+    assert any("To protect whole households" in notice for notice in apart.notices)
     assert RELATED in release.guarantee.limits
 
     homes = gh.read({**rows, "x": [1] * 6}, identifier="household", repeated="together", quasi=["x"], sensitive="s")
@@ -458,10 +458,10 @@ def test_attacks_and_questions_at_the_command_line(folder: Path) -> None:
     assert (folder / "out" / "audit" / "report.html").exists()
     assert "set of a person" in run(f"glasshouse publish stays.csv {OPTIONS} --repeated together --out b").output
     told = run("""glasshouse query out/release "SELECT COUNT(*) WHERE disease = 'flu'" """).output
-    assert "holds sets of values" in told
+    assert "contains sets of values" in told
     table = together()
     ages, zips = (column.domain.decode(column.codes) for column in table.quasi)
     pa_csv.write_csv(pa.table({"name": table.identifier, "age": ages, "zip": zips}), folder / "voters.csv")
     told = run("glasshouse attack out/release --external voters.csv --identifier name").output
-    assert "the sum of the beliefs in the sets" in told
+    assert "the sum of the probabilities of the sets" in told
     run("glasshouse verify out/release")

@@ -46,7 +46,7 @@ def test_the_default_protects_columns_jointly_each_in_a_table_of_its_own() -> No
     assert release.guarantee.promise.endswith(JOINTLY)
     assert "Theorem J1" in release.guarantee.theorem
     assert any("knows both" in limit for limit in release.guarantee.limits)
-    assert any("left out by lot" in limit for limit in release.guarantee.limits)
+    assert any("left out, chosen at random" in limit for limit in release.guarantee.limits)
     assert promised_by_recipe(release) == release.guarantee
 
 
@@ -127,7 +127,7 @@ def test_people_left_out_have_any_value_as_likely_as_before() -> None:
     assert release.n_dropped
     found = gh.attack(release, gh.Linking(column="disease"), knowledge=gh.Knowledge(external=own))
     gone = found.worst()
-    assert any("left out by lot" in note for note in found.notes)
+    assert any("left out at random" in note for note in found.notes)
     assert gone.belief < 1  # and not a bound of 1, as for people whom a method drops for their values
     tight = {**rows(499), "drug": ["x0" if i % 2 else f"x{1 + i % 3}" for i in range(499)]}
     close = gh.read(tight, quasi=["age", "sex"], sensitive=["disease", "drug"])
@@ -147,4 +147,4 @@ def test_the_command_line_takes_the_columns_that_an_attacker_knows(tmp_path: Pat
     assert "Theorem J1" in found.output
     refused = CliRunner().invoke(glasshouse, [*given, "--columns", "disease"])
     assert refused.exit_code != 0
-    assert "not another sensitive column" in refused.output
+    assert "not one of the other sensitive columns" in refused.output

@@ -112,9 +112,9 @@ def test_an_attacker_who_knows_exact_weights_is_as_sure_as_one_who_knows_the_cla
         assert own.worst().belief <= 1 / 3 + 1e-12
     assert np.array_equal(beliefs[0].largest[beliefs[0].kind], beliefs[1].largest[beliefs[1].kind])
     others = gh.read(pq.read_table(survey).slice(0, 500), **ROLES)
-    with pytest.raises(gh.errors.InputError, match="with exact weights"):
+    with pytest.raises(gh.errors.InputError, match="with its exact weights"):
         gh.attack(release, knowledge=gh.Knowledge(external=others))
-    with pytest.raises(gh.errors.InputError, match="as numbers"):
+    with pytest.raises(gh.errors.InputError, match="not a column of numbers"):
         gh.attack(release, knowledge=gh.Knowledge(external=without))
 
 

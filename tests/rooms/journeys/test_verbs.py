@@ -41,7 +41,7 @@ def test_publish_writes_release_and_audit_where_it_is_told(tmp_path: Path) -> No
     ids=lambda given: next(iter(given)),
 )
 def test_what_says_how_a_release_is_written_needs_a_place(given: dict[str, Any]) -> None:
-    with pytest.raises(gh.InputError, match=f"{next(iter(given))} says how a release is written.*out="):
+    with pytest.raises(gh.InputError, match=f"{next(iter(given))} is for a release that is written.*out="):
         gh.publish(PATIENTS, principle="3-diversity", **given)
 
 
@@ -108,7 +108,7 @@ def test_a_principle_for_each_column_may_be_named_by_text() -> None:
         ({"principle": "1-diversity"}, "ell must be an integer >= 2"),
         ({"principle": {"disease": "3-divers"}}, "no principle '3-divers'"),
         ({"method": "miror"}, "no method 'miror': did you mean 'mirror'"),
-        ({"method": "refined"}, r"needs coarse: make it, such as gh\.Refined\(coarse="),
+        ({"method": "refined"}, r"needs coarse: give it, such as gh\.Refined\(coarse="),
         ({"recoding": "angle"}, "no recoding 'angle': did you mean 'angel'"),
         ({"recoding": {"name": "angel", "l": 3}}, "'angel' has no parameter 'l': it has k, marginals, cells"),
     ],
@@ -192,7 +192,7 @@ def test_verify_holds_a_release_to_its_own_promise_alone(tmp_path: Path) -> None
     release.save(tmp_path / "release")
 
     for source in (release, tmp_path / "release"):
-        with pytest.raises(gh.InputError, match="quasi is for a table: a release is held to what it promises itself"):
+        with pytest.raises(gh.InputError, match="quasi is for a table: a release is checked against its own guarantee"):
             gh.verify(source, quasi=["age"])
         with pytest.raises(gh.InputError, match="k is for a table"):
             gh.verify(source, k=3)
@@ -201,7 +201,7 @@ def test_verify_holds_a_release_to_its_own_promise_alone(tmp_path: Path) -> None
 def test_verify_says_what_a_table_needs(tmp_path: Path) -> None:
     with pytest.raises(gh.InputError, match=r"name the columns of the table.*quasi="):
         gh.verify({"age": [1, 2]})
-    with pytest.raises(gh.InputError, match="is not there: give the folder of a release, or the file of a table"):
+    with pytest.raises(gh.InputError, match="does not exist: give the folder of a release, or the file of a table"):
         gh.verify(tmp_path / "nothing")
     with pytest.raises(gh.SourceError):
         gh.verify(tmp_path)  # a folder, and no release

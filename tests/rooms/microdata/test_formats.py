@@ -198,7 +198,7 @@ def test_sheets_and_tables_are_named(tmp_path: Path) -> None:
         open_source(tmp_path / "people.db", query="DELETE FROM people")
     assert len(content(tmp_path / "people.db")["age"]) == 4
     csv.write_csv(pa.table(PEOPLE), tmp_path / "people.csv")
-    with pytest.raises(gh.InputError, match="table belongs to a database or a workbook"):
+    with pytest.raises(gh.InputError, match="table is only for a database or a workbook"):
         open_source(tmp_path / "people.csv", table="people")
 
 

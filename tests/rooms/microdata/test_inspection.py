@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from glasshouse.errors import SchemaError, SourceError
 from glasshouse.microdata.domains import code
 from glasshouse.microdata.inspection import uniqueness
-from glasshouse.microdata.inspection.column_report import QUASI, SENSITIVE, first_match
 from glasshouse.microdata.inspection.inspection import Inspection, inspect
+from glasshouse.microdata.inspection.role_words import QUASI, SENSITIVE, first_match
 from glasshouse.microdata.reading.sources import open_source
 from glasshouse.microdata.table import read
 
@@ -181,12 +181,12 @@ def test_a_hospital_table_gets_the_roles_that_a_steward_would_give() -> None:
     report = inspect(HOSPITAL)
 
     assert report.suggested == {"identifier": "name", "quasi": ["age", "sex", "zipcode"], "sensitive": "disease"}
-    assert (report.column("country").role, report.column("country").reason) == ("leave out", "one value only")
+    assert (report.column("country").role, report.column("country").reason) == ("leave out", "has only one value")
     assert (report.column("notes").role, report.column("notes").kind) == ("leave out", "text")
     assert "free text" in report.column("notes").reason
     assert report.column("salary").role == "sensitive"
     assert all(c.reason for c in report.columns)
-    assert report.notices == ("also sensitive, and not published unless named: salary",)
+    assert report.notices == ("these columns look sensitive too, and are not published unless you name them: salary",)
 
 
 def test_the_suggested_roles_read_the_table() -> None:
@@ -378,7 +378,7 @@ def test_the_largest_ell_is_rows_by_the_most_frequent_value_rounded_down(
     assert (ell, complete) == (report.largest_ell, report.largest_ell_complete)
     assert f"ell can be at most {ell}" in str(report)
     assert (ell < 2) == ("more than half" in str(report))
-    assert (ell != complete) == (f"{complete} without the rows that miss it" in str(report))
+    assert (ell != complete) == (f"{complete} if the rows without a value are dropped" in str(report))
 
 
 def test_amounts_must_be_binned_before_they_are_sensitive() -> None:
@@ -386,7 +386,7 @@ def test_amounts_must_be_binned_before_they_are_sensitive() -> None:
 
     assert report.sensitive is not None
     assert (report.sensitive.column, report.sensitive.named, report.sensitive.must_be_binned) == ("salary", False, True)
-    assert "bin it" in str(report)
+    assert "bins=" in str(report)
 
 
 def test_pairs_and_triples_are_tried_among_the_twelve_most_distinguishing_and_a_notice_says_so() -> None:

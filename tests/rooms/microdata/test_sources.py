@@ -67,10 +67,19 @@ def as_pandas(table: pa.Table) -> pd.DataFrame:
     return table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}.get)
 
 
+CONNECTIONS: list[Any] = []  # a relation of an earlier DuckDB does not keep its connection open
+
+
 def as_duckdb(table: pa.Table) -> Any:
     connection = duckdb.connect()
+    CONNECTIONS.append(connection)
     connection.register("people", table)
     return connection.table("people")
+
+
+def from_sql(query: str) -> Any:
+    CONNECTIONS.append(duckdb.connect())
+    return CONNECTIONS[-1].sql(query)
 
 
 def as_stream(table: pa.Table) -> Any:
@@ -263,7 +272,7 @@ def test_a_file_without_delimiter_is_one_column_and_says_so(tmp_path: Path) -> N
     opened = open_source(csv_file(tmp_path, "age\n1\n2\n"))
 
     assert opened.table.to_pydict() == {"age": [1, 2]}
-    assert opened.notices == ("no delimiter was found in people.csv: it is read as one column",)
+    assert opened.notices == ("no delimiter was found in people.csv: it is read as a single column",)
 
 
 def test_a_given_delimiter_overrules_the_detection(tmp_path: Path) -> None:
@@ -381,7 +390,7 @@ def test_digits_that_a_number_would_not_keep_stay_text_and_this_is_said(values: 
     opened = open_source(path)
 
     assert opened.table.column("a").to_pylist() == [value.strip('"') for value in values]
-    assert opened.notices == ("kept as text, for numbers would lose leading zeros, plus signs or digits: a",)
+    assert opened.notices == ("kept as text, because numbers would lose leading zeros, plus signs or digits: a",)
 
 
 @pytest.mark.parametrize(
@@ -467,7 +476,7 @@ def test_null_spellings_can_be_replaced(tmp_path: Path) -> None:
 
 def test_a_first_line_of_numbers_is_suspected_to_be_no_header(tmp_path: Path) -> None:
     assert open_source(csv_file(tmp_path, "39,77516\n50,83311\n")).notices == (
-        "the first line of people.csv is taken for column names, though it holds numbers",
+        "the first line of people.csv is read as the names of the columns, although it has numbers",
     )
 
 
@@ -527,7 +536,7 @@ def test_another_encoding_is_detected_and_reported(text: str, encoding: str, tmp
     assert list(opened.columns) == expected[0]
     assert opened.table.column(0).to_pylist() == [row[0] for row in expected[1:]]
     assert len(opened.notices) == 1
-    assert "is not UTF-8 and is taken for cp125" in opened.notices[0]
+    assert "is not UTF-8, and cp125" in opened.notices[0]
 
 
 @pytest.mark.parametrize("compressed", [False, True])
@@ -572,7 +581,7 @@ def test_bytes_that_do_not_decode_after_a_mark_are_refused(tmp_path: Path) -> No
 
 
 def test_bytes_that_no_encoding_explains_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"pass (the right )?encoding="):
+    with pytest.raises(SourceError, match=r"encoding="):
         open_source(csv_file(tmp_path, b"a,b\n" + bytes(range(0x80, 0x100)) + b",1\n"))
 
 
@@ -708,7 +717,7 @@ def test_nanoseconds_stay_where_they_are_needed() -> None:
 
 
 def test_timestamps_too_far_off_for_microseconds_are_refused() -> None:
-    with pytest.raises(DomainError, match="column 'a' has values beyond the range"):
+    with pytest.raises(DomainError, match="column 'a' has values that are too large"):
         open_source(pa.table({"a": pa.array([2**60], pa.timestamp("s"))}))
 
 
@@ -758,7 +767,7 @@ def test_a_column_without_a_value_has_type_null_whatever_it_was_declared(values:
     ids=lambda values: str(values.type),
 )
 def test_nested_columns_are_refused_by_name(values: pa.Array) -> None:
-    with pytest.raises(DomainError, match=r"column 'visits' holds lists or records .*unpack") as caught:
+    with pytest.raises(DomainError, match=r"column 'visits' has lists or records .*unpack") as caught:
         open_source(pa.table({"visits": values}))
     assert caught.value.column == "visits"
 
@@ -788,7 +797,7 @@ def test_uuids_are_texts() -> None:
     person = uuid.UUID(int=7)
 
     assert column(pd.DataFrame({"a": [person, None]})).to_pylist() == [str(person), None]
-    assert column(duckdb.connect().sql(f"select '{person}'::uuid as a")).to_pylist() == [str(person)]
+    assert column(from_sql(f"select '{person}'::uuid as a")).to_pylist() == [str(person)]
 
 
 def test_texts_beyond_two_gigabytes_are_large_strings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -914,7 +923,7 @@ def test_batches_that_disagree_on_an_order_declare_none() -> None:
 
 
 def test_duckdb_names_that_are_words_of_sql_are_quoted() -> None:
-    relation = duckdb.connect().sql('select 1 as "select", 2 as "a.b", 3 as "say ""hi"""')
+    relation = from_sql('select 1 as "select", 2 as "a.b", 3 as "say ""hi"""')
 
     opened = open_source(relation, columns=["select", "a.b", 'say "hi"'])
 
@@ -962,10 +971,11 @@ def test_a_missing_file_is_told_with_the_nearest_name(tmp_path: Path) -> None:
 
 
 def test_what_is_no_path_to_a_file_is_told(tmp_path: Path) -> None:
-    assert "is a folder: pass one file in it" in refusal(tmp_path)
-    assert "is an address: fetch the file first" in refusal("https://example.org/people.csv")
-    assert "has several lines and is no path" in refusal(f"a,b\n1,{SECRET}\n")
-    assert "cannot be opened" in refusal("x" * 5000)
+    assert "is a folder: give a file in it" in refusal(tmp_path)
+    assert "is a web address: download the file first" in refusal("https://example.org/people.csv")
+    assert "has several lines and is not a path" in refusal(f"a,b\n1,{SECRET}\n")
+    too_long = refusal("x" * 5000)
+    assert "cannot be opened" in too_long or "there is no file" in too_long  # the latter from Python 3.14 on
     assert "there is no file" in refusal("a\0b")
 
 
@@ -973,7 +983,7 @@ def test_what_is_no_path_to_a_file_is_told(tmp_path: Path) -> None:
 def test_a_pipe_is_refused_for_it_can_be_read_once_only(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
 
-    assert "is not a regular file" in refusal(tmp_path / "pipe.csv")
+    assert "is not an ordinary file" in refusal(tmp_path / "pipe.csv")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything")
@@ -981,7 +991,7 @@ def test_a_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
     path = csv_file(tmp_path, "a,b\n1,2\n")
     path.chmod(0)
 
-    assert "may not be read by this user" in refusal(path)
+    assert "cannot be read by this user" in refusal(path)
 
 
 @pytest.mark.parametrize(
@@ -994,7 +1004,7 @@ def test_an_empty_file_is_told(content: bytes, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", ["a,b\n", "a,b", '"a","b"\r\n', "a;b\n\n"])
 def test_a_header_without_rows_is_told(content: str, tmp_path: Path) -> None:
-    assert refusal(csv_file(tmp_path, content)).endswith("has a header and no rows")
+    assert refusal(csv_file(tmp_path, content)).endswith("has column names but no rows")
 
 
 def test_tables_without_rows_are_told(tmp_path: Path) -> None:
@@ -1056,14 +1066,14 @@ def test_compressed_files_that_are_cut_short_are_told(
     content = b"a,b\n" + "".join(f"{a},{b}\n" for a, b in numbers.tolist()).encode()
     packed = gzip.compress(content) if suffix == ".gz" else pa.compress(content, "zstd", asbytes=True)
 
-    assert "damaged or cut short" in refusal(csv_file(tmp_path, cut(packed), "people.csv" + suffix))
+    assert "damaged or incomplete" in refusal(csv_file(tmp_path, cut(packed), "people.csv" + suffix))
 
 
 def test_a_compressed_file_that_is_cut_within_its_first_bytes_is_told(tmp_path: Path) -> None:
     packed = gzip.compress(b"a,b\n1,2\n")
 
     for length in (2, 8, len(packed) - 4):
-        assert "damaged or cut short" in refusal(csv_file(tmp_path, packed[:length], "people.csv.gz"))
+        assert "damaged or incomplete" in refusal(csv_file(tmp_path, packed[:length], "people.csv.gz"))
 
 
 @pytest.mark.parametrize("name", ["people.parquet", "people.feather", "people.arrows"])
@@ -1074,7 +1084,7 @@ def test_damaged_files_are_told(name: str, tmp_path: Path) -> None:
     content = (tmp_path / name).read_bytes()
 
     for damaged in (content[:20], content[: len(content) // 2 + 3], content[:40] + b"\xfe" * 400 + content[440:]):
-        assert "is damaged or cut short" in refusal(csv_file(tmp_path, damaged, name))
+        assert "is damaged or incomplete" in refusal(csv_file(tmp_path, damaged, name))
 
 
 @pytest.mark.parametrize(
@@ -1085,8 +1095,8 @@ def test_damaged_files_are_told(name: str, tmp_path: Path) -> None:
         (b"BZh91AY", "people.csv.bz2", "bzip2"),
         (b"\x01\x02\x00\x03\x04" * 50, "people.bin", "is neither Parquet nor Arrow IPC nor text"),
         (b"\x01\x02\x00\x03\x04" * 50, "people.csv", "is neither Parquet nor Arrow IPC nor text"),
-        (b'{"a": 1}\n', "people.json", ".json does not say that it is a delimited table"),
-        (gzip.compress(b'{"a": 1}\n', mtime=0), "people.json.gz", ".json does not say that it is a delimited table"),
+        (b'{"a": 1}\n', "people.json", ".json does not say that it is a table"),
+        (gzip.compress(b'{"a": 1}\n', mtime=0), "people.json.gz", ".json does not say that it is a table"),
     ],
 )
 def test_files_of_another_kind_are_told(content: bytes, name: str, what: str, tmp_path: Path) -> None:
@@ -1129,7 +1139,7 @@ def test_a_column_without_name_is_refused(door: str, empty: str, tmp_path: Path)
 def test_names_that_are_the_same_as_texts_are_refused() -> None:
     assert "2 columns named '1'" in refusal(pd.DataFrame([[1, 2]], columns=[1, "1"]), SchemaError)
     assert "2 columns named '1'" in refusal({1: [1], "1": [2]}, SchemaError)
-    assert "2 columns named 'a'" in refusal(duckdb.connect().sql("select 1 as a, 2 as a"), SchemaError)
+    assert "2 columns named 'a'" in refusal(from_sql("select 1 as a, 2 as a"), SchemaError)
 
 
 def test_tables_without_columns_are_refused(tmp_path: Path) -> None:
@@ -1149,7 +1159,8 @@ def test_what_has_no_arrow_interface_is_told_what_is_accepted(thing: object) -> 
 
 @pytest.mark.parametrize("single", [pd.Series([1]), pl.Series([1]), pa.chunked_array([[1]])])
 def test_a_single_column_is_no_table(single: object) -> None:
-    assert "is no table (a single column, perhaps)" in refusal(single)
+    known = hasattr(single, "__arrow_c_stream__")  # earlier versions of a library offer its single columns to nobody
+    assert ("is no table (a single column, perhaps)" if known else " is no table: pass a path") in refusal(single)
 
 
 @pytest.mark.parametrize(
@@ -1164,7 +1175,7 @@ def test_a_single_column_is_no_table(single: object) -> None:
     ],
 )
 def test_columns_of_mixed_types_are_refused_by_name(source: Any) -> None:
-    assert "column 'a' mixes types" in refusal(source, DomainError)
+    assert "column 'a' has values of several types" in refusal(source, DomainError)
 
 
 @pytest.mark.parametrize("values", [SECRET, 5, None])

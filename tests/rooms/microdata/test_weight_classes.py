@@ -89,7 +89,7 @@ def test_a_steward_gives_other_classes() -> None:
     [
         ([1.0, 0.0, 2.0], "not positive"),
         ([1.0, -3.0, 2.0], "not positive"),
-        ([1.0, float("inf"), 2.0], "not positive, or infinite"),
+        ([1.0, float("inf"), 2.0], "not positive or are infinite"),
         (["1", "x", "2"], "no numbers"),
     ],
 )
@@ -117,7 +117,7 @@ def test_a_weight_has_one_role_and_no_other_option() -> None:
     with pytest.raises(gh.errors.SchemaError, match="a quasi-identifier and the weight"):
         gh.read({"w": [1.0]}, quasi=["w"], weight="w")
     for option in ({"top": {"w": 3}}, {"taxonomies": {"w": "intervals:2"}}, {"categorical": ["w"]}):
-        with pytest.raises(gh.errors.SchemaError, match="is the weight"):
+        with pytest.raises(gh.errors.SchemaError, match="is the survey weight"):
             _read([1.0, 2.0, 3.0], **option)
 
 
@@ -128,7 +128,7 @@ def test_a_file_that_is_counted_in_batches_gives_the_same_classes(tmp_path: Path
     pq.write_table(pa.table(data), tmp_path / "people.parquet")
     counted = count_file(tmp_path / "people.parquet", quasi=["age"], sensitive="ill", weight="w")
     assert counted.kinds.table.column("w").domain.weight == table.column("w").domain.weight
-    with pytest.raises(gh.errors.NotSupported, match="put the columns into one"):
+    with pytest.raises(gh.errors.NotSupported, match="join the columns into one"):
         count_file(
             tmp_path / "people.parquet",
             quasi=["age"],

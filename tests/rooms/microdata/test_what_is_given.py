@@ -66,7 +66,7 @@ def test_a_text_that_is_not_unicode_is_refused_without_being_shown() -> None:
     frames = [{"age": [1, 2], "d": texts}, pd.DataFrame({"age": [1, 2], "d": pd.Series(texts, dtype=object)})]
     for frame in frames:
         for read in (lambda f: gh.read(f, quasi=["age"], sensitive="d"), gh.inspect):
-            with pytest.raises(gh.DomainError, match="'d' holds texts that are not Unicode") as refusal:
+            with pytest.raises(gh.DomainError, match="'d' has texts that are not Unicode") as refusal:
                 read(frame)
             assert "gonorrh" not in told(refusal)
     with pytest.raises(gh.SchemaError, match=r"column 2 .* is not Unicode") as schema:

@@ -56,7 +56,7 @@ def test_with_no_time_at_all_what_the_groups_achieve_is_told_and_what_is_left_ou
     assert not facts["utility"]
     assert facts["kl"] is None
     said = " ".join(facts["bounded"])
-    for part in ("linking adversary", "algorithm-aware adversary", "corrupting adversary", "What is lost", "questions"):
+    for part in ("linking attack", "algorithm-aware attack", "corrupting attack", "loss of information", "questions"):
         assert part in said
     assert "--report full" in said
     assert "report='full'" in said

@@ -17,7 +17,7 @@ from glasshouse.pages.report.effort import Sizes
 from glasshouse.streaming.publish import publish_file
 
 PATIENTS = gh.synthetic.hospital(600, seed=1)
-HEADING = "What an attacker who learns gains</h2>"
+HEADING = "What an attacker gains by learning a model</h2>"
 
 
 def report(
@@ -49,19 +49,24 @@ def test_the_section_has_the_figures_of_the_learning_attack(anatomy: gh.Report) 
     page = anatomy.to_html()
     assert HEADING in page
     assert cost.sentence() in page
-    for words in ("people in the table", "the best possible outsider", "base rates", "the same, by linking alone"):
+    for words in (
+        "people in the table",
+        "the best that is possible outside the table",
+        "guessing by the overall shares",
+        "the same people, by linking only",
+    ):
         assert f">{words}</th>" in page or f">{words}</td>" in page
     assert f"{cost.outsider.in_truth:.4f}" in page
 
 
 def test_a_learner_who_gains_much_is_a_caution(anatomy: gh.Report) -> None:
     said = [
-        caution for caution in anatomy.to_dict()["cautions"] if "Whoever learns from the release" in caution["text"]
+        caution for caution in anatomy.to_dict()["cautions"] if "learns a model from the release" in caution["text"]
     ]
     assert [caution["level"] for caution in said] == ["attention"]
     mild = report(method=gh.Separate(), recoding=gh.Boxes()).to_dict()
     assert mild["learner"][0]["ran"]
-    assert not any("Whoever learns" in caution["text"] for caution in mild["cautions"])
+    assert not any("learns a model" in caution["text"] for caution in mild["cautions"])
 
 
 def test_the_three_risks_stand_in_data_and_page(anatomy: gh.Report) -> None:
@@ -84,18 +89,18 @@ def test_without_time_both_are_left_out_and_the_report_says_so() -> None:
     facts = made.to_dict()
     assert [found["ran"] for found in (*facts["learner"], *facts["risks"])] == [False] * 4
     said = " ".join(facts["bounded"])
-    assert "What an attacker gains who learns of disease was not measured: it may take" in said
-    assert "these were not measured (singling out, linkability, inference): it may take" in said
+    assert "What an attacker gains by learning a model of disease was not measured: it can take" in said
+    assert "These risks were not measured (singling out, linkability, inference): it can take" in said
     page = made.to_html()
     assert HEADING in page
-    assert page.count("Not measured: it may take") >= 1
-    assert "Inference was not measured: it may take" in page
+    assert page.count("Not measured: it can take") >= 1
+    assert "Inference was not measured: it can take" in page
 
 
 def test_attacks_that_take_too_long_are_ended_and_the_report_says_so() -> None:
     (found,) = report(effort=Effort(questions=20, most_worlds=1, most_runs=1, seconds=0)).to_dict()["learner"]
     assert (found["ran"], found["bounded"]) == (False, True)
-    assert found["why_not"] == "it takes longer than a report may"
+    assert found["why_not"] == "it takes longer than is allowed for a report"
 
 
 def test_of_few_people_nothing_is_learned_and_the_page_says_why() -> None:
@@ -145,4 +150,4 @@ def test_a_file_that_was_never_in_memory_has_neither(tmp_path: Path) -> None:
     )
     told = report_on_file(made)
     assert told.to_dict()["learner"] == told.to_dict()["risks"] == []
-    assert "Nothing was attacked" in told.to_html()
+    assert "No attack was tried" in told.to_html()

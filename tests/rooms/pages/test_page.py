@@ -213,7 +213,7 @@ def test_every_bar_and_every_person_above_the_promise_is_drawn() -> None:
     beyond = [n for low, n in zip(edges, people, strict=False) if n and low >= 1 / 3 - 1e-9]
     assert len(beyond) == sum(bool(above) for above, _ in bars) > 0
     assert all(float(height) >= 2 for _, height in bars)
-    assert "promised: at most 1/3" in figure
+    assert "guaranteed: at most 1/3" in figure
 
 
 def test_a_figure_of_no_width_has_no_bar_and_a_small_one_is_seen() -> None:

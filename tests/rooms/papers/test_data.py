@@ -87,7 +87,7 @@ def test_the_synthetic_census_and_local_files_fetch_nothing(shared_data: Path) -
 def test_other_files_and_sizes_are_refused(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
 
-    with pytest.raises(SourceError, match="neither Adult nor Census-Income"):
+    with pytest.raises(SourceError, match="neither the columns of Adult nor those of Census-Income"):
         open_data(tmp_path / "other.csv", 10)
     with pytest.raises(SourceError, match="cannot be read"):
         open_data(tmp_path / "nothing.csv", 10)
@@ -131,5 +131,5 @@ def test_fewer_people_are_some_of_them_in_their_order() -> None:
     some = data.fewer(4)
     assert some.table["age"].to_pylist() == sorted(set(some.table["age"].to_pylist()))
     assert some.n == 4
-    assert some.about == "ten, of whom 4 drawn at random"
+    assert some.about == "ten; 4 of them, drawn at random"
     assert data.fewer(10) is data

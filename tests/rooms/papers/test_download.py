@@ -113,7 +113,7 @@ def test_the_table_that_is_known_is_taken_plain_or_packed(server: Server, pack: 
 def test_a_table_with_one_other_value_is_refused(server: Server) -> None:
     server.answers["/test"] = whole(SECOND.replace(b"Divorced", b"Widowed", 1))
 
-    with pytest.raises(SourceError, match="is not the table that is known: give a file of your own with --data PATH"):
+    with pytest.raises(SourceError, match="is not the expected table: give a file of your own with --data PATH"):
         data.download(server.form)
 
 
@@ -143,8 +143,8 @@ def test_what_goes_wrong_on_the_way_is_told_with_the_way_out_and_leaves_nothing(
     with pytest.raises(SourceError) as refused:
         data.download(server.form, most=80_000)
     assert reason in str(refused.value)
-    assert f"{server.address}/test cannot be fetched (" in str(refused.value)
-    assert "give the file with --data PATH, or take --data synthetic" in str(refused.value)
+    assert f"{server.address}/test cannot be downloaded (" in str(refused.value)
+    assert "give the file with --data PATH, or use --data synthetic" in str(refused.value)
     assert [path.name for path in tmp_path.rglob("*")] == ["here", "temporary"]
 
 
@@ -163,7 +163,7 @@ def test_without_a_server_the_error_says_what_else_to_give(server: Server) -> No
         deaf.bind(("127.0.0.1", 0))  # and nobody listens
         nobody = replace(server.form, addresses=(f"http://127.0.0.1:{deaf.getsockname()[1]}/data",))
 
-        with pytest.raises(GlasshouseError, match=r"cannot be fetched \(.+\): give the file with --data PATH"):
+        with pytest.raises(GlasshouseError, match=r"cannot be downloaded \(.+\): give the file with --data PATH"):
             data.download(nobody, seconds=2)
 
 

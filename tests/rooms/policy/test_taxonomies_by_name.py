@@ -14,7 +14,7 @@ from glasshouse.policy.choices import read_arguments
 from tests.rooms.cli.world import QUICK, ROLES, make_world, run
 
 ZIP = "--taxonomy zipcode=prefix:5"
-NO_NODES = "zipcode: no cell is a node of the taxonomy"
+NO_NODES = "zipcode: the taxonomy is not used, because the recoding"
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_a_distance_along_a_taxonomy_is_a_use_of_it() -> None:
         return unused_taxonomies(table, gh.publish(table, principle=both).recipe)
 
     assert told("hierarchical") == ()
-    assert "which is not asked for" in told("equal")[0]
+    assert "the taxonomy is not used" in told("equal")[0]
 
 
 def test_what_was_published_is_verified_along_a_taxonomy_by_name(world: Path) -> None:

@@ -92,6 +92,7 @@ def choice_sets(draw: st.DrawFn, names: st.SearchStrategy[str] = names, values: 
         "keep_published": st.booleans(),
         "leave_out": st.booleans(),
         "flat": st.booleans(),
+        "zip": st.booleans(),
         "partition": st.booleans(),
         "engine": st.sampled_from(["auto", "disk"]),
         "memory": st.integers(1, 99),
@@ -284,7 +285,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 def test_options_and_defaults_are_those_of_the_command() -> None:
     options = {parameter.name: parameter for parameter in PUBLISH.params if isinstance(parameter, click.Option)}
-    of_the_call = {"force", "as_json", "verbose", "log_json", "no_report"}
+    of_the_call = {"force", "as_json", "verbose", "log_json", "no_report", "why"}
 
     for name, parameter in options.items():
         if name not in of_the_call:
@@ -310,7 +311,7 @@ BASE: dict[str, Any] = {"file": "t.csv", "quasi": ["age"], "k": 2}
         ({"order": {"age": [1, 2]}}, "--order"),
         ({"domain": ["@etc", "b"], "rho1": "1/5", "k": 3}, "--domain"),
         ({"method": "refined", "parameters": {"coarse": {"name": "snug"}}}, "--with"),
-        ({"file": "table.yaml"}, "ends as policies do"),
+        ({"file": "table.yaml"}, "ends like that of a policy"),
         ({"title": "two\nlines"}, "cannot be seen"),
         ({"title": "turned \u202e"}, "cannot be seen"),
         ({"identifier": "a\0"}, "cannot be seen"),
@@ -385,7 +386,7 @@ def test_a_report_and_a_database_are_part_of_the_program() -> None:
 
     assert 'gh.to_postgres(release, "postgresql://host/db", schema="released")' in code
     assert 'gh.make_report(release, table, report="full").write("out/audit")' in code
-    assert "# The command draws a flat table too" in code
+    assert "# The command also draws a flat table" in code
     assert "make_report" not in python_call({**BASE, "out": "out", "report": "none"})
     assert 'make_report(release, table).write("out/audit")' in python_call({**BASE, "out": "out"})
 
@@ -409,5 +410,5 @@ def test_a_taxonomy_by_name_is_a_rule_and_one_that_ends_as_a_file_is_a_file(
     by_name = gh.read("t.csv", quasi=["zipcode"], taxonomies={"zipcode": "prefix:5"})
 
     assert by_name.column("zipcode").domain.tree == gh.Taxonomy.prefix(length=5)
-    with pytest.raises(gh.DomainError, match="misses"):
+    with pytest.raises(gh.DomainError, match="lacks"):
         gh.read("t.csv", quasi=["zipcode"], taxonomies={"zipcode": "prefix:5.csv"})

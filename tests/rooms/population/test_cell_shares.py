@@ -97,7 +97,7 @@ def test_the_domain_is_what_cells_stand_for() -> None:
     )
     assert {0, 40_000, 40_002, 100_000} <= set(wide)
     assert list(wide) == sorted(wide)
-    with pytest.raises(InputError, match="'name' has cells of which nobody says"):
+    with pytest.raises(InputError, match="'name' has cells that are open at one end"):
         domain_of("name", "category", (Endless(ValueSet.everything()),))
 
 

@@ -103,7 +103,7 @@ def test_another_column_is_refused(tmp_path: Path) -> None:
     release = released(columns, gh.Anatomy(), gh.Snug(), sensitive=["ill", "job"])
     gh.learn(release, "job", keep=tmp_path / "job.json")
     assert gh.learn(release, keep=tmp_path / "job.json").column == "job"
-    with pytest.raises(gh.InputError, match="of 'job', and not of 'ill'"):
+    with pytest.raises(gh.InputError, match="about 'job', and not about 'ill'"):
         gh.learn(release, "ill", keep=tmp_path / "job.json")
 
 
@@ -126,18 +126,18 @@ def changed(path: Path, change: Any) -> None:
 
 
 CHANGES: dict[str, tuple[Any, str]] = {
-    "a later format": (lambda data: data.update(format_version=2), "has format 2"),
-    "no format": (lambda data: data.pop("format"), "is not what was learned"),
+    "a later format": (lambda data: data.update(format_version=2), "has the format 2"),
+    "no format": (lambda data: data.pop("format"), "is not a file with what was learned"),
     "an odd format": (lambda data: data.update(format_version="1"), "of an unknown kind"),
-    "no weights": (lambda data: data.pop("weights"), "no 'weights'"),
-    "text": (lambda data: data["weights"][0].__setitem__(0, "a"), "something else than numbers"),
-    "a huge weight": (lambda data: data["weights"][0].__setitem__(0, 1e300), "a number that no model has"),
-    "a row less": (lambda data: data["weights"].pop(), "other rows and columns"),
-    "a ragged row": (lambda data: data["weights"][0].pop(), "something else than numbers"),
+    "no weights": (lambda data: data.pop("weights"), "entry 'weights' is missing"),
+    "text": (lambda data: data["weights"][0].__setitem__(0, "a"), "something other than numbers"),
+    "a huge weight": (lambda data: data["weights"][0].__setitem__(0, 1e300), "too large for a model"),
+    "a row less": (lambda data: data["weights"].pop(), "as many rows and columns"),
+    "a ragged row": (lambda data: data["weights"][0].pop(), "something other than numbers"),
     "a ridge of 0": (lambda data: data["ridges"].__setitem__(0, 0), "a ridge is not above 0"),
-    "no z": (lambda data: data.update(z=None), "no 'z'"),
+    "no z": (lambda data: data.update(z=None), "entry 'z' is missing"),
     "z too low": (lambda data: data.update(z=1.0), "says that nothing was learned"),
-    "another model": (lambda data: data.update(model="uniform"), "not the one that its numbers give"),
+    "another model": (lambda data: data.update(model="uniform"), "does not agree with its numbers"),
     "another value": (lambda data: data["values"].__setitem__(0, "x"), "other taxonomies or orders, or by another"),
     "another block": (lambda data: data["blocks"].reverse(), "other taxonomies or orders, or by another"),
     "another attribute": (lambda data: data["attributes"].pop(), "no table of the release"),
@@ -172,7 +172,7 @@ def test_damaged_files_are_refused(release: gh.Release, tmp_path: Path) -> None:
         b"3",
     ):
         path.write_bytes(damaged)
-        with pytest.raises(gh.SourceError, match=r"is damaged|is not what was learned"):
+        with pytest.raises(gh.SourceError, match=r"is damaged|is not a file with what was learned"):
             gh.Population.load(path, release)
     with pytest.raises(gh.SourceError, match="cannot read"):
         gh.Population.load(tmp_path / "none.json", release)
@@ -184,7 +184,7 @@ def test_what_is_no_plain_file_is_refused_at_once(release: gh.Release, tmp_path:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "endless").symlink_to("/dev/zero")
     for name in ("pipe", "endless", "."):
-        with pytest.raises(gh.SourceError, match="it is no plain file"):
+        with pytest.raises(gh.SourceError, match="it is not a regular file"):
             gh.Population.load(tmp_path / name, release)
     with (tmp_path / "huge").open("wb") as file:
         file.truncate(1 << 40)

@@ -59,7 +59,7 @@ def test_the_diseases_of_li_et_al_are_as_far_apart_as_printed(other, distance):
         ordered=False,
         taxonomy=Taxonomy.from_nested(DISEASES).bind("disease", pa.array(names)),
     )
-    # a table that is all flu but for one tuple in four, and a group that is all of the other disease
+    # a table that is all flu but for one record in four, and a group that is all of the other disease
     whole = counts_of([[{"flu": 3, other: 1}.get(name, 0) for name in names]])
     group = counts_of([[int(name == other) for name in names]])
     t = distance * Fraction(3, 4)

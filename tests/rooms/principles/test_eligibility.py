@@ -29,7 +29,7 @@ def test_a_table_is_refused_exactly_where_it_does_not_obey(kind, data):
     if obeys:
         case.principle.check_eligible(whole, column="disease", domain=domain)
         return
-    with pytest.raises(Infeasible, match="out of reach") as raised:
+    with pytest.raises(Infeasible, match="is not possible") as raised:
         case.principle.check_eligible(whole, column="disease", domain=domain)
 
     error = raised.value
@@ -87,78 +87,79 @@ DISEASES = domain_of(3)
         (
             p.LDiversity(ell=8),
             [130, 390, 380],
-            "8-diversity is out of reach: 'v1' has 390 of 900 tuples of column 'disease', at most 112 are allowed; "
-            "the largest feasible ell is 2",
+            "8-diversity is not possible for this table: 'v1' has 390 of 900 records of column 'disease', at most 112 "
+            "are allowed; the largest feasible ell is 2",
         ),
         (
             p.LDiversity(ell=8),
             [1000, 390, 380],
-            "8-diversity is out of reach: 'v0' has 1,000 of 1,770 tuples of column 'disease', at most 221 are allowed; "
-            "no ell is feasible",
+            "8-diversity is not possible for this table: 'v0' has 1,000 of 1,770 records of column 'disease', at most "
+            "221 are allowed; no ell is feasible",
         ),
         (
             p.LDiversity(ell=3),
             [2, 2, 1],
-            "3-diversity is out of reach: 'v0' has 2 of 5 tuples of column 'disease', at most 1 is allowed; "
-            "the largest feasible ell is 2",
+            "3-diversity is not possible for this table: 'v0' has 2 of 5 records of column 'disease', at most 1 is "
+            "allowed; the largest feasible ell is 2",
         ),
         (
             p.KAnonymity(k=9),
             [1, 1, 1],
-            "9-anonymity is out of reach: the table has 3 tuples; the largest feasible k is 3",
+            "9-anonymity is not possible for this table: it has 3 records; the largest feasible k is 3",
         ),
-        (p.KAnonymity(k=9), [1, 0, 0], "9-anonymity is out of reach: the table has 1 tuple; no k is feasible"),
+        (p.KAnonymity(k=9), [1, 0, 0], "9-anonymity is not possible for this table: it has 1 record; no k is feasible"),
         (
             p.DistinctLDiversity(ell=4),
             [5, 1, 1],
-            "distinct 4-diversity is out of reach: there are 3 different values of column 'disease'; "
+            "distinct 4-diversity is not possible for this table: there are 3 different values of column 'disease'; "
             "the largest feasible ell is 3",
         ),
         (
             p.DistinctLDiversity(ell=4),
             [5, 0, 0],
-            "distinct 4-diversity is out of reach: there is 1 different value of column 'disease'; no ell is feasible",
+            "distinct 4-diversity is not possible for this table: there is 1 different value of column 'disease'; no "
+            "ell is feasible",
         ),
         (
             p.EntropyLDiversity(ell=3),
             [2, 1, 1],
-            "entropy 3-diversity is out of reach: disease is as uncertain as 2.82 equally frequent values "
-            "('v0' has 2 of 4 tuples of column 'disease'); the largest feasible ell is 2.82",
+            "entropy 3-diversity is not possible for this table: disease is as uncertain as 2.82 equally frequent "
+            "values ('v0' has 2 of 4 records of column 'disease'); the largest feasible ell is 2.82",
         ),
         (
             p.EntropyLDiversity(ell=3),
             [0, 2, 0],
-            "entropy 3-diversity is out of reach: disease is as uncertain as 1 equally frequent values "
-            "('v1' has 2 of 2 tuples of column 'disease'); no ell is feasible",
+            "entropy 3-diversity is not possible for this table: disease is as uncertain as 1 equally frequent values "
+            "('v1' has 2 of 2 records of column 'disease'); no ell is feasible",
         ),
         (
             p.RecursiveLDiversity(c=2, ell=3),
             [9, 4, 3],
-            "recursive (2, 3)-diversity is out of reach: 'v0' has 9 of 16 tuples of column 'disease', at most 6 are "
-            "allowed; the smallest feasible c with ell = 3 is 3",
+            "recursive (2, 3)-diversity is not possible for this table: 'v0' has 9 of 16 records of column 'disease', "
+            "at most 6 are allowed; the smallest feasible c with ell = 3 is 3",
         ),
         (
             p.RecursiveLDiversity(c=2, ell=3),
             [9, 4, 0],
-            "recursive (2, 3)-diversity is out of reach: there are only 2 different values of column 'disease', at "
-            "least 3 are needed; no c is feasible with this ell",
+            "recursive (2, 3)-diversity is not possible for this table: there are only 2 different values of column "
+            "'disease', but at least 3 are needed; with this ell, no c is possible",
         ),
         (
             p.AlphaKAnonymity(alpha=0.3, k=2),
             [5, 3, 2],
-            "(0.3, 2)-anonymity is out of reach: 'v0' has 5 of 10 tuples of column 'disease', at most 3 are allowed; "
-            "the smallest feasible alpha is 0.5",
+            "(0.3, 2)-anonymity is not possible for this table: 'v0' has 5 of 10 records of column 'disease', at most "
+            "3 are allowed; the smallest feasible alpha is 0.5",
         ),
         (
             p.AlphaKAnonymity(alpha=0.3, k=2),
             [5, 0, 0],
-            "(0.3, 2)-anonymity is out of reach: 'v0' has 5 of 5 tuples of column 'disease', at most 1 is allowed; "
-            "no alpha is feasible",
+            "(0.3, 2)-anonymity is not possible for this table: 'v0' has 5 of 5 records of column 'disease', at most 1 "
+            "is allowed; no alpha is feasible",
         ),
         (
             p.AlphaKAnonymity(alpha=0.3, k=7),
             [5, 0, 0],
-            "(0.3, 7)-anonymity is out of reach: the table has 5 tuples; the largest feasible k is 5",
+            "(0.3, 7)-anonymity is not possible for this table: it has 5 records; the largest feasible k is 5",
         ),
         (
             p.DesignatedLDiversity(ell=4, values=("v1", "v2")),
@@ -168,18 +169,18 @@ DISEASES = domain_of(3)
         (
             p.DesignatedLDiversity(ell=6, values=("v1", "v2")),
             [90, 30, 20],
-            "designated 6-diversity is out of reach: 'v1' has 30 of 140 tuples of column 'disease', at most 23 are "
-            "allowed; the largest feasible ell is 4",
+            "designated 6-diversity is not possible for this table: 'v1' has 30 of 140 records of column 'disease', at "
+            "most 23 are allowed; the largest feasible ell is 4",
         ),
         (
             p.AllOf(principles=(p.KAnonymity(k=3), p.LDiversity(ell=3))),
             [3, 2, 1],
-            "3-diversity is out of reach: 'v0' has 3 of 6 tuples of column 'disease', at most 2 are allowed; "
-            "the largest feasible ell is 2",
+            "3-diversity is not possible for this table: 'v0' has 3 of 6 records of column 'disease', at most 2 are "
+            "allowed; the largest feasible ell is 2",
         ),
         (p.TCloseness(t=0), [3, 2, 1], None),
-        (p.TCloseness(t=0), [0, 0, 0], "0-closeness is out of reach: the table has no tuples"),
-        (p.LDiversity(ell=2), [0, 0, 0], "2-diversity is out of reach: the table has no tuples"),
+        (p.TCloseness(t=0), [0, 0, 0], "0-closeness is not possible for this table: it has no records"),
+        (p.LDiversity(ell=2), [0, 0, 0], "2-diversity is not possible for this table: it has no records"),
     ],
 )
 def test_the_message_tells_what_is_too_frequent_and_what_would_work(principle, histogram, message):
@@ -205,9 +206,9 @@ def test_the_witness_is_in_the_attributes():
 
 
 def test_a_too_frequent_missing_value_is_named_and_a_value_without_a_domain_by_its_code():
-    with pytest.raises(Infeasible, match="the missing value has 5 of 6 tuples"):
+    with pytest.raises(Infeasible, match="the missing value has 5 of 6 records"):
         p.LDiversity(ell=2).check_eligible(counts_of([[1, 5]]), domain=domain_of(2, missing=True))
-    with pytest.raises(Infeasible, match=r"the value with code 1 has 5 of 6 tuples, at most"):
+    with pytest.raises(Infeasible, match=r"the value with code 1 has 5 of 6 records, at most"):
         p.LDiversity(ell=2).check_eligible(counts_of([[1, 5]]))
 
 

@@ -216,7 +216,7 @@ def test_the_cardinality_gives_k(s: Any, k: int) -> None:
         (lambda: DeltaGrowth(k=2).achieved(0.5, 0), "DeltaGrowth: n_values must be an integer >= 1, got 0"),
         (
             lambda: DeltaGrowth(k=2, lambda_=0.1).achieved(0.5, 9),
-            "DeltaGrowth: lambda_ must be at least 1/9, for some value of 9 is that likely in any belief, got '0.1'",
+            "DeltaGrowth: lambda_ must be at least 1/9, because one of 9 values always has that probability, got '0.1'",
         ),
     ],
 )
@@ -228,7 +228,7 @@ def test_numbers_out_of_their_range_are_refused(make: Callable[[], object], mess
 
 
 def test_a_retention_cannot_be_found_for_no_bound() -> None:
-    with pytest.raises(InputError, match="give one, or a retention"):
+    with pytest.raises(InputError, match="or give a retention"):
         DeltaGrowth(k=2).largest_retention(50)
 
 
@@ -280,8 +280,8 @@ def test_they_say_what_holds_upwards_and_downwards() -> None:
     growth = DeltaGrowth(delta=0.24, lambda_=0.1, k=6)
 
     assert "0.2-to-0.45 guarantee" == breach.title
-    assert "at most 0.2 beforehand is believed with at most 0.45" in breach.describe("income")
-    assert "at least 0.8 is still believed with at least 0.55" in breach.describe("income")
+    assert "at most 0.2 before the release has at most 0.45" in breach.describe("income")
+    assert "at least 0.8 still has at least 0.55" in breach.describe("income")
     assert "grows by at most 0.24 through the release, and falls by at most 0.24" in growth.describe("income")
-    assert "no single value likelier than 0.1" in growth.describe()
-    assert "more than 0.2 may grow, or with less than 0.8 may fall" in breach.outside()[0]
+    assert "no single value a probability above 0.1" in growth.describe()
+    assert "one that was below 0.8 may fall without limit" in breach.outside()[0]

@@ -45,7 +45,7 @@ def test_each_column_may_have_a_principle_of_its_own_in_the_columns_order():
         ("job", p.DistinctLDiversity(ell=2)),
     ]
     assert requirement.describe() == (
-        "in every group, at most one tuple in 2 has the same disease; "
+        "in every group, at most one record in 2 has the same disease; "
         "in every group, at least 2 different values of job occur"
     )
 
@@ -56,7 +56,7 @@ def test_k_anonymity_needs_no_sensitive_column_and_counts_none():
 
         assert requirement.columns == ()
         assert requirement.holds([Counts.of([[0, 0], [0]], n_values=1)]).tolist() == [True, False]
-        assert requirement.describe() == "every group has at least 2 tuples"
+        assert requirement.describe() == "every group has at least 2 records"
         requirement.check_eligible()
 
 
@@ -75,7 +75,7 @@ def test_a_table_that_does_not_obey_is_refused_with_the_column():
     column, bound = requirement.first_ineligible()
     assert column.name == "disease"
     assert not bound.holds(requirement.parts[0].whole)[0]
-    with pytest.raises(Infeasible, match="'flu' has 3 of 6 tuples of column 'disease', at most 2 are allowed"):
+    with pytest.raises(Infeasible, match="'flu' has 3 of 6 records of column 'disease', at most 2 are allowed"):
         requirement.check_eligible()
 
 
@@ -84,7 +84,7 @@ def test_a_table_that_obeys_has_no_ineligible_column():
 
 
 def test_too_few_tuples_for_k_are_refused():
-    with pytest.raises(Infeasible, match="the table has 6 tuples; the largest feasible k is 6"):
+    with pytest.raises(Infeasible, match="it has 6 records; the largest feasible k is 6"):
         Requirement.of(p.KAnonymity(k=7), table()).check_eligible()
 
 
@@ -101,7 +101,7 @@ def test_an_unknown_column_is_named_with_its_likely_meaning():
 
 
 def test_a_sensitive_column_without_a_principle_is_refused():
-    with pytest.raises(SchemaError, match="'job' has no principle and would go unprotected"):
+    with pytest.raises(SchemaError, match="'job' has no principle and would not be protected"):
         Requirement.of({"disease": p.LDiversity(ell=2)}, table("disease", "job"))
 
 

@@ -132,10 +132,10 @@ def test_a_taxonomy_that_contradicts_the_carried_one_is_refused(tmp_path: Path) 
     release = release_of(tmp_path, table(), gh.Taxonomies(), "declared")
     other = gh.Taxonomy.from_nested({"US": [*dict.fromkeys(STATES)]})
 
-    with pytest.raises(gh.InputError, match="carries a taxonomy of column 'state', and another one was given"):
+    with pytest.raises(gh.InputError, match="already has a taxonomy for column 'state', and a different one was given"):
         gh.query(release, "SELECT COUNT(*) WHERE state = 'Texas'", taxonomies={"state": other})
     voters = gh.read(PEOPLE, quasi=["age", "state"], taxonomies={"state": other})
-    with pytest.raises(gh.InputError, match="read it without"):
+    with pytest.raises(gh.InputError, match="read the external table without one"):
         gh.attack(release, knowledge=gh.Knowledge(external=voters))
     with pytest.raises(gh.SchemaError, match="did you mean 'state'"):
         gh.query(release, "SELECT COUNT(*) WHERE state = 'Texas'", taxonomies={"stat": TREE})
@@ -177,7 +177,7 @@ def test_borders_that_came_from_the_table_are_not_carried_as_if_they_had_been_de
     release = release_of(tmp_path, made, gh.Taxonomies(), "declared")
 
     assert {c.name: c.declared for c in release.columns}["age"] == {"kind": "quantiles"}
-    with pytest.raises(gh.InputError, match="the method may have looked at a taxonomy of column 'age'"):
+    with pytest.raises(gh.InputError, match="the method may have used a taxonomy of column 'age'"):
         gh.attack(release, gh.ReverseEngineering(), knowledge=gh.Knowledge(external=gh.read(PEOPLE, quasi=["age"])))
 
 
@@ -195,7 +195,7 @@ def test_a_declared_order_is_carried_if_the_steward_says_so(recoding: Any, tmp_p
     assert str(gh.query(untold, asked, **known)) == str(gh.query(told, asked))
     voters = gh.Knowledge(external=gh.read(PEOPLE, quasi=["age", "grade"]))
     bringing = gh.Knowledge(external=gh.read(PEOPLE, quasi=["age", "grade"], **known))
-    with pytest.raises(gh.InputError, match="read the external table with that order"):
+    with pytest.raises(gh.InputError, match="read the external table with this order"):
         gh.attack(untold, knowledge=voters)
     assert (
         gh.attack(told, knowledge=voters).largest.tolist()
@@ -227,7 +227,7 @@ def test_numbers_in_another_order_than_their_own_are_not_taken_for_intervals_of_
 
     assert set(told.data["code"].to_pylist()) == {"[3, 2]"}
     assert float(gh.query(told, "SELECT COUNT(*) WHERE code = 1")) == pytest.approx(8 / 3)
-    with pytest.raises(gh.InputError, match="in an order of its own"):
+    with pytest.raises(gh.InputError, match="order that was declared by the publisher"):
         gh.query(untold, "SELECT COUNT(*) WHERE code = 1")
 
 
@@ -276,10 +276,10 @@ def test_a_question_that_the_nodes_decide_is_answered_and_any_other_refused(by_c
     assert asked("ill = 'flu'") == 7
     assert asked("state IN ('US', 'Texas')") == 14
     for condition in ("state = 'Texas'", "state = 'South'", "state = 'Ohio'", "state < 'T'", "NOT state = 'Utah'"):
-        with pytest.raises(gh.InputError, match=r"taxonomies=\{'state': ...\} or --taxonomy state=FILE"):
+        with pytest.raises(gh.InputError, match=r"taxonomies=\{'state': ...\}"):
             asked(condition)
     for question in ("SELECT state, COUNT(*) GROUP BY state",):
-        with pytest.raises(gh.InputError, match="--taxonomy state=FILE"):
+        with pytest.raises(gh.InputError, match=r"taxonomies=\{'state': \.\.\.\}"):
             gh.query(by_cells, question)
 
 
@@ -317,7 +317,7 @@ def test_everything_else_that_needs_the_tree_is_refused_with_what_to_give(by_cel
     assert gh.attack(by_cells, knowledge=gh.Knowledge(external=known)).largest.max() > 0
     assert losses(by_cells, taxonomies={"state": TREE}).n_tuples == 14
     other = gh.Taxonomy.from_nested({"US": [*dict.fromkeys(STATES)]})
-    with pytest.raises(gh.DomainError, match="has no 'South', which the release shows"):
+    with pytest.raises(gh.DomainError, match="has no node 'South', which the release shows"):
         gh.query(by_cells, "SELECT COUNT(*) WHERE state = 'Utah'", taxonomies={"state": other})
 
 
@@ -352,11 +352,11 @@ def test_an_older_release_of_nodes_is_refused_what_it_cannot_answer() -> None:
     towns = gh.Taxonomy.from_nested({"anywhere": {"north": ["Oslo", "Bergen"], "south": ["Rome", "Bari"]}})
 
     assert float(gh.query(release, "SELECT COUNT(*)")) == release.n_tuples
-    with pytest.raises(gh.InputError, match="--taxonomy town=FILE"):
+    with pytest.raises(gh.InputError, match=r"taxonomies=\{'town': \.\.\.\}"):
         gh.query(release, "SELECT COUNT(*) WHERE town = 'Bari'")
     assert float(gh.query(release, "SELECT COUNT(*) WHERE town = 'Bari'", taxonomies={"town": towns})) > 0
     people = {"town": ["Oslo", "Bari"], "age": [20, 41]}
-    with pytest.raises(gh.InputError, match="--taxonomy town=FILE"):
+    with pytest.raises(gh.InputError, match=r"taxonomies=\{'town': \.\.\.\}"):
         gh.attack(release, knowledge=gh.Knowledge(external=gh.read(people, quasi=["age", "town"])))
     voters = gh.read(people, quasi=["age", "town"], taxonomies={"town": towns})
     assert gh.attack(release, knowledge=gh.Knowledge(external=voters)).largest.max() > 0
@@ -384,7 +384,7 @@ def test_a_top_code_goes_out_and_whoever_is_above_it_is_found_and_not_told_apart
     assert float(gh.query(release, "SELECT COUNT(*) WHERE age < 80")) == pytest.approx(20)
     assert float(gh.query(release, "SELECT COUNT(*) WHERE NOT age > 65")) == pytest.approx(6, abs=3)
     for condition in ("age > 85", "age = 80", "age BETWEEN 70 AND 90", "age < 62", "age IN (64, 70)"):
-        with pytest.raises(gh.InputError, match="stands for itself and everything"):
+        with pytest.raises(gh.InputError, match=r"and everything (above|below)"):
             gh.query(release, f"SELECT COUNT(*) WHERE {condition}")
     assert "'age' is top-coded" in " ".join(gh.query(release, "SELECT AVG(age)").notes)
 
@@ -530,7 +530,7 @@ def test_a_tree_of_a_million_nodes_is_refused_before_it_is_made(tmp_path: Path) 
 def test_a_taxonomy_of_a_sensitive_or_an_added_column_or_of_an_older_format_is_refused(tmp_path: Path) -> None:
     release_of(tmp_path, table(), gh.Taxonomies(), "declared")
     rule = {"kind": "prefix", "length": 5}
-    with pytest.raises(gh.SourceError, match="no quasi-identifier"):
+    with pytest.raises(gh.SourceError, match="not a quasi-identifier"):
         gh.load(hostile(tmp_path / "release", rule, "ill"))
 
     release_of(tmp_path / "older", table(), gh.Taxonomies(), "declared")
@@ -544,7 +544,7 @@ def test_a_taxonomy_of_a_sensitive_or_an_added_column_or_of_an_older_format_is_r
 def test_an_interval_that_the_carried_order_lacks_is_refused(tmp_path: Path) -> None:
     release_of(tmp_path, table(("age", "grade")), gh.Boxes(), "declared", k=20)
 
-    with pytest.raises(gh.SourceError, match="does not fit its cells"):
+    with pytest.raises(gh.SourceError, match="does not match its cells"):
         gh.load(hostile(tmp_path / "release", {"kind": "order", "order": ["some", "others"]}, "grade"))
 
 
@@ -595,7 +595,7 @@ def test_the_command_line_and_a_policy_carry_it_too(format: str, tmp_path: Path)
             main, ["attack", str(tmp_path / out / "release"), "--external", str(tmp_path / "people.csv")]
         )
         assert found.exit_code == 0, found.output
-        assert "fit nothing" not in found.output
+        assert "fit no published record" not in found.output
         assert "in `datapackage.json`" in (tmp_path / out / "release" / "README.md").read_text()
     made = run.invoke(main, ["publish", str(tmp_path / "people.csv"), *options, "--out", str(tmp_path / "cells")])
     assert made.exit_code == 0, made.output

@@ -221,13 +221,13 @@ def test_a_release_beside_the_audit_of_another_is_refused_by_whoever_needs_both(
     shutil.rmtree(tmp_path / "one" / "release")
     shutil.copytree(tmp_path / "other" / "release", tmp_path / "one" / "release")
 
-    with pytest.raises(gh.SourceError, match="belongs to another release"):
+    with pytest.raises(gh.SourceError, match="does not belong to"):
         publish_marginals(tmp_path / "one", patients, marginals=[["age", "disease"]])
-    with pytest.warns(gh.DisclosureWarning, match="belongs to another release"):
+    with pytest.warns(gh.DisclosureWarning, match="does not belong to"):
         alone = gh.load(tmp_path / "one" / "release")
-    with pytest.raises(gh.SourceError, match="belongs to another release"):
+    with pytest.raises(gh.SourceError, match="does not belong to"):
         gh.make_report(alone, patients).write(tmp_path / "one" / "audit")
-    with pytest.raises(gh.OutputError, match="is not the one that"):
+    with pytest.raises(gh.OutputError, match="does not belong to"):
         gh.publish(patients, out=tmp_path / "one", principle=gh.LDiversity(ell=3), force=True)
 
 
@@ -513,6 +513,6 @@ def test_a_stage_that_is_a_link_is_not_followed_by_whoever_mends(tmp_path: Path)
     (stage / "pair").symlink_to(precious)
     before = bytes_of(precious)
 
-    with pytest.warns(gh.DisclosureWarning, match="belongs to another release"):
+    with pytest.warns(gh.DisclosureWarning, match="does not belong to"):
         assert gh.load(out / "release").title == "1"
     assert before == bytes_of(precious)

@@ -171,7 +171,7 @@ def test_an_audit_without_a_list_is_replaced_if_all_of_it_can_be_told_by_what_is
 
     told = publish_again(patients, out)
     assert told.exit_code == 2
-    assert "on no list of what Glasshouse wrote (earlier versions made none)" in told.stderr
+    assert "on no list of files that Glasshouse wrote" in told.stderr
     for name in ("report.html", *ATTACKED):
         (out / "audit" / name).unlink()
     told = run("publish", patients, *ROLES, "--out", out, "--force", "--no-report")
@@ -377,7 +377,7 @@ def test_an_audit_is_never_written_into_a_release(tmp_path: Path) -> None:
     publish(tmp_path / "out")
     for place in (tmp_path / "out" / "release", tmp_path / "out" / "release" / "more"):
         for force in (False, True):
-            with pytest.raises(gh.OutputError, match="lies in a release"):
+            with pytest.raises(gh.OutputError, match="is inside a release"):
                 publish(place, force=force)
 
 

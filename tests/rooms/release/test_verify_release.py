@@ -130,7 +130,7 @@ def test_a_guarantee_that_differs_in_a_word_from_the_recipes_does_not_hold(kind:
     stated = replace(release, guarantee=replace(release.guarantee, **{part: PARTS[part]}))
 
     (failed,) = failing(stated)
-    assert failed.endswith("word for word what the recipe stands for")
+    assert failed.endswith("matches the recipe word for word")
 
 
 def test_a_stricter_recipe_than_was_followed_does_not_hold() -> None:
@@ -143,7 +143,7 @@ def test_a_stricter_recipe_than_was_followed_does_not_hold() -> None:
 def test_a_number_of_tuples_that_the_tables_do_not_have_does_not_hold() -> None:
     release = of_kind("boxes")
 
-    assert failing(replace(release, n_tuples=41)) == ["as many tuples as the release says"]
+    assert failing(replace(release, n_tuples=41)) == ["as many records as the release says"]
 
 
 def test_buckets_below_k_are_noticed() -> None:
@@ -162,7 +162,7 @@ def test_tables_that_tell_different_sizes_are_noticed_and_named() -> None:
     found = verify_release(replace(release, tables={**release.tables, "qit": other}))
 
     assert found.holds is False
-    assert "does not have as many tuples in every group" in found.checks[0].asked
+    assert "does not have as many records in every group" in found.checks[0].asked
     assert "bug" not in str(found)
 
 
@@ -183,12 +183,12 @@ def test_a_value_outside_the_declared_domain_does_not_hold() -> None:
     values = ["plague", *data["disease"].to_pylist()[1:]]
     strange = data.set_column(data.column_names.index("disease"), "disease", pa.array(values))
 
-    assert failing(replace(release, tables={"data": strange})) == ["every published value is of the declared domain"]
+    assert failing(replace(release, tables={"data": strange})) == ["every published value is in the declared domain"]
 
 
 @pytest.mark.parametrize(
     ("sizes", "reason"),
-    [(lambda g: [1, *g[1:]], "fewer than 3 tuples"), (lambda g: [g[0] + 1, *g[1:]], "do not add up")],
+    [(lambda g: [1, *g[1:]], "fewer than 3 records"), (lambda g: [g[0] + 1, *g[1:]], "do not add up")],
 )
 def test_a_sample_with_wrong_sizes_does_not_hold(sizes: Any, reason: str) -> None:
     release = of_kind("perturbed")

@@ -372,9 +372,9 @@ def test_empty_text_missing_and_suppressed_are_three_values() -> None:
     found = verify(pa.table({"q": ["", None, "*", ""]}), quasi=["q"])
 
     assert (found.n_groups, found.k) == (3, 1)
-    assert "missing values: a value of its own that equals only itself, in q (1)" in found.counting
-    assert "suppressed cells: a value of its own that equals only itself, in q (1)" in found.counting
-    assert any("1 tuples with every quasi-identifier suppressed" in line for line in found.counting)
+    assert "missing values: each counts as a separate value that equals only itself, in q (1)" in found.counting
+    assert "suppressed cells: each counts as a separate value that equals only itself, in q (1)" in found.counting
+    assert any("1 records have every quasi-identifier suppressed" in line for line in found.counting)
 
 
 def test_zeros_of_both_signs_are_one_value_and_nan_is_missing() -> None:
@@ -401,7 +401,10 @@ def test_suppressed_and_missing_come_after_the_largest_amount() -> None:
     rows = [{"q": q, "pay": pay} for q, pay in zip(table["q"], table["pay"], strict=True)]
     assert found.t_exact == naive.t(rows, ["q"], "pay", naive.ordered_distance([5, 7, -1, naive.MISSING]))
     assert found.t_exact != naive.t(rows, ["q"], "pay", naive.ordered_distance([-1, 5, 7, naive.MISSING]))
-    assert "suppressed and missing in pay: after the largest value in the ordered distance" in found.counting
+    assert (
+        "suppressed and missing values of pay are placed after the largest value when the ordered distance is measured"
+        in found.counting
+    )
 
 
 @pytest.mark.parametrize("frame", [dict, lambda columns: pd.DataFrame(columns, dtype=object)], ids=["dict", "pandas"])
@@ -411,7 +414,7 @@ def test_a_number_and_the_text_that_looks_like_it_are_two_values(frame: Any) -> 
 
     assert found.n_groups == 7  # 34 = 34.0, "*", "34", True, missing, "True", "34 (number)"
     assert found.columns["d"].n_values == 2
-    assert "suppressed cells: a value of its own that equals only itself, in age (2)" in found.counting
+    assert "suppressed cells: each counts as a separate value that equals only itself, in age (2)" in found.counting
     assert [line for line in found.notices if "mixes types" in line]
     assert not found.holds
 
@@ -584,7 +587,7 @@ TABLE = {"age": [1, 2], "zip": ["a", "b"], "disease": ["x", "y"]}
         ({"quasi": ["age"], "ell": 2}, SchemaError, "no sensitive column"),
         ({"quasi": ["age"], "sensitive": "disease", "t": {"zip": 0.1}}, SchemaError, "no column 'zip'"),
         ({"quasi": ["age"], "ordered": {"zip": ["a", "b"]}}, SchemaError, "ordered, which takes sensitive"),
-        ({"quasi": ["age"], "sensitive": "disease", "ordered": {"disease": ["x"]}}, DomainError, "misses 'y'"),
+        ({"quasi": ["age"], "sensitive": "disease", "ordered": {"disease": ["x"]}}, DomainError, "leaves out 'y'"),
         (
             {"quasi": ["age"], "sensitive": "disease", "ordered": {"disease": ["x", "x", "y"]}},
             DomainError,
@@ -593,7 +596,7 @@ TABLE = {"age": [1, 2], "zip": ["a", "b"], "disease": ["x", "y"]}
         (
             {"quasi": ["age"], "sensitive": "disease", "designated": {"disease": ["z"]}},
             DomainError,
-            "no such designated",
+            "does not contain the designated values",
         ),
         ({"quasi": ["age"], "sensitive": "disease", "designated_ell": 2}, ParameterError, "designated="),
         (
@@ -653,11 +656,11 @@ def test_the_report_prints_and_turns_into_json() -> None:
     text = str(found)
     for words in (
         "smallest group, k",
-        "age=* (1 tuple)",
+        "age=* (1 record)",
         "FAILS  k = 2",
         "journalist",
-        "pay holds amounts",
-        "missing values: a value of its own that equals only itself, in disease (1)",
+        "pay contains amounts",
+        "missing values: each counts as a separate value that equals only itself, in disease (1)",
     ):
         assert words in text
     assert not found.holds

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every kind of sensitive column ends, by the command line, in a release or in commands that end in one."""
+
+from __future__ import annotations
+
+import shlex
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import glasshouse as gh
+from glasshouse.catalog import principle_of
+from glasshouse.policy.choices import principle
+from glasshouse.policy.option_text import chosen
+from tests.rooms.advice.columns import KINDS, QUASI, offered, released, write_table
+from tests.rooms.cli.world import run
+
+FILE = "'my people.csv'"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+def asked_by(command: str) -> gh.Principle:
+    """The principle that the options of a command ask for."""
+    words = shlex.split(command)
+    given = {
+        word[2:].replace("-", "_").replace("lambda", "lambda_"): value
+        for word, value in pairwise(words)
+        if word.startswith("--")
+    }
+    names = ("k", "ell", "designated", "alpha", "t", "rho1", "rho2", "lambda_", "recoding")
+    return principle(chosen({name: given[name] for name in names if name in given}))
+
+
+def check_all(commands: list[str]) -> None:
+    """Every command publishes, and the release promises what the command asks for."""
+    for command in commands:
+        for release in released(command):
+            assert str(asked_by(command)) == str(principle_of(release.recipe)), command
+            assert release.guarantee.promise, command
+
+
+@pytest.mark.filterwarnings("ignore::glasshouse.errors.DisclosureWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_publish_ends_in_a_release_or_in_commands_that_end_in_one(kind: str, tmp_path: Path) -> None:
+    sensitive = write_table(tmp_path, kind)
+    line = f"publish {FILE} {QUASI} --sensitive {sensitive} --ell 3 --out out --no-report"
+
+    if kind == "many values":
+        assert run(line).exit_code == 0
+        return
+    refused = run(line, code=2)
+    commands = offered(refused)
+    assert commands, refused.output
+    assert "docs/how-to/yes-no-columns.md" in refused.stderr
+    check_all(commands)
+
+
+@pytest.mark.filterwarnings("ignore::glasshouse.errors.DisclosureWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_inspect_offers_commands_that_publish(kind: str, tmp_path: Path) -> None:
+    sensitive = write_table(tmp_path, kind)
+    shown = run(f"inspect {FILE} --sensitive {sensitive.split(',')[-1]}")
+
+    commands = offered(shown)
+    assert commands, shown.output
+    assert all("--format csv --flat" in command or "--flat" in command for command in commands)
+    check_all(commands[:2])  # the others are those of `publish`
+
+
+@pytest.mark.filterwarnings("ignore::glasshouse.errors.DisclosureWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_first_policy_never_fails(kind: str, tmp_path: Path) -> None:
+    sensitive = write_table(tmp_path, kind)
+    run(f"init {FILE} --sensitive {sensitive.split(',')[-1]}")
+
+    run("publish policy.toml --no-report")
+    assert run("verify out").exit_code == 0
+    text = Path("policy.toml").read_text()
+    assert ("no l-diversity is possible" in text) == ("\nt = " in text)
+    assert ("flat = true" in text) == Path("out/flat").is_dir()
+
+
+def test_the_offer_for_yes_and_no_names_promise_and_cost_as_counted(tmp_path: Path) -> None:
+    write_table(tmp_path, "yes and no")
+    values = [line.rsplit(",", 1)[1] for line in (tmp_path / "my people.csv").read_text().splitlines()[1:]]
+    n_yes, n_no = values.count("yes"), values.count("no")
+    told = " ".join(run(f"publish {FILE} {QUASI} --sensitive smoker --ell 2 --out out", code=2).stderr.split())
+
+    assert "Nobody's smoker can be inferred to be 'yes' with more than 20 % confidence (1 in 5)" in told
+    assert f"Nothing is promised about 'no', which {n_no} of {n_no + n_yes} records have" in told
+    assert f"{n_no - n_yes} of {n_no + n_yes} records" in told  # to leave as many of either
+    assert "--ell 5 --designated yes" in told
+    assert "--rho1 0.2 --rho2 0.5 --domain no,yes" in told
+
+
+def test_what_stands_in_the_way_of_a_command_is_repeated_in_it(tmp_path: Path) -> None:
+    write_table(tmp_path, "yes and no")
+    line = f"publish {FILE} {QUASI} --sensitive smoker --out out --no-report --format csv --title 'A title'"
+    run(f"{line} --t 0.2")
+    refused = run(f"{line} --ell 2 --method mondrian --force", code=2)
+
+    for command in offered(refused):
+        assert "'my people.csv'" in command
+        assert "--format csv" in command
+        assert "--title 'A title'" in command
+        assert command.endswith(" --force")
+        assert "--method" not in command  # the method was chosen for another promise
+    run(offered(refused)[0])
+
+
+def test_a_policy_that_fails_offers_commands_too(tmp_path: Path) -> None:
+    write_table(tmp_path, "yes and no")
+    text = '[source]\nfile = "my people.csv"\n[roles]\nquasi = ["age", "sex", "zip"]\nsensitive = "smoker"\n'
+    (tmp_path / "policy.toml").write_text(text + '[principle]\nell = 2\n[release]\nout = "out"\nreport = "none"\n')
+
+    run(offered(run("publish policy.toml", code=2))[0])
+    assert run("verify out").exit_code == 0
+
+
+def test_a_value_that_options_cannot_say_is_not_offered_by_name(tmp_path: Path) -> None:
+    often = '"yes, often"'
+    rows = "".join(f"{20 + i},{'F' if i % 2 else 'M'},{'no' if i % 8 else often}\n" for i in range(80))
+    (tmp_path / "p.csv").write_text("age,sex,smokes\n" + rows)
+    refused = run("publish p.csv --quasi age,sex --sensitive smokes --ell 2 --out out --no-report", code=2)
+
+    commands = offered(refused)
+    assert commands
+    assert not any("designated" in command or "domain" in command for command in commands)
+
+
+def test_the_engine_on_disk_offers_the_same(tmp_path: Path) -> None:
+    write_table(tmp_path, "yes and no")
+    line = f"publish {FILE} {QUASI} --sensitive smoker --ell 2 --out out --no-report"
+
+    disk = offered(run(f"{line} --engine disk", code=2))
+    assert [command.replace(" --engine disk", "") for command in disk] == offered(run(line, code=2))
+
+
+def test_real_stops_have_ways_out(tmp_path: Path, shared_data: Path) -> None:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(shared_data / "stops.parquet", columns=["age", "race", "sex", "arrested"])
+    pq.write_table(table.slice(0, 3_000), tmp_path / "stops.parquet")
+    line = "publish stops.parquet --quasi age,race,sex --sensitive arrested --missing category --ell 2 --out out"
+    refused = run(f"{line} --no-report", code=2)
+
+    assert offered(refused)
+    check_all(offered(refused))

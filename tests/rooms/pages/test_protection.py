@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a release protects and what it does not, in words with the names of its columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import glasshouse as gh
+from glasshouse.pages.protection import not_protected, protected
+
+PEOPLE = {
+    "age": list(range(20, 44)),
+    "sex": ["F", "M"] * 12,
+    "disease": ["flu", "gout", "ulcer", "asthma"] * 6,
+    "drug": ["a", "b", "c"] * 8,
+}
+ONE = gh.read(PEOPLE, quasi=["age", "sex"], sensitive="disease")
+TWO = gh.read(PEOPLE, quasi=["age", "sex"], sensitive=["disease", "drug"])
+
+
+def told(table: gh.Microdata, **choices: object) -> tuple[str, str]:
+    release = gh.publish(table, **choices)
+    return protected(release.recipe, release.guarantee), not_protected(release.recipe, release.guarantee)
+
+
+def test_a_method_that_an_attacker_may_know_says_so_and_what_more_knowledge_gives() -> None:
+    kept, left = told(ONE, principle="3-diversity")
+    assert "Nobody's disease can be inferred with more than 33.3 % confidence (1 in 3)" in kept
+    assert "an attacker who knows how the table was made and everybody's age and sex" in kept
+    assert "some people's disease or how disease depends on age and sex" in left
+
+
+def test_a_method_that_must_stay_secret_says_so() -> None:
+    kept, left = told(ONE, principle="2-diversity", method="mondrian", recoding="boxes")
+    assert "but not how the table was made" in kept
+    assert left == "An attacker who knows how the table was made may infer more."
+
+
+def test_groups_alone_protect_no_value_and_say_so() -> None:
+    kept, _ = told(ONE, principle="4-anonymity")
+    assert "at least 3 other people" in kept
+    assert "does not protect anybody's disease" in kept
+
+
+@pytest.mark.parametrize("recoding", ["angel", "boxes"])
+def test_columns_that_are_protected_one_by_one_are_told_from_those_protected_jointly(recoding: str) -> None:
+    kept, left = told(TWO, principle="2-diversity", recoding=recoding)
+    assert "Nobody's disease or drug can be inferred" in kept
+    assert ("reveal together is not limited" in left) is (recoding == "boxes")
+
+
+def test_columns_with_principles_of_their_own_have_sentences_of_their_own() -> None:
+    asked = {"disease": gh.LDiversity(ell=3), "drug": gh.LDiversity(ell=2)}
+    kept, _ = told(TWO, principle=asked)
+    assert "Nobody's disease can be inferred with more than 33.3 %" in kept
+    assert "Nobody's drug can be inferred with more than 50 %" in kept
+
+
+def test_a_bound_that_was_not_asked_for_is_the_one_that_was_achieved() -> None:
+    table = gh.read(PEOPLE, quasi=["age"], sensitive="disease")
+    principle = gh.RhoBreach(rho1="0.3", k=4)
+    recoding = gh.Perturbed(p="0.2", domain=["flu", "gout", "ulcer", "asthma"])
+    release = gh.publish(table, principle=principle, recoding=recoding)
+    kept = protected(release.recipe, release.guarantee)
+    assert kept[:-1].lower() == release.guarantee.promise.lower()
+    assert "retention" not in kept
+
+
+def test_what_is_not_known_is_told_in_the_words_of_the_guarantee() -> None:
+    release = gh.publish(ONE, principle="3-diversity")
+    other = replace(release.recipe, principle={"name": "of another tool"})
+    assert protected(other, release.guarantee)[:-1].lower() == release.guarantee.promise.lower()

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A release goes to Excel and Stata as a copy, which holds the same values and is checked with it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import zipfile
+from pathlib import Path
+
+import openpyxl
+import pyarrow as pa
+import pyreadstat
+import pytest
+from click.testing import CliRunner
+
+import glasshouse as gh
+from glasshouse.cli.commands import glasshouse
+from glasshouse.errors import RepublicationWarning
+from glasshouse.release.copies.stata_file import stata_names, write_stata
+from glasshouse.release.copies.workbook import read_workbook, write_workbook
+
+
+def table() -> pa.Table:
+    return pa.table(
+        {
+            "age": [20, 21, 22, 23, 24, 25] * 2,
+            "capital-gain": [1.5, 2.25, 0.1, 4.0, 5.5, 6.0] * 2,
+            "born": [dt.date(1990, 1, 1 + i) for i in range(6)] * 2,
+            "x": ["=1+1", "flu", "007"] * 4,
+        }
+    )
+
+
+def publish(out: Path, format: str, **more: object) -> gh.Release:
+    made = gh.read(table(), quasi=["age", "capital-gain", "born"], sensitive="x")
+    return gh.publish(made, principle="2-diversity", recoding="anatomy", out=out, format=format, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("format", ["xlsx", "stata"])
+def test_a_copy_comes_back_and_is_verified(tmp_path: Path, format: str) -> None:
+    release = publish(tmp_path / "out", format)
+    assert (tmp_path / "out" / "release" / "datapackage.json").is_file()
+    found = gh.verify(tmp_path / "out")
+    assert found.holds
+    assert any(f"{format} holds the rows of the release" in note for note in found.counting)
+    if format == "xlsx":
+        book = openpyxl.load_workbook(tmp_path / "out" / "xlsx" / "tables.xlsx")
+        assert set(book.sheetnames) == set(release.tables)
+        for name, own in release.tables.items():
+            rows = list(book[name].iter_rows(values_only=True))
+            assert list(rows[0]) == own.column_names
+            assert len(rows) - 1 == own.num_rows
+    else:
+        for name, own in release.tables.items():
+            columns, meta = pyreadstat.read_dta(str(tmp_path / "out" / "stata" / f"{name}.dta"), output_format="dict")
+            assert list(columns) == stata_names(own.column_names)
+            assert len(next(iter(columns.values()))) == own.num_rows
+            labelled = dict(zip(columns, meta.column_labels, strict=True))
+            assert all(labelled[stata] == plain for stata, plain in zip(columns, own.column_names, strict=True))
+
+
+@pytest.mark.parametrize("format", ["xlsx", "stata"])
+def test_no_name_and_no_time_is_in_a_copy(tmp_path: Path, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("USER", "LOGNAME", "USERNAME"):
+        monkeypatch.setenv(name, "somebodyspecial")
+    plain = pa.table({"a": [1, 2], "b": ["x", None]})
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (write_workbook if format == "xlsx" else write_stata)(tmp_path / name, {"data": plain})
+    files = [next((tmp_path / name).iterdir()).read_bytes() for name in ("one", "two")]
+    assert files[0] == files[1]
+    assert str(dt.datetime.now(dt.UTC).year).encode() not in files[0]
+    if format == "xlsx":
+        with zipfile.ZipFile(tmp_path / "one" / "tables.xlsx") as archive:
+            assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+            core = archive.read("docProps/core.xml") + archive.read("docProps/app.xml")
+        for word in (b"creator", b"created", b"modified", b"openpyxl", b"somebodyspecial"):
+            assert word not in core
+
+
+def test_texts_of_a_workbook_are_never_formulas(tmp_path: Path) -> None:
+    cells = ["=1+1", "+1", "-x", "@a", "#N/A", " padded ", "1"]
+    write_workbook(tmp_path, {"data": pa.table({"=x": cells})})
+    book = openpyxl.load_workbook(tmp_path / "tables.xlsx")
+    found = [cell for (cell,) in book["data"].iter_rows()]
+    assert [cell.value for cell in found] == ["=x", *cells]
+    assert {cell.data_type for cell in found} == {"s"} or all(cell.data_type != "f" for cell in found)
+    assert read_workbook(tmp_path, {"data": ["=x"]})["data"]["=x"] == cells
+
+
+def test_what_a_format_cannot_hold_is_refused_with_words(tmp_path: Path) -> None:
+    with pytest.raises(gh.OutputError, match="1,048,575 rows"):
+        write_workbook(tmp_path, {"data": pa.table({"a": pa.nulls(1_048_576, pa.int8())})})
+    with pytest.raises(gh.OutputError, match="control sign"):
+        write_workbook(tmp_path, {"data": pa.table({"a": ["\x01"]})})
+    with pytest.raises(gh.OutputError, match="32,767 characters"):
+        write_workbook(tmp_path, {"data": pa.table({"a": ["x" * 40_000]})})
+    with pytest.raises(gh.OutputError, match="would have one name in Stata"):
+        write_stata(tmp_path, {"data": pa.table({"a b": [1], "a-b": [2]})})
+    with pytest.raises(gh.OutputError, match="no column of truth values"):
+        write_stata(tmp_path, {"data": pa.table({"a": [True]})})
+    release = gh.publish(gh.synthetic.hospital(30, seed=1), principle="2-diversity")
+    release.save(tmp_path / "release")
+    with pytest.raises(gh.ParameterError, match="'xlsx' or 'stata'"):
+        release.copy_to(tmp_path / "copy", release=tmp_path / "release", format="ods")
+    precise = pa.table({"q": [1 << 60, (1 << 60) + 1] * 3, "x": ["a", "b"] * 3})
+    made = gh.read(precise, quasi=["q"], sensitive="x")
+    with pytest.raises(gh.OutputError, match="came back as another value"):
+        gh.publish(made, principle="2-diversity", recoding="anatomy", out=tmp_path / "precise", format="stata")
+    assert (tmp_path / "precise" / "release").is_dir()
+    assert not (tmp_path / "precise" / "stata").exists()
+
+
+def test_a_changed_copy_is_noticed_and_an_old_one_is_not_left(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    publish(out, "xlsx")
+    with pytest.raises(gh.OutputError, match="is a copy of the release that is to be replaced"):
+        publish(out, "parquet", force=True)
+    with pytest.warns(RepublicationWarning):
+        publish(out, "xlsx", force=True)
+    book = openpyxl.load_workbook(out / "xlsx" / "tables.xlsx")
+    book[book.sheetnames[0]]["A2"] = 99
+    book.save(out / "xlsx" / "tables.xlsx")
+    with pytest.raises(gh.SourceError, match=r"tables\.xlsx was changed since Glasshouse wrote it"):
+        gh.verify(out)
+
+
+def test_the_command_writes_copies_from_memory_and_from_disk(tmp_path: Path) -> None:
+    import pyarrow.csv as pa_csv
+
+    pa_csv.write_csv(gh.synthetic.hospital_table(40, seed=1), tmp_path / "p.csv")
+    for engine in ("memory", "disk"):
+        out = tmp_path / engine
+        words = ["publish", str(tmp_path / "p.csv"), "--quasi", "age,sex", "--sensitive", "disease", "--ell", "2"]
+        words += ["--format", "xlsx", "--no-report", "--engine", engine, "--out", str(out)]
+        made = CliRunner().invoke(glasshouse, words)
+        assert made.exit_code == 0, made.output
+        assert (out / "xlsx" / "tables.xlsx").is_file()
+        assert CliRunner().invoke(glasshouse, ["verify", str(out)]).exit_code == 0
