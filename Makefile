@@ -4,24 +4,26 @@ VENV := .venv
 # One more than there are cores, for some tests wait for processes, a browser or a cluster.
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 KERNELS := $(shell find src -name '_*kernels.py' -o -name '*.pxd')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test prove mutants fuzz check fix bench docs clean
+.PHONY: help setup demo test prove mutants fuzz wheel compat check fix bench docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
 
+# The kernels are compiled while the packages that are needed to run are fetched; the last line finds them compiled.
 $(BIN)/glasshouse: pyproject.toml setup.py $(KERNELS)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) --editable .
+	@for what in build run dev; do $(BIN)/python tools/requirements.py $$what > $(VENV)/$$what.txt || exit 1; done
+	@$(PIP) --requirement $(VENV)/build.txt
+	@$(BIN)/python setup.py build_ext --inplace > $(VENV)/kernels.txt 2>&1 & $(PIP) --requirement $(VENV)/run.txt; wait
+	@$(PIP) --no-build-isolation --editable .
 	@touch $@
 
-# What developers need on top, read from pyproject.toml, so that the kernels are not compiled a second time.
 $(VENV)/developer: $(BIN)/glasshouse
-	@$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['dev'], sep='\n')" > $(VENV)/developer.txt
-	@$(PIP) --requirement $(VENV)/developer.txt
+	@$(PIP) --requirement $(VENV)/dev.txt
 	@touch $@
 
 setup: $(VENV)/developer ## make .venv with everything a developer needs
@@ -43,6 +45,12 @@ mutants: $(VENV)/developer ## break the package in some sixty places, one at a t
 fuzz: $(VENV)/developer ## damage tables, policies, questions and releases for ten minutes: each is taken or refused
 	@$(BIN)/python -m tests.doors.fuzz 10
 
+wheel: ## build a wheel and a source distribution into dist/, and try each in a fresh environment
+	@$(PYTHON) -m tests.installs.artifacts
+
+compat: $(VENV)/developer ## run the tests with the lowest and the newest versions of everything; ARGS="lowest tests/rooms/cli" for less
+	@$(BIN)/python -m tests.installs.compat $(ARGS)
+
 check: $(VENV)/developer ## format, lint, types, import layers
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
@@ -50,6 +58,7 @@ check: $(VENV)/developer ## format, lint, types, import layers
 
 fix: $(VENV)/developer ## format and mend what can be mended
 	@$(BIN)/python -m tests.architecture.public_names
+	@$(BIN)/python -m tests.words.sentences
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 
 bench: $(VENV)/developer ## measure, as ratios to a physical limit or a peer (hours; GLASSHOUSE_BENCH_ROWS=20000 for less)
@@ -57,10 +66,10 @@ bench: $(VENV)/developer ## measure, as ratios to a physical limit or a peer (ho
 
 docs: $(VENV)/developer ## build the documentation into site/, and check that it needs no network and leads nowhere in vain
 	@$(PIP) 'glasshouse[docs]'
-	@find docs -name __pycache__ -prune -exec rm -r {} +    # what lies in docs/ goes into the site
 	@$(BIN)/zensical build --clean --strict
-	@$(BIN)/python -m docs.checking site
+	@$(BIN)/python -m tools.narrow_pages site
+	@$(BIN)/python -m tools.built_site site
 
-clean: ## remove everything that was built
+clean: ## remove everything that was built; compiled kernels stay in ~/.cache/glasshouse
 	rm -rf $(VENV) build dist src/*.egg-info
 	find src -name '*.so' -delete
