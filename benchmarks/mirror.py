@@ -1,4 +1,4 @@
-"""Mirror against the world: mean errors of a thousand questions, with confidence intervals, on every real table here.
+"""Mirror and other methods: mean errors of a thousand questions, with confidence intervals, on every real table here.
 
 The methods that come near it, for each recoding, for l up to what is feasible; then t-closeness: Mirror, which holds
 against whoever knows it, beside Mondrian, which does not. Questions are those of TRANSPARENT 4.1 (five attributes or
@@ -12,7 +12,7 @@ logarithms, run by run, for questions that are hard for one method are hard for 
 
     python benchmarks/mirror.py [FOLDER]     # with UCI's adult.parquet and census_income_kdd.parquet; else synthetic
 
-writes ``mirror_world.csv`` here, which docs/methods/mirror_world.py draws. GLASSHOUSE_BENCH_RUNS is the number of runs.
+writes ``mirror_world.csv`` here, which tools/mirror_world.py draws. GLASSHOUSE_BENCH_RUNS is the number of runs.
 """
 
 from __future__ import annotations
