@@ -26,9 +26,9 @@ def main() -> None:
     except KeyboardInterrupt:  # before a command began; afterwards it says what became of the work
         sys.exit(INTERRUPTED)
     except MemoryError:
-        _fail("there is not enough memory to start")
+        _fail("there is not enough memory to start: close other programs")
     except ImportError as error:  # a library that is damaged, or for which there is no room
-        _fail(f"a part of Glasshouse cannot be loaded: {error}")
+        _fail(f"a part of Glasshouse cannot be loaded: {error}. Install Glasshouse again")
     finally:
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # the work is over, or undone: the exit code says which
             if hasattr(signal, name):

@@ -82,19 +82,19 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
     default="linking",
     show_default=True,
     help=(
-        "What the attacker uses: the release alone (linking), the algorithm too (reverse-engineering), only the fact "
-        "that no group is coarser than it must be (minimality), the values of other people (corruption), another "
-        "release (intersection), what all groups together say about the population (definetti), or a little that was "
-        "known about the population before (hint). The attacks singling-out, linkability and inference count how often "
-        "an attacker guesses right: for them, --external is the table that was published."
+        "What the attacker uses. linking: the release alone. reverse-engineering: the algorithm too. minimality: only "
+        "the fact that groups are no coarser than the principle requires. corruption: the sensitive values of some "
+        "people. intersection: another release of the same people. definetti: a model that is learned from all "
+        "groups. hint: a little knowledge about the population (--sign, --prior). singling-out, linkability and "
+        "inference count how often an attacker guesses right: for them, --external is the original table."
     ),
 )
 @click.option(
     "--how",
     type=click.Choice(["exact", "bound", "sampled"]),
     help=(
-        "Reverse engineering: calculate the probabilities only in this way. By default the best way that is possible "
-        "is used."
+        "Reverse engineering: calculate exact probabilities, an upper bound, or estimates by sampling. By default "
+        "exact ones if that is possible, otherwise a bound."
     ),
 )
 @click.option(
@@ -152,14 +152,19 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
     "--sign",
     multiple=True,
     metavar="ATTRIBUTE:VALUE:+|-",
-    help="Hint: people with larger values of this column have the sensitive value more (+) or less (-) often. A "
-    "category is written as ATTRIBUTE=CATEGORY. The option can be repeated.",
+    help=(
+        "Hint: people with larger values of the column ATTRIBUTE have the sensitive value VALUE more (+) or less (-) "
+        "often. A category is written as ATTRIBUTE=CATEGORY. The option can be repeated."
+    ),
 )
 @click.option(
     "--strength",
     type=float,
     metavar="X",
-    help="Hint: how strong a --sign is, in log-odds for each standard deviation; 0.1 by default.",
+    help=(
+        "Hint: how strong a --sign is, in log-odds for each standard deviation of the column; the default, 0.1, "
+        "changes the odds by about 10 %."
+    ),
 )
 @click.option("--first", metavar="COLUMNS", help="Linkability: the columns that one list has, separated by commas.")
 @click.option(
@@ -174,13 +179,15 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
         "by commas."
     ),
 )
-@options.rows_option(("How many people to list of those whose probability is above the limit."), 5)
+@options.rows_option(("How many of the people with a probability above the limit are listed."), 5)
 @click.option(
     "--save",
     is_flag=True,
     help="Write the probabilities, a summary and a plot into the audit folder beside the release.",
 )
-@options.out_option("A file (CSV) for the attacker's probability of every value of every person. Do not publish it.")
+@options.out_option(
+    "A CSV file for the attacker's probability of each sensitive value for each person. Do not publish it."
+)
 @click.option("--force", is_flag=True, help="Replace the file or folder that --out names, if it exists already.")
 @click.option(
     "--fail-above",
@@ -200,11 +207,10 @@ def attack(
     --sensitive name its columns, and --method and a principle say how it was made. --identifier names the column of
     --external that says who a row is about. The exit code is 1 if a probability is above --fail-above.
 
-    Singling out, linkability and inference can be measured only by those who have the table: --external is the table
-    that was published, and --control has people who are not in the release. For these three attacks, --fail-above is
-    compared with the risk or, if there is no --control, with the share of right guesses. The attacks definetti and
-    hint take any list of people. If --external is the table that was published, with its sensitive column, they also
-    count how often guesses are right.
+    The attacks singling-out, linkability and inference need the original table as --external, and take people who are
+    not in the release as --control. For these three attacks, --fail-above is compared with the risk or, without
+    --control, with the share of correct guesses. For the attacks definetti and hint, --external can be any list of
+    people. If it is the original table with its sensitive column, they also count how many guesses are correct.
 
     \b
     Examples:
@@ -226,8 +232,8 @@ def attack(
     _refuse_inside(release, out)
     if out is not None and counts:
         raise InputError(
-            "--out writes probabilities for every person, and this attack only counts how often guesses are right: "
-            "leave --out out, and use --json"
+            "--out writes probabilities for every person, but this attack only counts how many guesses are correct: "
+            "use --json instead of --out"
         )
     if out is not None:
         options.check_out(out, [release, Path(external)], force=force)

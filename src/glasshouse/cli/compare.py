@@ -40,14 +40,17 @@ _OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processe
     "--presence",
     ["secret", "public"],
     (
-        "Whether it is secret who is in the table. If it is secret, a way to publish that shows who is in the table is "
-        "not recommended."
+        "Whether it must stay secret who is in the table. If so, no way to publish is recommended that shows who is in "
+        "the table."
     ),
 )
 @click.option(
     "--use-truth",
     is_flag=True,
-    help="Measure on the true sensitive values. The choice then depends on them, and may tell an attacker about them.",
+    help=(
+        "Use the true sensitive values, not made-up ones. The recommendation then depends on them, so an attacker who "
+        "sees it may learn something about them."
+    ),
 )
 @click.option(
     "--seconds",
@@ -60,14 +63,16 @@ _OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processe
 @click.option(
     "--no-learner",
     is_flag=True,
-    help="Do not measure the attacker who learns a model from the release, which takes long.",
+    help="Do not measure what an attacker gains by learning a model from the release: this takes long.",
 )
 @click.option(
     "--runs",
     type=click.IntRange(min=1),
     default=3,
     show_default=True,
-    help=("How many twins of the table to try; the results are means over the twins."),
+    help=(
+        "How many copies of the table with made-up sensitive values (twins) to try; the results are means over them."
+    ),
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the twins and of all random choices.")
 @options.out_option(
@@ -86,8 +91,8 @@ _OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processe
 def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **given: Any) -> int:
     """Try every way to publish a table, measure each, and recommend one. Nothing is published.
 
-    The ways are tried on twins of the table, which have the same quasi-identifiers and made-up sensitive values. If the
-    true values were used, the choice would depend on them, and an attacker could learn from the choice. FILE is a
+    Each way is tried on copies of the table (twins) with the same quasi-identifiers and made-up sensitive values. If
+    the true values were used, the recommendation would depend on them, and an attacker could learn from it. FILE is a
     table, or a policy (.toml) that says how to read one and what to guarantee. The exit code is 1 if nothing can be
     recommended.
 
@@ -167,8 +172,8 @@ def _refuse_beside_policy(given: dict[str, Any]) -> None:
 def _show(found: Comparison, out: Path | None) -> None:
     say(f"{found.principle}: {found.n_tuples:,} records", "")
     for heading, linking in (
-        ("Guaranteed also against an attacker who knows the algorithm:", False),
-        ("Guaranteed only against an attacker who does not use the algorithm:", True),
+        ("Ways to publish that protect also against an attacker who knows the algorithm:", False),
+        ("Ways to publish that protect only against an attacker who does not know the algorithm:", True),
     ):
         rows = [row for row in found.rows if not row.failed and (row.adversary == "linking") == linking]
         if rows:

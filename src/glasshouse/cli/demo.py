@@ -52,7 +52,7 @@ def _five_people() -> dict[str, str]:
     for name, beliefs in _reverse_engineered(table, 2).items():
         person, disease, belief = beliefs.worst()
         age = people["age"][person]
-        found[name] = f"the attacker's probability that the person of {age} has {disease} is {belief:.2f}"
+        found[name] = f"the attacker's probability that the {age}-year-old person has {disease} is {belief:.2f}"
     return found
 
 
@@ -61,9 +61,9 @@ def _both_ways(patients: Microdata) -> dict[str, str]:
     found = {}
     for name, beliefs in _reverse_engineered(patients, ELL).items():
         if beliefs.how == "bound":
-            found[name] = f"no probability is above {beliefs.worst().belief:.2f} (Theorem M2)"
+            found[name] = f"no probability is above {beliefs.worst().belief:.2f} (proved by Theorem M2)"
         else:
-            above = f"{beliefs.share_above():.0%} of the patients are above 1/{ELL}"
+            above = f"for {beliefs.share_above():.0%} of the patients, the probability is above 1/{ELL}"
             found[name] = f"{beliefs.explain(beliefs.worst().person)}; {above}"
     return found
 
@@ -137,13 +137,13 @@ def demo(out: Path, rows: int, *, as_json: bool) -> None:
         return
     say(f"A hospital wants to publish the diseases of {rows:,} patients by age, sex and zip code.", "")
     say("Without protection", bold=True)
-    alone = f"{found['alone']:,} patients are the only ones of their age, sex and zip code"
-    say(f"  {alone}. A neighbour who knows these can look up their disease.", "")
+    alone = f"{found['alone']:,} patients have a combination of age, sex and zip code that nobody else has"
+    say(f"  {alone}. A neighbour who knows it can look up their disease.", "")
     say(f"Published with Glasshouse, {ELL}-diverse", bold=True)
     after = found["achieved"]
     say(
-        f"  {after['n_groups']:,} groups of {after['k']} patients or more. No disease has more than 1/{after['ell']} "
-        "of a group.",
+        f"  {after['n_groups']:,} groups of {after['k']} patients or more. In no group do more than 1/{after['ell']} "
+        "of the patients have the same disease.",
         "",
     )
     show_release(release, rows=8)
@@ -151,12 +151,13 @@ def demo(out: Path, rows: int, *, as_json: bool) -> None:
     say()
     say("Attack 1: the attacker knows the release and everybody's age, sex and zip code", bold=True)
     say(
-        f"  The highest probability of any patient's disease is {found['linking']['belief']:.4f}. 1/{ELL} is "
-        "guaranteed.",
+        f"  The attacker's highest probability for the disease of any patient is {found['linking']['belief']:.4f}. At "
+        f"most 1/{ELL} is guaranteed.",
         "",
     )
     say(
-        f"Attack 2: the attacker also knows the algorithm ({found['attacked']:,} of the patients, {ELL}-diverse)",
+        f"Attack 2: the attacker also knows the algorithm (tried on {found['attacked']:,} of the patients, "
+        f"{ELL}-diverse)",
         bold=True,
     )
     for name, line in found["reverse_engineering"].items():

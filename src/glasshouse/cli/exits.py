@@ -153,15 +153,25 @@ def _fail_unexpectedly(error: Exception, *, told: bool) -> NoReturn:
 
         say(*masked("".join(traceback.format_exception(error))).splitlines(), err=True)
     if isinstance(error, MemoryError):
-        fail("there is not enough memory for this: use a smaller table, or a machine with more memory", FAILED)
+        fail(
+            "there is not enough memory for this: close other programs, or use a smaller table or a larger machine",
+            FAILED,
+        )
     if isinstance(error, ImportError):  # a library that is damaged, or for which there is no room
         *_, reason = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no reason was given"]
-        fail(f"a library cannot be loaded, perhaps because memory ran out: {reason}", FAILED)
+        fail(
+            (
+                f"a library cannot be loaded, perhaps because memory ran out: {reason}. Close other programs and try "
+                "again"
+            ),
+            FAILED,
+        )
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename is not None else ""
         fail(f"{error.strerror or 'the operating system refused'}{where}", FAILED)
     fail(
-        f"Glasshouse has a fault ({type(error).__name__}): please report it, with what --verbose prints",
+        f"Glasshouse has a fault ({type(error).__name__}): please report it, with the output of the same command with "
+        "--verbose",
         FAILED,
     )
 

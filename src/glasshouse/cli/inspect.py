@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["at_terminal", "init", "inspect"]
 
 _ANSWERS = {"q": "quasi", "s": "sensitive", "l": "leave out", "?": ""}
-_QUESTION = "  q: others may know it; s: it is sensitive; l: leave it out; ?: not decided"
+_QUESTION = "  q: quasi-identifier, which others may know; s: sensitive; l: leave it out; ?: not decided"
 
 named_sensitive = click.option(
     "--sensitive",
@@ -41,9 +41,9 @@ named_sensitive = click.option(
 @options.printing_options
 @plainly
 def inspect(file: str, *, as_json: bool, **given: Any) -> None:
-    """Show the types and likely roles of the columns, and how many people can be singled out by them.
+    """Show the type and likely role of each column, and how many people have a unique combination of values.
 
-    The largest l that is possible for the sensitive column is shown too.
+    The largest l for which l-diversity is possible is shown too.
 
     The most frequent value of each column is shown, also with --json: do not let the output leave your office.
 

@@ -32,9 +32,9 @@ __all__ = ["learn", "refuse_inside"]
 def learn(release: Path, column: str | None, out: Path | None, *, force: bool, as_json: bool, **given: Any) -> None:
     """Learn from a release alone how the sensitive value depends on the quasi-identifiers.
 
-    The command query uses the same model for its answers. This command says whether there was anything to learn, and
-    which quasi-identifiers say most. --out keeps the model, so that query --keep need not learn it again. If the
-    release was published with --taxonomy or --order, give the same here.
+    The command query answers questions with the same model. This command shows whether the sensitive value depends on
+    the quasi-identifiers, and on which of them most. --out writes the model to a file, so that query --keep does not
+    have to learn it again. If the release was published with --taxonomy or --order, give the same here.
 
     \b
     Examples:
@@ -104,32 +104,30 @@ def _sentences(population: Population) -> list[str]:
     names, z = ", ".join(population.points.names), population.fitted.z
     if not population.column:
         return [
-            f"The release has no sensitive column. How {names} are distributed inside its cells was learned, and is "
-            "used to answer questions."
+            f"The release has no sensitive column. Only the distribution of {names} inside the published cells was "
+            "learned. It is used to answer questions."
         ]
     found = [f"What the release says about {population.column} by {names}:", ""]
     if not population.fitted.is_used:
         found += [
             (
-                "Too little was found for a model. A model was fitted to four fifths of the groups. To be used, it "
-                "must predict the other fifth better than the overall shares do, by at least two standard errors. It "
-                f"is {_standard_errors(z)}."
+                "No model is used. A model was fitted to four fifths of the groups. It must predict the other fifth "
+                f"better than the overall shares do, by at least 2 standard errors. It is {_standard_errors(z)}."
             ),
             f"So answers assume that {population.column} does not depend on {names} within a group.",
         ]
         if population.model == "cells":
-            found.append("How people are distributed inside the published cells was learned, and is used.")
+            found.append("The distribution of people inside the published cells was learned, and is used.")
         return found
     found += [
-        "A model was learned. It was fitted to four fifths of the groups, and predicts the other fifth better than "
-        f"the overall shares do: by {z:.1f} standard errors, where two are needed.",
-        f"How much each quasi-identifier says about {population.column}, alone and together with others:",
+        "A model was learned, and is used. It was fitted to four fifths of the groups. It predicts the other fifth "
+        f"better than the overall shares do, by {z:.1f} standard errors; at least 2 are required.",
+        f"How strongly {population.column} depends on each quasi-identifier, alone and in combination with others:",
     ]
     for own in population.influences():
         found.append(
-            f"  {own.name} changes the probability of a value by a factor of {own.factor:.2f} for a typical "
-            "person. The model has several weights for it, and the release contains enough information to "
-            f"determine {own.determined:,.0f} of them."
+            f"  {own.name} changes the probability of a value by a factor of {own.factor:.2f} for a typical person. "
+            f"The release contains enough information to determine {own.determined:,.0f} of its weights in the model."
         )
     return found
 

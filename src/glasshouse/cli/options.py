@@ -75,7 +75,7 @@ quasi_option = click.option(
 sensitive_option = click.option(
     "--sensitive",
     metavar="COLUMNS",
-    help=("The sensitive column: nobody may learn its value for any person. Separate several columns by commas."),
+    help=("The sensitive column, whose values are protected. Separate several columns by commas."),
 )
 identifier_option = click.option(
     "--identifier",
@@ -91,7 +91,10 @@ together_option = click.option(
     "--together",
     multiple=True,
     metavar="COLUMNS",
-    help="Sensitive columns to publish as one column, separated by commas. Repeat the option for further columns.",
+    help=(
+        "Sensitive columns to publish as one column, so that their combination is protected; separated by commas. "
+        "Repeat the option for another such column."
+    ),
 )
 
 column_options = _apply(
@@ -113,7 +116,10 @@ categorical_option = click.option(
 normalise_option = click.option(
     "--normalise",
     metavar="COLUMNS",
-    help="Columns in which values that differ only in case, blanks or the like become one value; separated by commas.",
+    help=(
+        "Columns in which values that differ only in case, white space, invisible characters, or forms of dashes and "
+        "quotation marks become one value; separated by commas."
+    ),
 )
 
 reading_options = _apply(
@@ -184,7 +190,7 @@ principle_options = _apply(
         "--recursive",
         metavar="C,L",
         help=(
-            "Recursive (C, L)-diversity, such as 2,3: in every group, the most frequent value occurs less than C times "
+            "Recursive (C, L)-diversity, such as 2,3: in every group, the most frequent value occurs at most C times "
             "as often as the L-th most frequent value and all rarer values together."
         ),
     ),
@@ -218,8 +224,8 @@ perturbation_options = _apply(
         "--rho1",
         metavar="RHO",
         help=(
-            "Perturbed: any statement to which an attacker gave at most this probability before seeing the release has "
-            "a probability of at most --rho2 afterwards."
+            "Recoding perturbed: any statement about a person to which an attacker gives at most this probability "
+            "before seeing the release has a probability of at most --rho2 afterwards."
         ),
     ),
     click.option(
@@ -230,26 +236,40 @@ perturbation_options = _apply(
             "achieved is reported."
         ),
     ),
-    click.option("--delta", metavar="DELTA", help="Perturbed: the release changes no probability by more than this."),
+    click.option(
+        "--delta",
+        metavar="DELTA",
+        help=("Recoding perturbed: the release raises no probability of an attacker by more than this."),
+    ),
     click.option(
         "--lambda",
         "lambda_",
         metavar="LAMBDA",
         default="1",
         show_default=True,
-        help="Perturbed: the largest probability that an attacker gives a single value before seeing the release.",
+        help=(
+            "Recoding perturbed: the largest probability that an attacker gives a single value before seeing the "
+            "release."
+        ),
     ),
-    click.option("--s", metavar="S", help="Perturbed: the largest share of records to publish, in place of --k."),
+    click.option(
+        "--s", metavar="S", help=("Recoding perturbed: the largest share of records to publish, in place of --k.")
+    ),
     click.option(
         "--retention",
         metavar="P",
-        help="Perturbed: the probability that a sensitive value is kept. By default the largest that is safe is found.",
+        help=(
+            "Recoding perturbed: the probability that a sensitive value is kept and not replaced by a random one. By "
+            "default the largest one that satisfies the principle."
+        ),
     ),
     click.option(
         "--domain",
         metavar="VALUES",
-        help="Perturbed: every value that the sensitive column may have, separated by commas, or @FILE with one on "
-        "each line.",
+        help=(
+            "Recoding perturbed: every value that the sensitive column may have, separated by commas, or @FILE with "
+            "one on each line."
+        ),
     ),
 )
 
@@ -265,7 +285,10 @@ method_options = _apply(
         "parameters",
         multiple=True,
         metavar="NAME=VALUE",
-        help="A parameter of --method, such as partitioning=relaxed, extra=1, p=1/3.",
+        help=(
+            "A parameter of --method, such as partitioning=relaxed for mondrian. Repeat the option for further "
+            "parameters."
+        ),
     ),
     click.option(
         "--recoding",
@@ -298,8 +321,7 @@ edition_options = _apply(
     click.option(
         "--after",
         type=click.Path(path_type=Path),
-        help="Publish the next edition of the table that was published into this folder: the people who were added "
-        "since.",
+        help="Publish the next edition of a table: the people who were added since the edition in this folder.",
     ),
     click.option(
         "--edition",
@@ -316,13 +338,18 @@ edition_options = _apply(
     click.option(
         "--keep-published",
         is_flag=True,
-        help="With --after: where the value of a published person has changed, keep the one that was published, and "
-        "go on.",
+        help=(
+            "With --after: if the sensitive value of a person who is already published has changed, keep the published "
+            "value instead of stopping."
+        ),
     ),
     click.option(
         "--leave-out",
         is_flag=True,
-        help="With --after: if the people who were added cannot be published safely, never publish them.",
+        help=(
+            "With --after: if the people who were added cannot be published safely, leave them out of this and all "
+            "later editions."
+        ),
     ),
 )
 
@@ -353,12 +380,16 @@ report_option = _apply(
     choice(
         "--report",
         ["brief", "full", "none"],
-        "How much the report in OUT/audit says: brief takes no more CPU time than publishing does, full says "
-        "everything.",
+        "How detailed the report in OUT/audit is: brief takes no more CPU time than publishing does, full has no such "
+        "limit.",
     ),
     click.option("--no-report", is_flag=True, help="The same as --report none."),
 )
-why_option = click.option("--why", is_flag=True, help="Also print the exact guarantee: its reason and all its limits.")
+why_option = click.option(
+    "--why",
+    is_flag=True,
+    help=("Also print the guarantee in full: what is guaranteed against which attacker, why, and what is not."),
+)
 threads_option = click.option(
     "--threads", type=click.IntRange(min=0), default=0, help="How many threads to use; by default one for each core."
 )
@@ -375,7 +406,9 @@ target_options = _apply(
     ),
 )
 selection_options = _apply(
-    click.option("--table", metavar="NAME", help="The table of a database to read, or the sheet of a workbook."),
+    click.option(
+        "--table", metavar="NAME", help=("The table to read from a database, or the sheet to read from a workbook.")
+    ),
     click.option("--query", metavar="SQL", help="The SELECT statement whose rows are read from a database."),
 )
 source_options = _apply(
@@ -410,7 +443,9 @@ def check_out(out: Path, inputs: list[Path], *, force: bool) -> None:
         return
     if not out.is_file() or any(path.exists() and out.samefile(path) for path in inputs):
         raise OutputError(
-            f"--out {out} is not an ordinary file, or it is the file that is read: choose another name", path=out
+            f"--out {out} cannot be written: it is not an ordinary file (but a folder, for example), or the "
+            "command reads it. Choose another name",
+            path=out,
         )
     if not force:
         raise OutputError(f"{out} exists already: choose another name, or give --force to replace it", path=out)

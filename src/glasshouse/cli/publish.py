@@ -59,7 +59,7 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
     "--carry",
     ["cells", "declared"],
     (
-        "How much of --taxonomy and --order the release contains: only how its published cells are related, or "
+        "How much of --taxonomy and --order the release contains: only the part that explains its published cells, or "
         "everything that was declared."
     ),
 )
@@ -104,11 +104,15 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
     "--spill",
     type=click.Path(path_type=Path),
     help=(
-        "With --engine disk: folder for temporary files, which do not appear when the folder is listed. The default is "
-        "the folder that contains OUT."
+        "With --engine disk: folder for temporary files. They cannot be seen there, and disappear when the command "
+        "ends. The default is the folder that contains OUT."
     ),
 )
-@click.option("--partition/--no-partition", default=True, help="Whether OUT/audit records who is in which group.")
+@click.option(
+    "--partition/--no-partition",
+    default=True,
+    help=("Whether OUT/audit records who is in which group. Without it, no marginal tables can be added later."),
+)
 @options.target_options
 @options.selection_options
 @options.source_options
@@ -182,8 +186,8 @@ def _publish_on_spark(run: _Run, *, force: bool) -> None:
 def marginals(file: str, *, why: bool, as_json: bool, **given: Any) -> None:
     """Add marginal tables to a release that was published with --recoding angel.
 
-    Give FILE with the same options or the same policy as before. The new tables use the batches of people that
-    OUT/audit records, so that all tables together have the guarantee of the first.
+    Give FILE with the same options or the same policy as before. The new tables use the same groups of people as the
+    first, which OUT/audit records, so the guarantee is for all tables together.
 
     \b
     Examples:
@@ -195,8 +199,8 @@ def marginals(file: str, *, why: bool, as_json: bool, **given: Any) -> None:
     run = _Run(file, given, why=why, as_json=as_json)
     if run.work.choices["repeated"] == "sample":
         raise InputError(
-            "marginal tables cannot be added with --repeated sample, because the rows drawn now would not be those "
-            "that were published"
+            "marginal tables cannot be added with --repeated sample, because other rows would be drawn now than were "
+            "published: give --marginal when you publish"
         )
     with progress_of_steps():
         table = run.work.read()

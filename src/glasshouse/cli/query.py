@@ -142,7 +142,7 @@ def _keep(release: Release, answer: Answer, file: Path, known: dict[str, Any]) -
     except OutputError:
         raise
     except (InputError, NotSupported) as error:
-        remark("note", in_options(f"no model is written to {file}: {error}"))
+        remark("note", in_options(f"the answer is complete, but no model was written to {file}: {error}"))
 
 
 @click.command(short_help="Draw flat tables from a release, with one value in each cell.")
@@ -153,8 +153,8 @@ def _keep(release: Release, answer: Answer, file: Path, known: dict[str, Any]) -
     "--attributes",
     metavar="COLUMNS",
     help=(
-        "The columns of the tables, separated by commas. By default all columns; but if the release has several "
-        "sensitive columns, none of these."
+        "The columns of the tables, separated by commas. By default all columns, but without the sensitive ones if the "
+        "release has several of them."
     ),
 )
 @click.option("--tables", type=click.IntRange(min=1), default=1, show_default=True, help="How many tables to draw.")

@@ -45,17 +45,17 @@ def told(line: str) -> str:
 def test_it_says_what_was_learned() -> None:
     said = told("learn strong")
     assert "What the release says about ill by age, sex, region:" in said
-    assert "A model was learned." in said
-    assert "standard errors, where two are needed." in said
+    assert "A model was learned, and is used." in said
+    assert "standard errors; at least 2 are required." in said
     assert all(f"{name} changes the probability of a value by a factor of" in said for name in ("age", "sex", "region"))
 
 
 def test_it_says_that_nothing_was_learned() -> None:
     said = told("learn none")
-    assert "Too little was found for a model." in said
+    assert "No model is used." in said
     assert "ill does not depend on age, sex, region within a group." in said
     assert "published cells" not in said
-    assert "How people are distributed inside the published cells was learned" in told("learn boxes")
+    assert "The distribution of people inside the published cells was learned" in told("learn boxes")
     assert "The release has no sensitive column." in told("learn alone")
 
 
@@ -103,7 +103,7 @@ def test_nothing_is_written_into_a_release(place: Path) -> None:
 def test_where_nothing_can_be_learned_the_answer_comes_and_a_note_says_so(tmp_path: Path) -> None:
     assert "at least 200 people are needed" in run("learn few", code=2).stderr
     result = run(f'query few "{SQL}" --keep few.json')
-    assert "no model is written to few.json: " in result.stderr
+    assert "no model was written to few.json: " in result.stderr
     assert "count" in result.stdout
     assert not (tmp_path / "few.json").exists()
 
