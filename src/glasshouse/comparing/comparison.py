@@ -27,14 +27,14 @@ __all__ = ["COLUMNS", "FILES", "Comparison", "Row", "cannot_write", "label_of", 
 FILES = ("comparison.html", "comparison.csv", "comparison.json", "frontier.svg")
 _RELEASE = "datapackage.json"
 _TWIN = (
-    "Measured on twins of the table. A twin has the same quasi-identifiers, and each sensitive value as often as in "
-    "the table, but it was made without looking at who has which value. So the choice reveals nothing about anybody's "
-    "value. A choice by how well each way does on the true values would itself reveal something about them."
+    "Measured on copies of the table with made-up sensitive values (twins). A twin has the same quasi-identifiers, and "
+    "each sensitive value as often as in the table, but it was made without looking at who has which value. So the "
+    "recommendation reveals nothing about anybody's value. A recommendation by the true values could reveal "
+    "something about them."
 )
 _TRUTH = (
-    "Measured on the true sensitive values. A choice by these figures depends on those values, so an attacker who "
-    "sees the choice can learn from it, and no guarantee covers this. Without use_truth the figures come from a twin "
-    "of the table."
+    "Measured on the true sensitive values. The recommendation depends on them, so an attacker who sees it can learn "
+    "from it, and no guarantee covers this. To avoid this, compare without the true values."
 )
 
 
@@ -163,7 +163,7 @@ class Comparison:
     recommended
         The row of the way to take; None if there is none.
     reason, notes
-        Why, in one sentence; and what else to know.
+        Why, in one or two sentences; and what else to know.
     used_truth
         Whether the true sensitive values were used, on which no choice should rest.
     principle, workload, n_tuples, runs, seed, model

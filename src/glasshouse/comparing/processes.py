@@ -137,7 +137,7 @@ class _Worker:
             code = _ended(process)
             if part is not None and too_late.is_set():
                 return given_up(*part, self._seconds), True
-            return replace(row if part is None else part[1], failed=f"its process died{_by(code)}"), False
+            return replace(row if part is None else part[1], failed=f"its process ended unexpectedly{_by(code)}"), False
         return row, True
 
     def _started(self) -> subprocess.Popen[bytes] | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recommendation: one way of those that were compared, and why, in a sentence.
+"""Recommendation: one way of those that were compared, and why, in a few words.
 
 An expert looks first at what is promised, and to accuracy only among ways that promise enough:
 
@@ -43,7 +43,7 @@ DEARER = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Recommendation:
-    """A way to publish, if there is one; why, in a sentence; and what else a steward should know."""
+    """A way to publish, if there is one; why, in a few sentences; and what else a steward should know."""
 
     row: Row | None
     reason: str
@@ -66,7 +66,7 @@ def recommend(rows: Sequence[Row], *, preferred: tuple[str, str], presence: str 
     measured = [row for row in rows if not row.failed and row.error is not None]
     if not measured:
         return Recommendation(
-            row=None, reason="Nothing is recommended, because no way could be published and measured."
+            row=None, reason="Nothing is recommended, because no way to publish could be tried; the reasons are listed."
         )
     aware, holding, allowed = _allowed(measured, presence)
     choice = _affordable(allowed)
@@ -151,39 +151,48 @@ def _reason(best: Row, choice: Sequence[Row], *, aware: bool, all_of: bool) -> s
             "an attacker who knows the algorithm. This is the most accurate of those that protect against an attacker "
             "who links people to the release."
         )
-    hides = "" if best.shows_presence else ", does not show who is in the table"
-    sparing = "" if all_of else (" and for which being in the table does not cost people more than necessary")
+    hides = "" if best.shows_presence else ", and does not show who is in the table"
+    sparing = (
+        "" if all_of else (" and for which learning a model does not help an attacker much more than for another way")
+    )
     why = (
-        f"{best.way}: it protects against an attacker who knows the algorithm ({_belief(best)}){hides}, and of the "
-        f"{len(choice)} ways of which that is true{sparing} "
+        f"{best.way}: it protects against an attacker who knows the algorithm ({_belief(best)}){hides}. Of the "
+        f"{len(choice)} ways for which this is true{sparing}, "
     )
     others = [row for row in choice if _name(row) != _name(best)]
     if not others:
-        return f"{why}it answers questions best, with a mean error of {_percent(best)}{_baseline(best)}."
+        return f"{why}it gives the best answers, with a mean error of {_percent(best)}{_baseline(best)}."
     rival = min(others, key=_error)
     if _clearly_less(_error(best), _error(rival)):
         how = (
-            f"it answers questions best, with a mean error of {_percent(best)} (the best way with another "
-            f"method, {rival.way}, "
+            f"it gives the best answers, with a mean error of {_percent(best)} (the best way with another method, "
+            f"{rival.way}, "
         )
         return f"{why}{how}has {_percent(rival)}{_baseline(best, '; ')})."
     how = (
-        f"no other answers questions clearly better: it has a mean error of {_percent(best)}, compared "
-        f"with {_percent(rival)} for "
+        f"no other gives clearly better answers: its mean error is {_percent(best)}, compared with {_percent(rival)} "
+        "for "
     )
     return f"{why}{how}{rival.way}{_baseline(best)}."
 
 
 def _belief(row: Row) -> str:
     if row.belief is None:
-        return f"{row.promise}" if row.limit is None else f"whose probability for a value is at most {row.limit}"
+        return f"{row.promise}" if row.limit is None else f"the probability of a value is at most {row.limit}"
     if row.how == "bound":
-        return f"whose probability for a value is at most {row.belief:.3g}, by a theorem"
-    return f"whose probability for a value was at most {row.belief:.3g}"
+        return f"a theorem proves that the probability of a value is at most {row.belief:.3g}"
+    return f"the highest probability that the attack found is {row.belief:.3g}"
 
 
 def _baseline(row: Row, before: str = ", while ") -> str:
-    return "" if row.baseline is None else f"{before}two tables without any link have {row.baseline:.1%}"
+    return (
+        ""
+        if row.baseline is None
+        else (
+            f"{before}two tables without a link, one of quasi-identifiers and one of sensitive values, have "
+            f"{row.baseline:.1%}"
+        )
+    )
 
 
 def _percent(row: Row) -> str:
@@ -192,10 +201,10 @@ def _percent(row: Row) -> str:
 
 def _cost(row: Row) -> str:
     assert row.cost is not None
-    many = f"{abs(row.cost) * 100:.1f} {'more' if row.cost >= 0 else 'fewer'} people in 100"
+    many = f"{abs(row.cost) * 100:.1f} {'more' if row.cost >= 0 else 'fewer'}"
     return (
-        f"an attacker who learns from the release guesses right for {many} among those in the table than among those "
-        "outside it"
+        f"of 100 people, an attacker who learns a model from the release guesses right for {many} if they are in the "
+        "table than if they are not"
     )
 
 
@@ -204,7 +213,12 @@ def _overturned(rows: Sequence[Row], best: Row, preferred: tuple[str, str], pres
     measured = [row for row in rows if not row.failed and row.error is not None]
     n_runs = len(best.errors)
     if n_runs == 1:
-        return ["Everything was run once, so chance may decide between ways with similar errors: compare several runs."]
+        return [
+            (
+                "Each way was tried only once, so small differences between errors may be due to chance: compare with "
+                "more runs."
+            )
+        ]
     if any(len(row.errors) != n_runs for row in measured):
         return []
     others: dict[str, list[int]] = {}
@@ -217,8 +231,8 @@ def _overturned(rows: Sequence[Row], best: Row, preferred: tuple[str, str], pres
         return []
     told = "; ".join(f"{way} in run {' and '.join(map(str, runs))}" for way, runs in others.items())
     return [
-        f"The recommendation is not certain: of {n_runs} runs, some would by themselves have led to another way "
-        f"({told}). Compare more runs to be surer, or take either."
+        f"The recommendation is not certain: some of the {n_runs} runs alone would have led to another way ({told}). "
+        "Compare with more runs to be more certain, or choose one of these ways."
     ]
 
 
@@ -229,9 +243,7 @@ def _costly(best: Row, aside: Sequence[Row]) -> list[str]:
     other = min(aside, key=_error)
     if not _clearly_less(_error(other), _error(best)):
         return []
-    return [
-        f"{other.way} has a mean error of {_percent(other)}, but {_cost(other)}: it was not chosen for this reason."
-    ]
+    return [f"{other.way} has a smaller mean error, {_percent(other)}, but it was not chosen: {_cost(other)}."]
 
 
 def _exact(best: Row, holding: Sequence[Row], preferred: tuple[str, str]) -> list[str]:
@@ -260,17 +272,18 @@ def _linking(best: Row, measured: Sequence[Row]) -> list[str]:
     said = f"{other.way} does not protect against an attacker who knows the algorithm"
     if not keeps(other) and other.belief is not None:
         said += (
-            f" (whose probability for a value reaches {other.belief:.3g}, although at most {other.limit} is guaranteed)"
+            f" (the attacker's probability for a value reaches {other.belief:.3g}, although at most {other.limit} is "
+            "guaranteed)"
         )
     if _clearly_less(_error(other), _error(best)):
         return [f"{said}; its mean error is {_percent(other)}."]
-    return [f"{said}, and is no more accurate: its mean error is {_percent(other)}."]
+    return [f"{said}, and its answers are not more accurate: its mean error is {_percent(other)}."]
 
 
 def _useless(best: Row) -> list[str]:
     if best.baseline is None or _error(best) < best.baseline:
         return []
     return [
-        "For these questions it is no better than two tables without any link between them: use fewer or coarser "
-        "quasi-identifiers, or a weaker principle."
+        "For these questions, this way is no more accurate than two tables without a link, one of quasi-identifiers "
+        "and one of sensitive values: use fewer or coarser quasi-identifiers, or a weaker principle."
     ]

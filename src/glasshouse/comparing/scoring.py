@@ -195,7 +195,7 @@ def _too_much(setting: Setting, release: Release) -> str:
     if n > effort.most_rows:
         return f"the table has more than {effort.most_rows:,} rows"
     if estimated_fits(release, table, release.recipe.sensitive[0]) > max(effort.most_fits, 2 * n):
-        return "people match too many records of the release"
+        return "people match so many records of the release that the attack would take too long"
     return ""
 
 
@@ -249,7 +249,7 @@ def _learned(setting: Setting, release: Release, row: Row) -> Row:
 
 
 def _not_learned(row: Row, why: str) -> Row:
-    return replace(row, told=_and(row.told, f"the cost to a learner was not measured: {why}"))
+    return replace(row, told=_and(row.told, f"what an attacker gains by learning a model was not measured: {why}"))
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------

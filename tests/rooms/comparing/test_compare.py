@@ -403,7 +403,10 @@ def test_a_learner_that_does_not_end_is_ended_and_what_was_found_before_stands(
     assert not row.failed
     assert (row.how in ("exact", "sampled"), row.belief is not None) == (True, True)
     assert (row.cost, row.cost_error) == (None, None)
-    assert "the cost to a learner was not measured: the attack takes longer than 2 seconds" in row.told
+    assert (
+        "what an attacker gains by learning a model was not measured: the attack takes longer than 2 seconds"
+        in row.told
+    )
 
 
 def test_whoever_stops_listening_leaves_no_process_behind(table: gh.Microdata, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_text_table_csv_json_and_page_carry_it(found: gh.Comparison) -> None:
     assert found.to_table()["cost"].to_pylist() == [row.cost for row in found.rows]
     assert ">cost</th>" in found.to_html()
     assert found.recommended is not None
-    assert "an attacker who learns from the release guesses right" in found.reason
+    assert "an attacker who learns a model from the release guesses right" in found.reason
 
 
 def test_it_can_be_left_out_and_is_given_up_when_time_is_over(table: gh.Microdata) -> None:
@@ -65,9 +65,12 @@ def test_it_can_be_left_out_and_is_given_up_when_time_is_over(table: gh.Microdat
     assert (without.cost, "learner" in without.told) == (None, False)
     (late,) = gh.compare(table, methods=["mirror"], effort=Effort(seconds=0.0), **one).rows
     assert late.cost is None
-    assert "the cost to a learner was not measured: the attack takes longer than 0 seconds" in late.told
+    assert (
+        "what an attacker gains by learning a model was not measured: the attack takes longer than 0 seconds"
+        in late.told
+    )
     (large,) = gh.compare(table, methods=["mirror"], effort=Effort(most_rows=999), **one).rows
-    assert "the cost to a learner was not measured: the table has more than 999 rows" in large.told
+    assert "what an attacker gains by learning a model was not measured: the table has more than 999 rows" in large.told
 
 
 def test_of_too_few_people_there_is_no_cost_and_the_row_says_why() -> None:
