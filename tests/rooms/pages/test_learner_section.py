@@ -51,9 +51,9 @@ def test_the_section_has_the_figures_of_the_learning_attack(anatomy: gh.Report) 
     assert cost.sentence() in page
     for words in (
         "people in the table",
-        "the best that is possible outside the table",
+        "people outside the table, with the best possible model",
         "guessing by the overall shares",
-        "the same people, by linking only",
+        "people in the table, by linking only",
     ):
         assert f">{words}</th>" in page or f">{words}</td>" in page
     assert f"{cost.outsider.in_truth:.4f}" in page
@@ -119,7 +119,7 @@ def test_without_a_sensitive_column_people_are_singled_out_and_no_value_is_infer
     assert facts["learner"] == []
     assert [found["ran"] for found in facts["risks"]][2] is False
     assert facts["risks"][2]["why_not"] == "there is no sensitive column"
-    assert "There is no sensitive column, so there is no value to learn." in made.to_html()
+    assert "There is no sensitive column, so there is no sensitive value to learn." in made.to_html()
 
 
 def test_every_sensitive_column_is_learned_of() -> None:

@@ -42,6 +42,6 @@ def exposure(title: str, beliefs: NDArray[np.float64], limit: Fraction | None) -
     parts += [
         polyline(curve, fill="none", stroke="#06c", stroke_width=2),
         label(plane.x(0.5), _HEIGHT - 12, "probability", anchor="middle"),
-        label(16, plane.y(0.5), "share of people above it", anchor="middle", turned=True),
+        label(16, plane.y(0.5), "share of people with a higher probability", anchor="middle", turned=True),
     ]
     return drawing(_WIDTH, _HEIGHT, title, None, parts, style="", font_family="sans-serif", font_size=12)

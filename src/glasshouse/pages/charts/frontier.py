@@ -78,7 +78,7 @@ def frontier(
     ticks = {tick: f"{tick * 100:g}\u202f%" for tick in _ticks(*plane.across)}
     parts = [
         *plane.columns(ticks, class_="grid"),
-        plane.named("mean error of answers (smaller is better); bars: the least and largest error of the runs"),
+        plane.named("mean error of answers (smaller is better); bars: smallest and largest error of the runs"),
         label(_RIGHT + 10, _TOP - 8, "highest probability", class_="axis"),
         *_legend(recodings),
         *_baseline(plane, baseline),
@@ -92,10 +92,10 @@ def frontier(
     chosen = next((row for row in rows if row["chosen"]), None)
     edge = [row["way"] for row in drawn if row["on_edge"]]
     said = (
-        f"{len(drawn)} ways by the highest probability that an attacker who knows the algorithm finds, and by the mean "
-        "error of answers. "
+        f"{len(drawn)} ways to publish, each with the highest probability that an attacker who knows the algorithm "
+        "finds, and with the mean error of answers. "
         + (f"Recommended: {chosen['way']}. " if chosen is not None else "")
-        + f"No other way is better in both than: {', '.join(edge) or 'none'}."
+        + f"No other way is better in both privacy and error than these: {', '.join(edge) or 'none'}."
     )
     role = "group" if linked else "img"  # what is inside of an image cannot be reached
     height = round(floor_) + 48
@@ -209,7 +209,9 @@ def _legend(recodings: Sequence[str]) -> Iterator[Part]:
         yield _shape(number, x, 14, "mark")
         yield label(x + 9, 18, name, class_="axis")
         x += 26 + 6.6 * len(name)
-    yield label(12, 36, "Full marks: no other way is better in both. A ring: recommended.", class_="axis")
+    yield label(
+        12, 36, ("Filled marks: no other way is better in both privacy and error. Ring: recommended."), class_="axis"
+    )
 
 
 def _baseline(plane: Plane, baseline: float | None) -> Iterator[Part]:

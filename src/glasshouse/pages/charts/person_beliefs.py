@@ -50,11 +50,11 @@ def person_figure(
         side, anchor = (x + 6, "start") if limit[1] < 0.7 else (x - 6, "end")
         parts += [
             line(x, plane.top - 12, x, plane.floor, class_="limit"),
-            label(side, plane.top - 5, f"promised: at most {limit[0]}", anchor=anchor, class_="limit"),
+            label(side, plane.top - 5, f"guaranteed: at most {limit[0]}", anchor=anchor, class_="limit"),
         ]
     parts.append(plane.named("the attacker's probability that the person has the value"))
     said = "; ".join(f"{short(value, _LONGEST)} {belief * 100:.1f} %" for value, belief in beliefs)
-    promised = "" if limit is None else f". Promised is at most {limit[0]}"
+    promised = "" if limit is None else f". At most {limit[0]} is guaranteed"
     return drawing(
         _WIDTH, height, "The attacker's probabilities for this person", f"{said}{promised}.", parts, name=name
     )

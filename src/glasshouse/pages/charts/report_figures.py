@@ -65,7 +65,7 @@ def error_figure(found: Mapping[str, Any], name: str) -> Part:
     parts = [
         *plane.rows(percents(i / 4 for i in range(5)), class_="grid"),
         *plane.columns({error: f"{error * 100:g}\u202f%" for error in _ERRORS}, class_="grid"),
-        plane.named("relative error of an answer, at most"),
+        plane.named("relative error of an answer is at most"),
     ]
     for kind, of in (("no-link", "no_link"), ("release", "release")):
         places = zip(found[of]["percentiles"], PERCENTILES, strict=True)
@@ -79,9 +79,9 @@ def error_figure(found: Mapping[str, Any], name: str) -> Part:
             label(plane.left + 47, y + 4, words),
         ]
     said = (
-        f"Half of the questions are answered with an error of at most {found['release']['median']:.2%} from the "
-        f"release, and of at most {found['no_link']['median']:.2%} if sensitive values and quasi-identifiers are "
-        "published as two tables without a link between them."
+        f"Half of the answers from the release have an error of at most {found['release']['median']:.2%}. If "
+        "quasi-identifiers and sensitive values were published as two tables without a link, it would be "
+        f"{found['no_link']['median']:.2%}."
     )
     return drawing(_WIDTH, height, f"Errors of answers: {found['workload']}", said, parts, name=name)
 

@@ -78,9 +78,10 @@ def _learned(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield (
                 "attention",
                 f"An attacker who learns a model from the release guesses the value of {found['column']} right for "
-                f"{cost['in_table']['right']:.1%} of the people in the table, and for {cost['outsider']['right']:.1%} "
-                "of people whose groups were not used for the model. The guarantee is not about such guesses. "
-                "Anatomy and permutation allow more of them than ANGEL does.",
+                f"{cost['in_table']['right']:.1%} of the people in the table, and for "
+                f"{cost['outsider']['right']:.1%} of other people, whose groups were not used for the model. The "
+                "guarantee does not limit such guesses. The recoding ANGEL allows fewer of them than anatomy and "
+                "permutation.",
             )
 
 
@@ -98,8 +99,8 @@ def _identities(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield (
                 "attention",
                 (
-                    f"In the table {found['table']}, at least one person is the only one with certain cells, and can "
-                    "be found."
+                    f"In the table {found['table']}, at least one person has a combination of cells that nobody else "
+                    "has, and can be found."
                 ),
             )
 
@@ -110,16 +111,16 @@ def _utility(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if mean >= alone * (1 - 1e-9):
             yield (
                 "attention",
-                f"Questions about {found['column']} ({found['workload']}) are answered with a mean error of "
-                f"{mean:.1%}, and with {alone:.1%} if the columns are published apart: for these questions the "
-                "release says nothing about how the columns go together.",
+                f"Answers about {found['column']} ({found['workload']}) have a mean error of {mean:.1%}. If the "
+                f"sensitive column were published in a separate table without a link, it would be {alone:.1%}: for "
+                "these questions the release is no more useful than that.",
             )
         if found["coverage"] is not None and found["coverage"] < _COVERED:
             yield (
                 "note",
-                f"For questions about {found['column']} ({found['workload']}), {found['coverage']:.1%} of the true "
-                "counts lie in the intervals that analysts are given. It should be 95 %: people are not spread as "
-                "evenly within a cell as analysts must assume.",
+                f"Only {found['coverage']:.1%} of the true counts about {found['column']} ({found['workload']}) lie "
+                "in the 95 % intervals that analysts get: the intervals are too narrow, because people are not "
+                "spread as evenly within a cell as is assumed.",
             )
 
 

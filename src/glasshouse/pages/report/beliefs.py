@@ -138,7 +138,7 @@ class _Run:
     def by_theorem(self, why: str) -> dict[str, Any]:
         """Do not go through the people; where the method has a theorem, it bounds the probabilities of each of them."""
         entry = {**self._entry("algorithm-aware", why), "bounded": True}
-        because = "a theorem about the method says so" + but_for_dropped(self.release.n_dropped)
+        because = "a theorem about the method proves it" + but_for_dropped(self.release.n_dropped)
         return entry if self._bound is None else {**entry, "bound": str(self._bound), "because": because}
 
     @property
@@ -205,8 +205,8 @@ def _crowded(table: Microdata, n_fits: int, effort: Effort) -> str:
     if n_fits <= most:
         return ""
     return (
-        f"people fit so many places in the release that about {float(f'{n_fits:.1g}'):,.0f} pairs of the two would "
-        f"have to be gone through, more than {most:,}"
+        f"people fit so many places in the release that about {float(f'{n_fits:.1g}'):,.0f} pairs of a person and a "
+        f"place would have to be checked, and at most {most:,} are allowed"
     )
 
 

@@ -125,8 +125,8 @@ def _bound_by_groups(facts: dict[str, Any]) -> None:
         if found["adversary"] == "linking" and found["bounded"] and found["column"] in sensitive:
             found["bound"] = sensitive[found["column"]]["alpha"]["exact"]
             found["because"] = (
-                "the attacker's probability is a mean of the shares of the value in several groups, so it cannot be "
-                "above the largest of these shares"
+                "the attacker's probability is an average of the shares of the value in several groups, so it cannot "
+                "be above the largest of these shares"
             )
             found["because"] += but_for_dropped(facts["published"]["dropped"])
 
@@ -159,7 +159,7 @@ def _left_out(facts: Mapping[str, Any], why: str) -> Iterator[str]:
         yield ("For the sensitive columns, only the principles that were asked for were checked.")
     exact = [shown["name"] for shown in facts["published"]["tables"] if shown["exact"]]
     if exact:
-        yield f"How many people share exact quasi-identifiers is not counted ({', '.join(exact)})."
+        yield f"The number of people with the same exact quasi-identifiers is not counted ({', '.join(exact)})."
     yield "What happened to the values of each column is not listed."
     yield "The report has all of this if the table is published in memory (--engine memory), where it fits."
 

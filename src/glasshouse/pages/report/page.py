@@ -103,22 +103,38 @@ def _tables(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    yield "frequency l-diversity", f"{found['ell']['value']:,}", "no value has more than 1/l of a group"
-    yield "largest share, alpha", f"{found['alpha']['value']:.6f}", f"exactly {found['alpha']['exact']} of a group"
+    yield (
+        "frequency l-diversity",
+        f"{found['ell']['value']:,}",
+        ("in every group, no value has more than 1/l of the records"),
+    )
+    yield (
+        "largest share, alpha",
+        f"{found['alpha']['value']:.6f}",
+        (f"exactly {found['alpha']['exact']} of the records of a group have the same value"),
+    )
     yield "distinct l-diversity", f"{found['distinct_ell']['value']:,}", "different values in every group"
     if found["entropy_ell"]:
-        yield "entropy l-diversity", f"{found['entropy_ell']['value']:.6f}", "the exponential of the smallest entropy"
+        yield (
+            "entropy l-diversity",
+            f"{found['entropy_ell']['value']:.6f}",
+            ("effective number of values in the least diverse group (exponential of its entropy)"),
+        )
     if found["designated_ell"]:
-        yield "designated l-diversity", f"{found['designated_ell']['value']:.6f}", "for the designated values only"
+        yield (
+            "designated l-diversity",
+            f"{found['designated_ell']['value']:.6f}",
+            ("only for the values that were chosen to be protected"),
+        )
     pairs = [pair for pair in found["recursive"] if pair["ell"] > 1]
     for pair in pairs[:_MOST_RECURSIVE]:
         words = (
-            f"the most frequent value, compared with the {ordinal(pair['ell'])} most frequent value and all rarer ones "
-            "together"
+            f"how often the most frequent value occurs, divided by how often the {ordinal(pair['ell'])} most frequent "
+            "value and all rarer ones occur together"
         )
         yield f"recursive (c, {pair['ell']})-diversity", f"c = {pair['c']:.6f}", words
     if len(pairs) > _MOST_RECURSIVE:
-        yield f"… up to l = {pairs[-1]['ell']}", "", "all of them are in report.json"
+        yield f"… up to l = {pairs[-1]['ell']}", "", "report.json has all of them"
     for distance in ("equal", "ordered", "hierarchical"):
         if distance in (found["t"] or ()):
             meant = ", the one that was asked for" if distance == found["t"]["distance"] else ""
@@ -138,20 +154,22 @@ def _believed(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"people above {limit}", f"{found['people_above']:,} ({percent(found['share_above'])})"
         yield "largest probability, compared with the guarantee", f"{found['multiple']:.2f} times"
     if found["people_unknown"]:
-        yield "people about whom nothing can be said", f"{found['people_unknown']:,}"
+        yield "people for whom no probability could be calculated", f"{found['people_unknown']:,}"
     if found["error"]:
         yield "largest error of a sampled probability", f"{found['error']:.4f}"
 
 
 def _learned(cost: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     outsiders = (
-        "people whose groups were not used for the model" if cost["outsiders_are"] == "halves" else ("control people")
+        "other people, whose groups were not used for the model"
+        if cost["outsiders_are"] == "halves"
+        else ("control people")
     )
     names = {
         "people in the table": "in_table",
-        "the same people, by linking only": "linked",
+        "people in the table, by linking only": "linked",
         outsiders: "outsider",
-        "the best that is possible outside the table": "best_outsider",
+        "people outside the table, with the best possible model": "best_outsider",
         "guessing by the overall shares": "base_rate",
     }
     for name, key in names.items():
@@ -171,6 +189,6 @@ def _lost(losses: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     size = "not defined" if losses["normalised_size"] is None else f"{losses['normalised_size']:,.2f}"
     yield "groups", f"{losses['n_groups']:,}", "records that look the same"
     yield "average size", f"{losses['average_size']:,.2f}", "records in a group"
-    yield "normalised size", size, "the same, divided by the smallest size asked for"
+    yield "normalised size", size, "average size, divided by the smallest size that was asked for"
     yield "discernibility", f"{losses['discernibility']:,}", "sum of squared group sizes"
-    yield "NCP", f"{losses['ncp']:.4f}", "average width of a cell, from 0 (exact) to 1 (says nothing)"
+    yield "NCP", f"{losses['ncp']:.4f}", "average width of a cell, from 0 (exact value) to 1 (the whole range)"

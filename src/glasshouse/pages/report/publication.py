@@ -141,8 +141,8 @@ class Publication:
                 raise InputError(f"--{name} can only be given with --engine disk")
         if engine == "memory" and needing and not choices["partition"]:
             raise InputError(
-                f"--no-partition is only possible if the file is published in batches, and {needing} needs the whole "
-                "table: leave one of them out"
+                f"--no-partition is only possible if the file is published in batches, but {needing} needs the whole "
+                "table in memory: leave one of the two options out"
             )
         return str(engine)
 
@@ -172,7 +172,7 @@ class Publication:
         left_out = (
             ""
             if choices["report"] == "none"
-            else (", and the report leaves out everything for which the table must be in memory")
+            else (", but the report lacks the parts that need the whole table in memory")
         )
         self._watch.remark(
             "note", f"{what}, so it is published from disk (--engine disk). The release is the same{left_out}"

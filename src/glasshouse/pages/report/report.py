@@ -135,7 +135,9 @@ def report_on_file(made: PublishedFile) -> Report:
     try:
         counted = json.loads((made.audit / DATA).read_text(encoding="utf-8"))["achieved"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise SourceError(f"{made.audit} has no file {DATA}, which says what was counted", source=made.audit) from None
+        raise SourceError(
+            (f"{made.audit} has no file {DATA} with what was counted, so no report can be made"), source=made.audit
+        ) from None
     return Report(facts_of_file(made, counted)).with_files(made.folder)
 
 

@@ -43,7 +43,7 @@ def utility_of(
     """Ask both workloads about every sensitive column, as many questions as the budget has room for; or say why not."""
     if not release.recipe.sensitive:
         return [], (
-            "the questions are about how a sensitive column goes together with others, and there is no sensitive column"
+            "the questions are about how a sensitive column depends on other columns, and there is no sensitive column"
         )
     most = effort.questions if table.n_tuples <= effort.most_rows else effort.few_questions
     found: list[dict[str, Any]] = []

@@ -19,7 +19,9 @@ ADVERSARIES = {
     "linking": "This attacker has the release, knows everybody's quasi-identifiers, and looks people up.",
     "algorithm-aware": "This attacker also knows the algorithm, and works out which tables could have given this "
     "release.",
-    "corrupting": "This attacker also knows the sensitive value of one other person, the one that helps most.",
+    "corrupting": (
+        "This attacker also knows the sensitive value of one other person: the person whose value helps most."
+    ),
 }
 
 WHO = {
@@ -31,8 +33,8 @@ WHO = {
 HOW = {
     "exact": "exact",
     "mixture": "approximate, because cells overlap",
-    "bound": "a bound: no probability is larger",
-    "sampled": "estimated by sampling, with an error",
+    "bound": "an upper bound: no probability is higher",
+    "sampled": "estimated by sampling, with the error that is given",
     "credibility": "credibility",
 }
 
