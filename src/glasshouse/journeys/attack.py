@@ -100,7 +100,7 @@ def algorithm_of(recipe: Recipe) -> Algorithm:
     for what, named in (("principle", recipe.principle), ("method", recipe.method)):
         if not named:
             raise InputError(
-                f"reverse engineering needs the {what} that made the release, and the release does not say it: give "
+                f"reverse engineering needs the {what} that made the release, and the release does not name it: give "
                 "it with the attacker's knowledge"
             )
     recoding = Boxes() if layout_of(recipe) is FOREIGN else catalog.recoding_of(recipe)

@@ -239,7 +239,7 @@ def _refuse_unfit(recipe: Recipe, adversary: str) -> None:
     if adversary != Adversary.ALGORITHM_AWARE.value:
         raise NotSupported(
             "editions by a method that guarantees nothing against an attacker who knows it",
-            instead="leave the method out: the default one is safe against such an attacker",
+            instead="do not choose a method: the default one protects against such an attacker",
         )
     requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive)
     if any("t" in (one.terms.asked or {}) for part in requirement.parts for one in part.principle.singles()):

@@ -87,11 +87,12 @@ class Evaluation:
         lines = [
             f"{self.n_questions:,} questions ({self.workload}), compared with the true table: keep these figures "
             "confidential",
-            f"  mean relative error    {self.error:.4f}   (two tables without any link: {self.baseline:.4f})",
+            f"  mean relative error    {self.error:.4f}   (quasi-identifiers and sensitive values as two tables "
+            f"without a link: {self.baseline:.4f})",
             f"  answered by            the {self.model} model",
             f"  95 % intervals cover   {self.coverage:.1%} of counts of at least {_ENOUGH}",
             f"  KL divergence          {'not defined' if self.kl is None else f'{self.kl:.4f} nats'}",
-            f"  average group          {size:,.1f} records, NCP {float(self.losses.ncp):.4f}",
+            f"  average group          {size:,.1f} records, average width of a cell (NCP) {float(self.losses.ncp):.4f}",
         ]
         return in_lines([*lines, *(f"  note: {note}" for note in self.notes)])
 

@@ -40,8 +40,8 @@ FILE: Final = "ledger.parquet"
 _OWN: Final = ("identifier", "edition", "published", "left", "values", "quasi")
 _CELL: Final = "cell: "  # before the name of a quasi-identifier whose published cells are kept
 _OLD: Final = (
-    "its audit has no ledger, which is needed to tell new people from those who were published before. Glasshouse "
-    "keeps a ledger only for a table with an identifier that is published in memory with the recoding 'anatomy', "
+    "its audit has no list of the published people (ledger), which is needed to recognise who is new. Glasshouse keeps "
+    "this list only for a table with an identifier that is published in memory with the recoding 'anatomy', "
     "'permutation' or 'angel'. Instead, publish the people who are not in this release as a table of their own"
 )
 
@@ -110,7 +110,9 @@ class Ledger:
             if tuple(people.column_names[: len(_OWN)]) != _OWN:
                 raise KeyError(FILE)
         except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
-            raise SourceError(f"{audit.parent} cannot be followed by another edition: {_OLD}", source=audit) from None
+            raise SourceError(
+                (f"no further edition can be published after {audit.parent}: {_OLD}"), source=audit
+            ) from None
         return cls(key=key, people=people)
 
     def write(self, audit: Path) -> None:

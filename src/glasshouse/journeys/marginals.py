@@ -103,7 +103,7 @@ def publish_marginals(
         )
     if before.editions:
         raise NotSupported(
-            "more marginals for a release with editions", instead="answer your questions from its one table of people"
+            "more marginals for a release with editions", instead="use its one table of people to answer your questions"
         )
     batches = _batches(out / "audit" / "partition.parquet", table)
     kept = np.flatnonzero(batches.labels >= 0)
@@ -180,7 +180,8 @@ def _batches(path: Path, table: Microdata) -> Groups:
         partition = pq.read_table(path)
     except OSError:
         raise SourceError(
-            f"{path} cannot be read: it has the batches, without which no marginal can be added", source=path
+            f"{path} cannot be read: it records who is in which group, and without it no marginal table can be added",
+            source=path,
         ) from None
     if partition.num_rows != table.n_tuples:
         raise InputError(

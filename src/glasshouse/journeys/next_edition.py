@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Past", "closed_instead", "newest", "told_by"]
 
-_ALIKE: Final = "leave it out: all editions are made in the same way as the first"
+_ALIKE: Final = "leave this choice out: all editions are made in the same way as the first"
 _FOLLOWED: Final = "followed.json"
 _TOLD: Final = "edition.json"
 _WAIT: Final = (
-    "These people must not wait until others come, because that would reveal something about their values. Leave them "
-    "out for good (leave_out=True, --leave-out); nothing is then guaranteed for them"
+    "These people must not wait for a later edition, because that would reveal something about their values. Leave "
+    "them out for good (leave_out=True, --leave-out); nothing is then guaranteed for them"
 )
 
 
@@ -80,8 +80,8 @@ class Past:
         found = ledger.compared(table)
         if len(found.arrivals) < at_least:
             raise InputError(
-                f"{len(found.arrivals):,} new people came, but an edition must have at least {at_least:,}: they wait "
-                "for the next edition. Glasshouse looked only at their number and recorded nothing"
+                f"{len(found.arrivals):,} new people were added, but an edition must have at least {at_least:,}: they "
+                "are not published yet. Glasshouse looked only at their number and recorded nothing"
             )
         if found.n_changed and not keep_published:
             raise InputError(
@@ -119,9 +119,9 @@ class Past:
             "people who were published before are not in this table: they are listed as having left": len(
                 self.found.leavers
             ),
-            "people now have other sensitive values: the published values stay as they are": self.found.n_changed,
-            "people now have other quasi-identifiers: the published values stay as they are": self.found.n_moved,
-            "people who had left came back: they stay listed as having left": self.found.n_returned,
+            "people have other sensitive values now: the published values were not changed": self.found.n_changed,
+            "people have other quasi-identifiers now: the published values were not changed": self.found.n_moved,
+            "people who had left are in the table again: they stay listed as having left": self.found.n_returned,
             "people were left out of an earlier edition, and stay out for good": self.found.n_left_out,
         }
         return [f"{count:,} {what}" for what, count in told.items() if count]
@@ -202,9 +202,8 @@ class Past:
             )
         if (self.audit / _FOLLOWED).exists() and not force:
             raise InputError(
-                f"{self.folder} already has a following edition. Two editions that divide the same people reveal "
-                "together what neither reveals alone: continue from that edition. If nobody has received it, replace "
-                "it with force"
+                f"{self.folder} already has a next edition. An attacker could combine two different next editions of "
+                "the same people: continue from that edition. If nobody has received it, replace it with force"
             )
 
     def mark_followed(self, out: Path) -> None:
@@ -242,8 +241,8 @@ def newest(release: Release, audit: Path, table: Microdata) -> tuple[Release | N
     edition = release.editions[-1]
     rows = np.flatnonzero(Ledger.read(audit).are_of(table, len(release.editions)))
     told = (
-        f"this is about edition {edition.label} alone, and what is believed of its people after all editions is what "
-        f"it tells (Theorem E1); {in_words(release.editions)}"
+        f"this is about edition {edition.label} alone: an attacker who has all editions learns no more about its "
+        f"people than from this one (Theorem E1); {in_words(release.editions)}"
     )
     people = replace(table.take(rows), notices=(told, *told_by(audit), *table.notices))
     return (edition_of(release, edition.label) if edition.n_tuples else None), people
@@ -252,7 +251,7 @@ def newest(release: Release, audit: Path, table: Microdata) -> tuple[Release | N
 def closed_instead(error: Infeasible) -> Infeasible:
     """The refusal of arrivals that cannot satisfy the principle, with the way out."""
     return Infeasible(
-        f"the people who came since cannot be published: {error}. {_WAIT}",
+        f"the people who were added since the last edition cannot be published: {error}. {_WAIT}",
         principle=error.principle,
         column=error.column,
         count=error.count,

@@ -235,9 +235,9 @@ def _attackable(method: Method) -> str:
 
 def _tied(method: Method) -> str:
     return (
-        f"the groups of the method {method.name!r} depend on each other: an attacker who knows that a value goes with "
-        "larger or smaller quasi-identifiers can infer the values of nearly everybody. The method 'sift' does not "
-        "have this weakness"
+        f"the groups of the method {method.name!r} depend on each other: an attacker who knows, for example, that a "
+        "value is more frequent among older people can infer the values of nearly everybody. The method 'sift' does "
+        "not have this weakness"
     )
 
 

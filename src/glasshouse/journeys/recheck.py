@@ -80,7 +80,7 @@ def recheck(release: Release, requirement: Requirement) -> Verification:
     found = _recount(release, requirement, requirement.sets, brief=True)
     broken = [check for check in found.checks if not check.holds]
     if broken:
-        raise GuaranteeBroken(f"the published tables break {broken[0].asked}", group=broken)
+        raise GuaranteeBroken(f"the published tables do not satisfy {broken[0].asked}", group=broken)
     return found
 
 
@@ -164,7 +164,7 @@ def verify_parts(
 
     def counted(opened: ReleaseStream, release: Release) -> tuple[Verification, int]:
         if _is_sample(release) or release.sets or _asks_of_values(release):
-            raise GuaranteeBroken("the check needs more than what the file itself contains")
+            raise GuaranteeBroken("the check needs information that is not in the file itself")
         return _stream_of_groups(
             release, opened.batches, lambda tables, *, counts, **asked: count(opened, tables, asked)
         )
@@ -416,7 +416,7 @@ def _about_words(release: Release) -> list[str]:
     return [
         *told,
         f"the release was written by another version ({release.other_writer}), so the words of its guarantee and its "
-        "README cannot be compared. Its guarantee is the one that this version makes from its recipe",
+        "README cannot be compared. The guarantee was made again from its recipe by this version",
     ]
 
 

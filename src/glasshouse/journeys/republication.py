@@ -119,10 +119,10 @@ def _joined(
     if again or matches:
         who = f"{again:,} people of this table were" if again else "this table was"
         warnings.warn(
-            f"{who} published from this folder before: an attacker who has two releases of the same people can "
-            "combine their groups, and neither guarantee covers this. If anybody has received the earlier release, "
-            "keep it, and add tables over the same groups (glasshouse marginals, after the recoding 'angel'); publish "
-            "again only if nobody has received it",
+            f"{who} published from this folder before: an attacker who has both releases can combine their groups, "
+            "and neither guarantee covers this. If anybody has received the earlier release, keep it, and add "
+            "tables to it (glasshouse marginals, after the recoding 'angel'). Publish again only if nobody has "
+            "received it",
             RepublicationWarning,
             stacklevel=stacklevel,
         )

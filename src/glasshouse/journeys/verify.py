@@ -39,8 +39,8 @@ __all__ = ["check_signature", "release_in", "verify", "verify_folder", "verify_r
 
 _MOST_LOADED = 1 << 24  # records of a release whose tables are read into memory
 _STREAMED = (
-    "the release is large and was not read into memory: the required conditions were counted for every group, but not "
-    "what the columns achieve beyond them"
+    "the release is large and was not read into memory: it was checked whether every group satisfies what was asked "
+    "for, but other measures were not calculated"
 )
 
 
@@ -234,7 +234,7 @@ def _open(source: Any, names: list[str], *, delimiter: str | None, encoding: str
             if plainer is None:
                 raise
             notices.append(
-                f"{error.column} mixes types: a number and a text that looks the same count as two different values"
+                f"{error.column} has numbers and texts: the number 1 and the text '1' count as two different values"
             )
             source = plainer
 

@@ -131,7 +131,7 @@ def test_a_guarantee_that_the_second_count_finds_broken_ends_with_1_and_nothing_
     world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
-        raise gh.GuaranteeBroken("the published tables break ell = 3")
+        raise gh.GuaranteeBroken("the published tables do not satisfy ell = 3")
 
     monkeypatch.setattr(importlib.import_module("glasshouse.journeys.publish"), "recheck", broken)
     result = run(f"publish patients.csv {ROLES} --ell 3 --out out", code=1)

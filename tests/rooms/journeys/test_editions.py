@@ -244,7 +244,7 @@ def test_who_comes_back_stays_left(tmp_path: Path) -> None:
     assert [edition.n_tuples for edition in third.editions] == [60, 30, 30]
     assert third.left is not None
     assert third.left.num_rows == 10
-    assert "10 people who had left came back" in (tmp_path / "3" / "audit" / "edition.json").read_text("utf-8")
+    assert "10 people who had left are in the table again" in (tmp_path / "3" / "audit" / "edition.json").read_text("utf-8")
 
 
 def test_the_trimmed_stay_out_for_good(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_people_who_cannot_be_published_are_left_out_for_good_or_refused(tmp_pat
 def test_fewer_than_at_least_wait_and_nothing_is_recorded(tmp_path: Path) -> None:
     publish(range(60), tmp_path / "1")
     before = sorted((path.name, path.read_bytes()) for path in (tmp_path / "1" / "audit").iterdir())
-    with pytest.raises(gh.InputError, match=r"4 new people came.*at least 10.*recorded nothing"):
+    with pytest.raises(gh.InputError, match=r"4 new people were added.*at least 10.*recorded nothing"):
         publish(range(64), tmp_path / "2", after=tmp_path / "1", at_least=10)
     assert sorted((path.name, path.read_bytes()) for path in (tmp_path / "1" / "audit").iterdir()) == before
     assert not (tmp_path / "2").exists()
@@ -316,8 +316,8 @@ def test_changed_values_are_refused_by_their_number_or_kept_as_published(tmp_pat
         )
     assert rows(kept.tables["st"].slice(0, first.tables["st"].num_rows)) == rows(first.tables["st"])
     told = json.loads((tmp_path / "2" / "audit" / "edition.json").read_text(encoding="utf-8"))["notices"]
-    assert "3 people now have other sensitive values: the published values stay as they are" in told
-    assert "1 people now have other quasi-identifiers: the published values stay as they are" in told
+    assert "3 people have other sensitive values now: the published values were not changed" in told
+    assert "1 people have other quasi-identifiers now: the published values were not changed" in told
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
@@ -393,7 +393,7 @@ def test_what_is_for_later_editions_is_refused_without_one(tmp_path: Path) -> No
 def test_an_edition_is_followed_once(tmp_path: Path) -> None:
     publish(range(60), tmp_path / "1")
     publish(range(90), tmp_path / "2", after=tmp_path / "1")
-    with pytest.raises(gh.InputError, match="already has a following edition"):
+    with pytest.raises(gh.InputError, match="already has a next edition"):
         publish(range(95), tmp_path / "3", after=tmp_path / "1")
     with pytest.raises(gh.InputError, match="choose another folder for out"):
         publish(range(90), tmp_path / "2", after=tmp_path / "2", force=True)
@@ -403,7 +403,7 @@ def test_an_edition_is_followed_once(tmp_path: Path) -> None:
 def test_an_audit_without_a_ledger_says_so(tmp_path: Path) -> None:
     publish(range(60), tmp_path / "1")
     (tmp_path / "1" / "audit" / "ledger.parquet").unlink()
-    with pytest.raises(gh.SourceError, match="has no ledger"):
+    with pytest.raises(gh.SourceError, match="has no list of the published people"):
         publish(range(90), tmp_path / "2", after=tmp_path / "1")
 
 

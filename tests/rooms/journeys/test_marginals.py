@@ -272,7 +272,7 @@ def test_without_the_audit_nothing_can_be_added(tmp_path: Path) -> None:
     published(tmp_path)
     shutil.rmtree(tmp_path / "audit")
 
-    refused(tmp_path, gh.SourceError, "without which no marginal can be added", patients())
+    refused(tmp_path, gh.SourceError, "without it no marginal table can be added", patients())
 
 
 def test_without_a_release_nothing_can_be_added(tmp_path: Path) -> None:

@@ -259,8 +259,9 @@ def _perturbed(sketch: Sketch) -> Iterator[Way]:
         return
     cost = (
         f"At most {sketch.n_people // _SIZE:,} of {sketch.n_people:,} records are published, one of each group of "
-        f"{_SIZE} or more. A value is kept with probability {plain(kept)}, and otherwise replaced by a random "
-        "one. The domain must list every value that a person may have, also those that nobody in the table has."
+        f"{_SIZE} or more. Its sensitive value is kept with probability {plain(kept)}, and otherwise replaced by a "
+        "random one. The domain must list every value that a person may have, also those that nobody in the table "
+        "has."
     )
     yield _way("perturbed", target, cost, domain=tuple(sorted(map(text_of, values))))
 
@@ -279,8 +280,8 @@ def _suppressed(sketch: Sketch, principle: Principle | Mapping[str, Principle]) 
             continue
         share = Fraction(ceil(Fraction(n_left_out, sketch.n_people) * STEPS), STEPS)
         cost = (
-            "They are drawn at random among those with the most frequent values. Nothing is promised to the people who "
-            "are left out."
+            "These records are drawn at random among those with the most frequent values. Nothing is guaranteed for "
+            "the people who are left out."
         )
         if share < 1:
             yield _way("suppress", one, cost, suppress=share)
@@ -302,10 +303,7 @@ def _without_column(sketch: Sketch, principle: Principle | Mapping[str, Principl
                 yield _way("without-column", asked, cost, sensitive=names)
     elif len(_shares(sketch)) == 1 and sketch.n_people >= 2:
         name = sketch.sensitive[0]
-        cost = (
-            f"The column {name} is not published: everybody has the same value, so that it "
-            "tells the same of everybody, and no method can hide it."
-        )
+        cost = f"The column {name} is not published: everybody has the same value, so no method can hide it."
         yield _way("groups", KAnonymity(k=min(ELL, sketch.n_people)), cost, sensitive=())
 
 
@@ -361,8 +359,8 @@ def _largest_shares(sketch: Sketch, t: Fraction) -> Iterator[str]:
     if others and others[0][0] is not None:
         value, share = others[0]
         yield (
-            f"For example, {_shown(value)} has {in_percent(share)} of the table, and at most "
-            f"{in_percent(_rounded_up(min(share + t, Fraction(1))))} of a group."
+            f"For example, {_shown(value)} occurs in {in_percent(share)} of all records, and in at most "
+            f"{in_percent(_rounded_up(min(share + t, Fraction(1))))} of the records of a group."
         )
 
 
